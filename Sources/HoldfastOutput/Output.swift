@@ -31,18 +31,27 @@ package struct Output: Sendable {
         }
     }
 
-    package static let standard = Output(
-        usesColor: wantsColor(
-            isTerminal: isatty(STDOUT_FILENO) == 1, environment: ProcessInfo.processInfo.environment))
+    package static let standard = Output(usesColor: isColorWanted)
+    /// The same for a log, whose times are in UTC.
+    package static let log = Output(usesColor: isColorWanted, keepsUTC: true)
+
+    private static let isColorWanted = wantsColor(
+        isTerminal: isatty(STDOUT_FILENO) == 1, environment: ProcessInfo.processInfo.environment)
 
     package let usesColor: Bool
     /// Whether everything goes to standard error.
     package let isForErrors: Bool
+    /// Whether times stay in UTC, as in a log.
+    package let keepsUTC: Bool
 
-    package init(usesColor: Bool, isForErrors: Bool = false) {
+    package init(usesColor: Bool, isForErrors: Bool = false, keepsUTC: Bool = false) {
         self.usesColor = usesColor
         self.isForErrors = isForErrors
+        self.keepsUTC = keepsUTC
     }
+
+    /// A text as people read it: safe for a terminal, and with local times.
+    private func readable(_ text: String) -> String { SafeText.escaped(keepsUTC ? text : LocalTime.localized(text)) }
 
     /// Colors are used on terminals that can show them, unless the user has disabled them (https://no-color.org).
     package static func wantsColor(isTerminal: Bool, environment: [String: String]) -> Bool {
@@ -51,7 +60,7 @@ package struct Output: Sendable {
 
     package func rendered(_ pieces: [Piece]) -> String {
         pieces.map { piece in
-            let text = SafeText.escaped(piece.text)
+            let text = readable(piece.text)
             guard usesColor, let code = piece.style.code, !text.isEmpty else { return text }
             return "\u{1B}[\(code)m\(text)\u{1B}[0m"
         }.joined()
@@ -63,18 +72,15 @@ package struct Output: Sendable {
 
     package func heading(_ text: String) { line(text, .heading) }
 
-    /// Prints one JSON object on standard output, with its keys sorted.
-    package func json(_ value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        printAsIs(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
-    }
+    /// Prints one JSON object in one line, with its keys sorted, and with the version of the fields (docs/formats.md).
+    package func json(_ value: some Encodable) throws { printAsIs(try Self.jsonText(value)) }
 
-    /// Prints one JSON object in one line on standard output, with its keys sorted.
-    package func jsonLine(_ value: some Encodable) throws {
+    /// What ``json(_:)`` prints, without the line feed.
+    package static func jsonText(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        printAsIs(SafeText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
+        let data = try encoder.encode(JSONAnswer(value))
+        return SafeText.escapedInJSON(String(decoding: data, as: UTF8.self))
     }
 
     /// Gets what would be printed on either of the two, if a test runs the command inside its own process.
@@ -138,9 +144,10 @@ package struct Output: Sendable {
 
     /// Prints on standard error, without the name of the program.
     package func complainAsIs(_ message: String) {
-        if let listener = Self.listener { return listener(SafeText.escaped(message) + "\n") }
+        let text = readable(message) + "\n"
+        if let listener = Self.listener { return listener(text) }
         // If this fails, there is nobody to tell.
-        _ = Self.write(Array((SafeText.escaped(message) + "\n").utf8), to: STDERR_FILENO)
+        _ = Self.write(Array(text.utf8), to: STDERR_FILENO)
     }
 }
 

@@ -7,14 +7,16 @@ struct Holdfastctl: AsyncParsableCommand {
         abstract: "Try Holdfast's decisions about TLS servers, examine a server, make pins and sign them.",
         discussion: """
             Exit codes: 0 success or trusted, 1 a negative answer (not trusted, not as expected), 2 wrong usage, \
-            3 could not find out (network, file). Errors go to standard error.
+            3 could not find out (network, file), 4 as it should be now, but ending within the time that \
+            --watch gives. Of several answers 1 counts first, then 3, then 4. Errors go to standard error.
 
             EXAMPLES
               holdfastctl check www.example.com
-              holdfastctl check www.example.com api.example.com --watch 21
+              holdfastctl check www.example.com api.example.com --watch 21d
               holdfastctl check mail.example.com --starttls smtp
               holdfastctl pin www.example.com
               holdfastctl pin backup.pem --format okhttp --host www.example.com
+              holdfastctl pins add bank.pins.json www.example.com backup.pem
               holdfastctl export bank.pins.json --format android
               holdfastctl import Info.plist --from trustkit
               holdfastctl keygen --tls www.example.com -o backup.key
@@ -22,8 +24,8 @@ struct Holdfastctl: AsyncParsableCommand {
               holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
               holdfastctl keygen -o signer.pem
               holdfastctl sign www.example.com --key signer.pem --list pins.json
-              holdfastctl verify pins.json --key signer.pub
-              holdfastctl check --pins bank.pins.json --quiet --watch 21
+              holdfastctl verify pins.json --public-key signer.pub
+              holdfastctl check --pins bank.pins.json --quiet --watch 21d
               holdfastctl show bank.pins.json
               holdfastctl repository status site
 
@@ -32,7 +34,7 @@ struct Holdfastctl: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            CheckCommand.self, PinCommand.self, KeygenCommand.self, SignCommand.self,
+            CheckCommand.self, PinCommand.self, PinsCommand.self, KeygenCommand.self, SignCommand.self,
             VerifyCommand.self, ShowCommand.self, ListCommand.self, RolloverCommand.self, GateCommand.self,
             ExportCommand.self,
             ImportCommand.self,

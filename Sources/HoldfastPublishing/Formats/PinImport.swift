@@ -56,6 +56,8 @@ public struct PinImport {
 
     /// The certificates that pins are for if their system has no roles.
     public let role: Role
+    private let backups: Set<Pin>
+    private var foundBackups: Set<Pin> = []
     private var hosts: [PinFile.Host] = []
     /// The entries for a domain and all names under it, by the domain.
     private var subtrees: [String: PinFile.Host] = [:]
@@ -70,9 +72,12 @@ public struct PinImport {
     /// - Parameter data: the file.
     /// - Parameter source: the system whose configuration it is.
     /// - Parameter role: the certificates that pins are for if their system has no roles.
-    /// - Throws: ``PublishingError`` `invalidDocument` that names the line of what is not understood.
-    public init(_ data: Data, from source: Source, role: Role) throws(PublishingError) {
+    /// - Parameter backups: the pins of keys in reserve, which no other system tells from those in use.
+    /// - Throws: ``PublishingError`` `invalidDocument` that names the line of what is not understood, or `invalidInput`
+    ///   for a backup that the configuration does not have.
+    public init(_ data: Data, from source: Source, role: Role, backups: Set<Pin> = []) throws(PublishingError) {
         self.role = role
+        self.backups = backups
         let domains: [Domain]
         switch source {
         case .trustkit: domains = try TrustKitReading.domains(in: data, &losses, &notes)
@@ -87,6 +92,18 @@ public struct PinImport {
             }
         }
         for domain in domains where domain.isException { try except(domain) }
+        if let stray = backups.subtracting(foundBackups).map(\.description).min() {
+            throw PublishingError(
+                .invalidInput, of: stray, expected: "a backup that is among the pins of the configuration",
+                found: "none of them", remedy: "Import without it, and add it with holdfastctl pins add.")
+        }
+        if backups.isEmpty {
+            notes.append(
+                PinExport.Loss(
+                    field: "state",
+                    what: "\(source.rawValue) does not say which pins are backups: all are active (see --backup)"
+                ))
+        }
         guard source != .ats else { return }
         notes.append(
             PinExport.Loss(
@@ -136,7 +153,10 @@ public struct PinImport {
                 let pin = try Pin("sha256/\(hash.text)")
                 // The same hash twice is one pin.
                 guard seen.insert(pin).inserted else { continue }
-                pins.append(try PinFile.KeyPin(pin, role: role, notAfter: domain.end))
+                let isBackup = backups.contains(pin)
+                if isBackup { foundBackups.insert(pin) }
+                pins.append(
+                    try PinFile.KeyPin(pin, role: role, state: isBackup ? .backup : .active, notAfter: domain.end))
             } catch {
                 throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error)) (line \(hash.line))")
             }

@@ -5,8 +5,21 @@ package import struct Foundation.Data
 extension PinFile {
     /// A field that this version ignores.
     package struct UnknownField: Sendable, Equatable {
-        /// Where it stands, such as `hosts[3].note`.
+        /// The object that has a field. Hosts and pins are counted as they stand in the file.
+        package enum Place: Sendable, Hashable {
+            case file
+            case refresh
+            case host(Int)
+            case report(Int)
+            case pin(Int, Int)
+        }
+
+        /// Where it stands, such as `hosts[3].note`, for messages.
         package let path: String
+        /// The object that has it.
+        package let place: Place
+        /// Its name; empty if it is not ASCII.
+        package let name: String
         /// Its value as it stands there.
         package let value: [UInt8]
     }
@@ -17,7 +30,7 @@ extension PinFile {
     package static func unknownFields(in json: Data) throws(DocumentError) -> [UnknownField] {
         var search = PinFileFieldSearch(
             json: try StrictJSONReader([UInt8](json), maximumBytes: PinFileLimits.bytes))
-        try search.walk(.file)
+        try search.walk(.file, at: .file)
         return search.found
     }
 }
@@ -29,14 +42,15 @@ private struct PinFileFieldSearch {
 
     init(json: StrictJSONReader) { self.json = json }
 
-    mutating func walk(_ shape: PinFileShape) throws(DocumentError) {
+    mutating func walk(_ shape: PinFileShape, at place: PinFile.UnknownField.Place) throws(DocumentError) {
         let fields = shape.fields
         try json.beginObject()
         while let name = try json.nextKey() {
             guard let field = fields[name] else {
                 // The reader drops names that are not ASCII.
                 let path = name.isEmpty ? json.path + ".(a name that is not ASCII)" : json.path
-                found.append(PinFile.UnknownField(path: path, value: Array(try json.valueOctets())))
+                found.append(
+                    PinFile.UnknownField(path: path, place: place, name: name, value: Array(try json.valueOctets())))
                 continue
             }
             guard let inner = field else {
@@ -44,11 +58,27 @@ private struct PinFileFieldSearch {
                 continue
             }
             guard json.nextKind == .array else {
-                try walk(inner)
+                try walk(inner, at: Self.place(of: inner, 0, in: place))
                 continue
             }
             try json.beginArray()
-            while try json.nextElement() { try walk(inner) }
+            var index = 0
+            while try json.nextElement() {
+                try walk(inner, at: Self.place(of: inner, index, in: place))
+                index += 1
+            }
+        }
+    }
+
+    private static func place(
+        of shape: PinFileShape, _ index: Int, in outer: PinFile.UnknownField.Place
+    ) -> PinFile.UnknownField.Place {
+        switch (shape, outer) {
+        case (.refresh, _): .refresh
+        case (.host, _): .host(index)
+        case (.report, .host(let host)): .report(host)
+        case (.pin, .host(let host)): .pin(host, index)
+        default: .file
         }
     }
 }

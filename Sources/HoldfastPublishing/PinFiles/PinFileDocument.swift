@@ -27,15 +27,22 @@ public struct PinFileDocument: Sendable {
             let kind = DocumentKind(data)
             // Other programs put certificates into the same CMS envelope.
             if kind != .trustServerDocument { try ForeignFile(data, path: name).check(wanting: .certificate) }
+            guard kind == .pinFile else {
+                throw PublishingError(
+                    .invalidDocument, of: name, expected: "a pin file", found: kind.description,
+                    remedy: remedies[kind] ?? "Name a pin file.")
+            }
+            let place = error.field.map { " in \($0)" } ?? ""
             throw PublishingError(
                 .invalidDocument, of: name, expected: "a pin file",
-                found: kind == .pinFile ? "\(error)" : kind.description,
-                remedy: kind == .pinFile ? nil : remedies[kind] ?? "Name a pin file.")
+                found: "\(error.code.rawValue)\(place): \(error.found) instead of \(error.expected)",
+                remedy: error.remedy)
         }
         do throws(DocumentError) {
             fields = try PinFile.unknownFields(in: data)
         } catch {
-            throw PublishingError(.invalidDocument, of: name, expected: "a pin file", found: "\(error)")
+            throw PublishingError(
+                .invalidDocument, of: name, expected: "a pin file", found: ForeignErrorText.found(error))
         }
     }
 }

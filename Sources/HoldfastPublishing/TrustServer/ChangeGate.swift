@@ -34,7 +34,7 @@ struct ChangeGate {
         waiting.append(
             HeldChange(
                 hostname: old.hostname, port: old.port, fingerprints: Array(new), since: since, isApproved: false))
-        let text = new.joined(separator: ", ")
+        let text = new.map { "cert-sha256/\($0)" }.joined(separator: ", ")
         return (
             certificates.filter(isFree),
             [PublishingRound.Problem("waits for approval of the certificate \(text)", .held)]

@@ -100,7 +100,14 @@ extension PublishingMemory {
 
 extension HeldChange {
     /// The host with its port, as people write it.
-    package var place: String {
+    package var place: String { SeenHost.place(hostname, port) }
+}
+
+extension SeenHost {
+    /// The host with its port, as people write it.
+    var place: String { Self.place(hostname, port) }
+
+    fileprivate static func place(_ hostname: String, _ port: Int) -> String {
         hostname.utf8.contains(UInt8(ascii: ":")) ? "[\(hostname)]:\(port)" : "\(hostname):\(port)"
     }
 }

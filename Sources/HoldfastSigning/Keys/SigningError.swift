@@ -51,6 +51,10 @@ extension SigningError.Code {
     public static var invalidCustomer: Self {
         Self("Give a name of 1 to 64 letters, digits, periods, hyphens and underscores.")
     }
+    /// The name of a key is empty, too long, or has other characters than those of names.
+    public static var invalidName: Self {
+        Self("Give a name of 1 to 64 letters, digits, periods, hyphens, underscores and @, such as ann or vault-2.")
+    }
     /// Clients would refuse the document; nothing is published.
     public static var unreadableDocument: Self {
         Self("Correct what the error names; clients would refuse the document.")

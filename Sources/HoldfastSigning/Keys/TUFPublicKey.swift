@@ -45,6 +45,44 @@ public struct TUFPublicKey: Sendable {
         id = HexText.text(of: SHA256.hash(data: tree.canonical))
     }
 
+    private init(_ other: TUFPublicKey, tree: JSONTree) {
+        kind = other.kind
+        self.tree = tree
+        id = HexText.text(of: SHA256.hash(data: tree.canonical))
+    }
+
+    private static let longestName = 64
+
+    /// Who holds the key, as the root says; nil for a key without a name. The root's signatures cover the name, so nobody
+    /// can give the key another one unnoticed.
+    public var name: String? {
+        guard case .text(let octets)? = tree["x-holdfast-name"], Self.isName(octets) else { return nil }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// The key with the name of its holder, for people who sign together. Everybody who reads the root can read it. The
+    /// key's id changes, since it stands for the name as well.
+    /// - Parameter name: 1 to 64 letters, digits, and `.`, `_`, `@`, `-` of ASCII.
+    /// - Throws: ``SigningError`` `invalidName` for another name.
+    public func named(_ name: String) throws(SigningError) -> TUFPublicKey {
+        guard Self.isName(name.utf8) else {
+            throw SigningError(
+                .invalidName, expected: "1 to \(Self.longestName) letters, digits and . _ @ - as the name of a key",
+                found: name.utf8.count <= 200 ? name.quoted : "a longer one")
+        }
+        return TUFPublicKey(self, tree: tree.setting(["x-holdfast-name": JSONTree(text: name)]))
+    }
+
+    private static func isName(_ octets: some Collection<UInt8>) -> Bool {
+        (1...longestName).contains(octets.count)
+            && octets.allSatisfy { octet in
+                switch octet {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: ".-_@".utf8.contains(octet)
+                }
+            }
+    }
+
     /// Reads a key as a root file lists it; nil if it verifies nothing, or if nobody could type its id.
     package init?(id: [UInt8], _ tree: JSONTree) {
         guard (1...128).contains(id.count), id.allSatisfy({ (0x21...0x7E).contains($0) }),

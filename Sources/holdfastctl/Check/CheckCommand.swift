@@ -18,7 +18,7 @@ struct CheckCommand: AsyncParsableCommand {
             a URL. For several hosts, eight at a time, it prints a table instead: verdict, days until the first \
             certificate of the path ends, and reason. Errors go to standard error.
 
-            With --watch the command exits with 4 if a certificate ends within that many days, and names it: a certificate of \
+            With --watch the command exits with 4 if a certificate ends within that time, and names it: a certificate of \
             the valid path, including its anchor, or one that was presented and has a configured pin.
 
             Lists of --crl must be current and signed by their issuer: if there are lists for an issuer's certificates \
@@ -38,7 +38,7 @@ struct CheckCommand: AsyncParsableCommand {
             that the others do not matter. If a proxy chooses the address, a remark says so.
 
             With --pins the command says whether clients that have these pins get in. The pins are those of a pin \
-            file, which decides as in the app, of a signed list (--key), or of a trust server's document (--signer). \
+            file, which decides as in the app, of a signed list (--public-key), or of a trust server's document (--signer). \
             If no host is given, all hosts of the document that can be dialed are checked: for **.DOMAIN the domain \
             itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers whatever ends the \
             access of a client. Several --pins and --repository are versions that clients hold at the same time, and \
@@ -62,18 +62,18 @@ struct CheckCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl check www.example.com
-              holdfastctl check www.example.com:8443 --watch 21
+              holdfastctl check www.example.com:8443 --watch 21d
               holdfastctl check intranet.example --ca company-root.pem --crl company.crl
               holdfastctl check www.example.com --revocation
               holdfastctl check www.example.com --log-list log_list.json
               holdfastctl check www.example.com --connect-to 192.0.2.7:8443
               holdfastctl check www.example.com --json | jq .failure.code
-              holdfastctl check example.com api.example.com [2001:db8::1]:8443 --watch 21
-              holdfastctl check www.example.com --address 192.0.2.7 --quiet --watch 21
-              holdfastctl check --pins bank.pins.json --quiet --watch 21
+              holdfastctl check example.com api.example.com [2001:db8::1]:8443 --watch 21d
+              holdfastctl check www.example.com --address 192.0.2.7 --quiet --watch 21d
+              holdfastctl check --pins bank.pins.json --quiet --watch 21d
               holdfastctl check --pins app-1.pins.json --pins app-2.pins.json --brief
               holdfastctl check --pins https://www.example.com/bank.pins.json --brief
-              holdfastctl check --pins pins.json --key signer.pub --brief
+              holdfastctl check --pins pins.json --public-key signer.pub --brief
               holdfastctl check --repository https://pins.example.com --app-root root.json
               holdfastctl check --chain fullchain.pem --host www.example.com
               holdfastctl check intranet.example --client-cert me.pem --client-key key.pem
@@ -87,6 +87,9 @@ struct CheckCommand: AsyncParsableCommand {
             Exit codes: 0 trusted, 1 not trusted or a client would be locked out, 2 wrong usage, 3 could not connect or \
             find out, 4 trusted now, but something ends within --watch, or clients get in only by grace. Of several, \
             1 outweighs 3, and 3 outweighs 4.
+
+            With --format prometheus, metrics are printed for each host: holdfast_status, which is the exit code, and \
+            holdfast_end_timestamp_seconds of certificates and pins.
 
             With --json one object per line is printed for each host, in the order of the arguments, or for each of \
             its certificates, whatever happens after the arguments were read. Its fields, absent where they do not apply: \
@@ -114,8 +117,10 @@ struct CheckCommand: AsyncParsableCommand {
         transform: { try Pin($0) })
     var pin: [Pin] = []
 
-    @Option(help: ArgumentHelp("Exit with 4 if anything ends in less than this many days.", valueName: "days"))
-    var watch: Int?
+    @Option(
+        help: ArgumentHelp("Exit with 4 if anything ends in less than this time.", valueName: "span"),
+        transform: TimeSpan.read)
+    var watch: TimeSpan?
 
     @OptionGroup(title: "Revocation, policies and transparency")
     var certificateStatus: StatusOptions
@@ -129,27 +134,24 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "A chain in a file")
     var file: ChainFileOptions
 
-    @Flag(help: "Print JSON instead of text, one object per line for each host.")
-    var json = false
+    @OptionGroup
+    var answer: AnswerOptions
 
     @Flag(help: "Print one line for each host: verdict, days left and reason.")
     var brief = false
 
-    @Flag(help: "Print nothing when all is well, and otherwise what --brief prints.")
-    var quiet = false
-
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
+
+    private var json: Bool { answer.json }
 
     /// How many handshakes are made at the same time.
     private static let hostsAtOnce = 8
 
     func validate() throws {
-        if let watch, !(1...36_500).contains(watch) {
-            throw ValidationError("The days to watch must be between 1 and 36500, not \(watch).")
-        }
-        guard [json, brief, quiet].count(where: { $0 }) <= 1 else {
-            throw ValidationError("Give one of --json, --brief and --quiet.")
+        try watch?.validate("--watch", TimeSpan.watched)
+        guard !brief || answer.isText else {
+            throw ValidationError("Give one of --json, --brief, --quiet and --format.")
         }
         for host in hostArguments { try host.validate("HOST") }
         guard pin.isEmpty || published.isEmpty else {
@@ -186,12 +188,12 @@ struct CheckCommand: AsyncParsableCommand {
                 ) { try policy(published: pins, for: $0) }
             ]
             try outlook(of: pins, anchors, watch, at: time)?.judge(&reports, at: time)
-            try finish(reports, to: output)
+            try finish(reports, at: now, to: output)
             return
         }
         let published = try await readPins(at: now)
         let hosts = self.hosts.isEmpty ? published?.hosts ?? [] : self.hosts
-        if self.hosts.isEmpty, let names = published?.namesThatCannotBeDialed, !names.isEmpty, !quiet {
+        if self.hosts.isEmpty, let names = published?.namesThatCannotBeDialed, !names.isEmpty, !answer.quiet {
             output.complain(
                 "not checked, because they name no host that can be dialed: "
                     + names.map { SafeText.escapedLine($0) }.joined(separator: ", "))
@@ -217,7 +219,9 @@ struct CheckCommand: AsyncParsableCommand {
             probe = try await connection.probe(validator)
         } catch {
             // The error concerns all hosts alike, so it is reported once.
-            if json { try print(examinations.map { $0.report.failing(error) }, to: output) }
+            if json || answer.format != nil {
+                try print(examinations.map { $0.report.failing(error) }, at: now, to: output)
+            }
             throw error
         }
         let found = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
@@ -226,21 +230,21 @@ struct CheckCommand: AsyncParsableCommand {
         var reports = found.flatMap(\.self)
         // The probing took its time, and an end that passed meanwhile counts.
         try outlook?.judge(&reports, at: SystemWallClock().now)
-        try finish(reports, to: output)
+        try finish(reports, at: now, to: output)
     }
 
-    private func finish(_ reports: [CheckReport], to output: Output) throws {
+    private func finish(_ reports: [CheckReport], at now: Date, to output: Output) throws {
         let status = Self.status(of: reports)
-        if reports.count > 1 || brief, !json, !quiet {
+        if reports.count > 1 || brief, !json, !answer.quiet, answer.format == nil {
             for report in reports {
                 if let notAsked = report.notAsked { output.complain("\(report.server): \(notAsked)") }
             }
         }
         if reports.count == 1, let report = reports.first {
-            if json || brief || report.error == nil { try print(reports, to: output) }
+            if !answer.isText || brief || report.error == nil { try print(reports, at: now, to: output) }
             if let error = report.error { output.complain(error.message) }
         } else {
-            try print(reports, to: output)
+            try print(reports, at: now, to: output)
             for report in reports {
                 if let error = report.error { output.complain("\(report.server): \(error.message)") }
             }
@@ -255,11 +259,14 @@ struct CheckCommand: AsyncParsableCommand {
         return reports.contains(where: \.expiresSoon) ? .endsSoon : nil
     }
 
-    private func print(_ reports: [CheckReport], to output: Output) throws {
+    private func print(_ reports: [CheckReport], at now: Date, to output: Output) throws {
         switch reports.count {
-        case _ where json: for report in reports { try output.jsonLine(report) }
-        case _ where quiet && Self.status(of: reports) == nil: break
-        case _ where brief || quiet: CheckTable(reports: reports).printBriefly(to: output)
+        case _ where json: for report in reports { try output.json(report) }
+        case _ where answer.format != nil:
+            try answer.write(PrometheusText(verb: "check", now: now, subjects: reports.map(\.metrics)))
+        case _ where answer.quiet:
+            CheckTable(reports: reports.filter { Self.status(of: [$0]) != nil }).printBriefly(to: output)
+        case _ where brief: CheckTable(reports: reports).printBriefly(to: output)
         case 1: reports[0].print(to: output)
         default: CheckTable(reports: reports).print(to: output)
         }

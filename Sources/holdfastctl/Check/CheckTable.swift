@@ -18,10 +18,14 @@ struct CheckTable {
     }
 
     func print(to output: Output) {
+        printCounts(to: output)
+        output.line()
         let width = reports.map(\.place.count).reduce(4, max) + 2
         output.heading("host".padded(to: width) + "verdict".padded(to: 13) + "days left".padded(to: 11) + "reason")
         for report in reports { Self.print(report, width: width, to: output) }
-        output.line()
+    }
+
+    private func printCounts(to output: Output) {
         let kinds = ["trusted", "expires soon", "locked out", "not trusted", "unknown"]
         let counts = kinds.compactMap { kind in
             let count = reports.count { Self.verdict($0).text == kind }

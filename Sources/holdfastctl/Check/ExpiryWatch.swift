@@ -16,17 +16,19 @@ struct ExpiryWatch: Sendable {
         let hasConfiguredPin: Bool
     }
 
-    /// A certificate that ends within this many days of 24 hours ends too soon.
-    let days: Int
+    /// What ends within this time ends too soon.
+    let span: TimeSpan
+
+    /// Whether an end is too soon.
+    func isTooSoon(_ end: Date, from now: Date) -> Bool { end < now.addingTimeInterval(Double(span.seconds)) }
 
     /// Searches the valid path with its anchor, and the presented certificates that have a configured pin.
     func expiring(in decision: TrustDecision) -> [Expiring] {
-        let limit = decision.time.addingTimeInterval(Double(days) * 86_400)
         let presented = decision.chain?.certificates ?? []
         let path = (decision.path ?? decision.failure?.paths.first)?.certificates ?? []
         let others = presented.compactMap { try? X509Certificate(der: $0) }
             .filter { certificate in !path.contains(certificate) && hasPin(certificate, of: decision) }
-        return (path + others).filter { $0.notAfter < limit }.map { certificate in
+        return (path + others).filter { isTooSoon($0.notAfter, from: decision.time) }.map { certificate in
             Expiring(
                 position: presented.firstIndex(of: certificate.der), subject: certificate.subject.description,
                 notAfter: certificate.notAfter.formatted(.iso8601),

@@ -23,8 +23,9 @@ struct OutlookOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The longest time for which a client may not have asked for a new document.", valueName: "time"))
-    var staleness = TimeSpan(seconds: 30 * 86_400)
+            "The longest time for which a client may not have asked for a new document.", valueName: "span"),
+        transform: TimeSpan.read)
+    var staleness = TimeSpan.days(30)
 
     @Option(
         help: ArgumentHelp(
@@ -37,13 +38,15 @@ struct OutlookOptions: ParsableArguments {
         name: .customLong("renewed-every"),
         help: ArgumentHelp(
             "Of a repository: the longest time between two renewals, which must be going on. Without it, the end of its "
-                + "timestamp counts.", valueName: "time"))
+                + "timestamp counts.", valueName: "span"),
+        transform: TimeSpan.read)
     var renewedEvery: TimeSpan?
 
     @Option(
         name: .customLong("lifetime"),
-        help: ArgumentHelp("Of a repository: how long each renewal makes the timestamp last.", valueName: "time"))
-    var lifetime = TimeSpan(seconds: 14 * 86_400)
+        help: ArgumentHelp("Of a repository: how long each renewal makes the timestamp last.", valueName: "span"),
+        transform: TimeSpan.read)
+    var lifetime = TimeSpan.days(14)
 
     var isEmpty: Bool {
         shipped.isEmpty && !noShippedPins && replaced.isEmpty && platform.isEmpty && renewedEvery == nil

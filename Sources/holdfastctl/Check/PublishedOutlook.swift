@@ -8,14 +8,14 @@ struct PublishedOutlook {
     let documents: [PublicationOutlook.Document]
     let platforms: [PublicationOutlook.Platform]
     let appVersions: PublicationOutlook.AppVersions
-    var staleness = TimeSpan(seconds: 30 * 86_400)
+    var staleness = TimeSpan.days(30)
     /// How soon an end is too soon; nil for only what is now.
     var watch: ExpiryWatch?
 
     /// How far it looks ahead at least, to say until when clients get in.
     private static let span = Duration.seconds(400 * 86_400)
 
-    private var watched: Duration { .seconds(watch.map { Int64($0.days) * 86_400 } ?? 1) }
+    private var watched: Duration { .seconds(watch?.span.seconds ?? 1) }
 
     /// Judges all reports together, and writes the answers into them.
     func judge(_ reports: inout [CheckReport], at now: Date) throws(CommandFailure) {

@@ -8,7 +8,7 @@ import HoldfastTUF
 struct PublishedPinOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Check against the pins that clients have: a pin file, a signed list (--key), or a trust server's document "
+            "Check against the pins that clients have: a pin file, a signed list (--public-key), or a trust server's document "
                 + "(--signer); a file, an https URL, which is fetched through the same proxy, or - for standard input. "
                 + "Repeatable, for versions that clients hold at the same time: all must let the host in.",
             valueName: "file | url"),
@@ -30,7 +30,8 @@ struct PublishedPinOptions: ParsableArguments {
     var appRoot: [String] = []
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),
+        name: .customLong("public-key"),
+        help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),
         completion: .file(), transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>?
 
@@ -49,20 +50,20 @@ struct PublishedPinOptions: ParsableArguments {
     var isEmpty: Bool { pins.isEmpty && repository.isEmpty }
 
     func validate() throws {
-        try key?.validate("--key")
+        try key?.validate("--public-key")
         guard repository.count == appRoot.count || repository.count == 1 && !appRoot.isEmpty else {
             throw ValidationError("--repository goes with --app-root.")
         }
         for repository in repository { try RepositoryOrigin.validate(repository, "--repository") }
         guard !pins.isEmpty else {
             guard key == nil, signer == nil, customer == nil else {
-                throw ValidationError("--key, --signer and --customer go with --pins.")
+                throw ValidationError("--public-key, --signer and --customer go with --pins.")
             }
             return
         }
         for pins in pins { try InputDocument.validate(pins, "--pins") }
         guard key == nil || signer == nil else {
-            throw ValidationError("Give --key for a list or --signer for a trust server's document, not both.")
+            throw ValidationError("Give --public-key for a list or --signer for a trust server's document, not both.")
         }
         guard customer == nil || signer != nil else { throw ValidationError("--customer goes with --signer.") }
     }
@@ -100,7 +101,7 @@ struct PublishedPinOptions: ParsableArguments {
                 return try PublishedPins(
                     pinFile: data, named: name, carriedBy: [name],
                     remedies: [
-                        .signedList: "Give the signer's public key with --key.",
+                        .signedList: "Give the signer's public key with --public-key.",
                         .trustServerDocument: "Give its signer's certificate with --signer.",
                     ], at: time)
             }

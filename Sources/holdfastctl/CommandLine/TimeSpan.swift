@@ -1,21 +1,55 @@
 import ArgumentParser
 
-/// A length of time as people write it: `30s`, `5m`, `12h`, `7d`.
-struct TimeSpan: Sendable, Hashable, ExpressibleByArgument {
+/// A length of time as people write it: `21d`, `12h`, `2m`, `10s`. Every span that an argument gives is read here.
+struct TimeSpan: Sendable, Hashable, Comparable, CustomStringConvertible {
     let seconds: Int64
 
     init(seconds: Int64) { self.seconds = seconds }
 
-    init?(argument: String) {
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-        guard let unit = argument.last.flatMap({ units[$0] }) else { return nil }
-        let digits = argument.dropLast()
+    static func days(_ days: Int64) -> TimeSpan { TimeSpan(seconds: days * day) }
+
+    /// Reads an argument.
+    /// - Throws: if it has another form. The error says which one is right.
+    static func read(_ text: String) throws -> TimeSpan {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": day]
+        let digits = text.dropLast()
         // Nine digits of days do not overflow.
-        guard (1...9).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let number = Int64(digits)
-        else { return nil }
-        seconds = number * unit
+        guard let unit = text.last.flatMap({ units[$0] }), (1...9).contains(digits.utf8.count),
+            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(digits)
+        else { throw ValidationError("expected a number with its unit, such as 21d, 12h, 2m or 10s") }
+        return TimeSpan(seconds: number * unit)
     }
 
-    var defaultValueDescription: String { seconds % 86_400 == 0 ? "\(seconds / 86_400)d" : "\(seconds)s" }
+    private static let day: Int64 = 86_400
+
+    static func < (one: TimeSpan, other: TimeSpan) -> Bool { one.seconds < other.seconds }
+
+    /// Fails if the span is outside of a range.
+    /// - Parameter name: the argument's name for messages.
+    func validate(_ name: String, _ range: ClosedRange<TimeSpan>) throws(ValidationError) {
+        guard range.contains(self) else {
+            throw ValidationError("\(name) must be between \(range.lowerBound) and \(range.upperBound), not \(self).")
+        }
+    }
+
+    /// The form in which it is read, in the largest unit of which it is a multiple.
+    var description: String {
+        for (unit, size) in [("d", Self.day), ("h", 3_600), ("m", 60)] where seconds % size == 0 && seconds > 0 {
+            return "\(seconds / size)\(unit)"
+        }
+        return "\(seconds)s"
+    }
+}
+
+extension TimeSpan: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+/// How soon is too soon: the value of `--watch`.
+extension TimeSpan {
+    static let watched = TimeSpan(seconds: 1)...TimeSpan.days(36_500)
+    static let timeouts = TimeSpan(seconds: 1)...TimeSpan(seconds: 3_600)
 }

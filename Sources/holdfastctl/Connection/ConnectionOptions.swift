@@ -62,8 +62,13 @@ struct ConnectionOptions: ParsableArguments {
         completion: .file(extensions: ["pem", "key"]))
     var clientKey: String?
 
-    @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
-    var timeout = 10
+    @Option(
+        name: .customLong("timeout"), help: ArgumentHelp("Give up after this time.", valueName: "span"),
+        transform: TimeSpan.read)
+    var timeoutArgument = TimeSpan(seconds: 10)
+
+    /// In seconds.
+    var timeout: Int { Int(timeoutArgument.seconds) }
 
     var connectTo: DialedHost? { connectToArgument?.value }
 
@@ -102,9 +107,7 @@ struct ConnectionOptions: ParsableArguments {
         }
         try connectToArgument?.validate("--connect-to")
         try proxyArgument?.validate("--proxy")
-        guard (1...3_600).contains(timeout) else {
-            throw ValidationError("The timeout must be between 1 and 3600 seconds, not \(timeout).")
-        }
+        try timeoutArgument.validate("--timeout", TimeSpan.timeouts)
         guard clientKey == nil || clientCertificate != nil else {
             throw ValidationError("--client-key goes with --client-cert.")
         }

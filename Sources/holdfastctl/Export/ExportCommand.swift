@@ -28,15 +28,16 @@ struct ExportCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl export bank.pins.json --format android \\
-                > network_security_config.xml
+                -o network_security_config.xml
               holdfastctl export bank.pins.json --format ats --fragment
               holdfastctl export --key signer.pem
-              holdfastctl export --key signer.pem --password-file secret.txt > signer.pub
+              holdfastctl export --key signer.pem --password-file secret.txt -o signer.pub
 
             Exit codes: 0 success, 1 the system cannot express it or the file is not a pin file, 2 wrong usage, 3 a \
             file could not be read.
 
-            With --json and --key one object is printed: publicKey.
+            With --json and --key one object is printed: publicKey. With a pin file, -o and --json it is file, hosts (how \
+            many), losses and notes (field, what), hostsWithoutBackup.
             """)
 
     @Argument(help: ArgumentHelp("A pin file.", valueName: "pin file"), completion: .file(extensions: ["json"]))
@@ -60,6 +61,9 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup(title: "Password")
     var password: PasswordOptions
 
+    @OptionGroup
+    var output: DocumentOutput
+
     @Flag(help: "Print JSON instead of text.")
     var json = false
 
@@ -68,13 +72,17 @@ struct ExportCommand: AsyncParsableCommand {
             throw ValidationError("Name a pin file, or a private key with --key.")
         }
         guard path != nil else {
+            guard !(json && output.isFile) else {
+                throw ValidationError("--json prints the key: give it or -o, not both.")
+            }
             guard format == nil, !fragment, !lossy else {
                 throw ValidationError("--format, --fragment and --lossy go with a pin file.")
             }
             return
         }
         guard format != nil else { throw ValidationError("Name the format with --format.") }
-        guard !json, password.isEmpty else { throw ValidationError("--json and passwords go with --key.") }
+        guard password.isEmpty else { throw ValidationError("Passwords go with --key.") }
+        guard !json || output.isFile else { throw ValidationError("With a pin file, --json goes with -o.") }
     }
 
     func run() async throws {
@@ -87,14 +95,19 @@ struct ExportCommand: AsyncParsableCommand {
                 "\(path): unsupportedKey: expected a key of P-256 or Ed25519, found one of another kind. Print its public "
                     + "key with `openssl pkey -pubout`.")
         }
-        if json { try Output.standard.json(["publicKey": text]) } else { Output.standard.line(text) }
+        if json { try Output.standard.json(["publicKey": text]) } else { try output.write(text) }
     }
 
     private func export(_ path: String, as format: ExportFormat) throws {
-        let data = try InputFile.content(of: path, maximumBytes: 8 << 20)
+        let data = try InputFile.content(of: path, maximumBytes: PinFileReading.maximumBytes)
         let document = try PinFileReading.document(data, named: path)
-        try PinExport(document.file, as: format, unknownFields: document.unknownFields).print(
-            isFragment: fragment, isLossy: lossy, isNoting: true)
+        let export = PinExport(document.file, as: format, unknownFields: document.unknownFields)
+        try export.write(isFragment: fragment, isLossy: lossy, isNoting: true, to: output)
+        guard json else { return }
+        try Output.standard.json(
+            WrittenReport(
+                file: output.path ?? "", hosts: document.file.hosts.count, losses: export.losses, notes: export.notes,
+                without: document.file.hostsWithoutBackup))
     }
 }
 
@@ -106,23 +119,38 @@ struct ExportPrivateCommand: AsyncParsableCommand {
         usage: "holdfastctl export-private --key <file> [<options>]",
         discussion: """
             Prints what WultraSSLPinning's tool prints and its server takes: Base64 of the key's number as a signed \
-            big-endian integer, 31 to 33 octets. Anyone who reads it can sign pins, so send it into a pipe, or into a \
-            file that only you can read. On a terminal it asks first.
+            big-endian integer, 31 to 33 octets. Anyone who reads it can sign pins, so send it into a pipe, or with -o into \
+            a file, which is made with mode 0600 and never overwritten. On a terminal it asks first.
 
             EXAMPLES
               holdfastctl export-private --key signer.pem --password-file secret.txt | \\
                 server-setup
-              (umask 077; holdfastctl export-private --key signer.pem > signer.number)
+              holdfastctl export-private --key signer.pem -o signer.number
 
-            Exit codes: 0 success, 2 wrong usage or not confirmed, 3 the key could not be read.
+            Exit codes: 0 success, 2 wrong usage or not confirmed, 3 the key could not be read, or the file not be made.
+
+            With --json one object is printed: privateKey, or with -o file.
             """)
 
     @OptionGroup
     var key: KeyOptions
 
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The file to create.", valueName: "file"), completion: .file())
+    var output: String?
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
     func run() async throws {
+        if let output, output != InputFile.standard { try KeyFile(path: output).requireAbsence() }
         let number = try key.read().exportedPrivateKey
+        if let output, output != InputFile.standard {
+            try KeyFile(path: output).create(number + "\n")
+            if json { try Output.standard.json(["file": output]) }
+            return
+        }
         try TerminalPrompt.confirmPrinting("the private key")
-        Output.standard.line(number)
+        if json { try Output.standard.json(["privateKey": number]) } else { Output.standard.line(number) }
     }
 }

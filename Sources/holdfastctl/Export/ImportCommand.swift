@@ -13,23 +13,31 @@ struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Make a pin file from another system's configuration.",
+        usage: "holdfastctl import <file> --from <system> [<options>]",
         discussion: """
             Reads TrustKit's TSKConfiguration and Apple's NSPinnedDomains from a property list, alone or in an \
-            Info.plist, and Android's network security configuration. The pin file goes to standard output; what it \
-            says in another way is named on standard error.
+            Info.plist, and Android's network security configuration. What the pin file says in \
+            another way is named on standard error.
 
             Anything that a pin file cannot express is an error, unless --lossy is given; it is named either way.
 
             TrustKit and Android do not say whether a pin is the server's own or an issuer's, and accept either. \
             The import keeps that, with each pin in both roles, unless --role says which it is.
 
+            None of them says which pins are those of backup keys: --backup names them, and the import marks them. Without \
+            it every pin is imported as active.
+
             A name that is excepted from the pins of its domain gets mode report, in which standard validation decides.
 
             EXAMPLES
-              holdfastctl import Info.plist --from trustkit > bank.pins.json
+              holdfastctl import Info.plist --from trustkit -o bank.pins.json \\
+                --backup sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
               holdfastctl import network_security_config.xml --from android --role leaf
 
             Exit codes: 0 success, 1 the configuration cannot be imported, 2 wrong usage, 3 the file could not be read.
+
+            With -o and --json one object is printed: file, hosts (how many), losses and notes (field, what), \
+            hostsWithoutBackup.
             """)
 
     @Argument(help: ArgumentHelp("The file to import.", valueName: "file"), completion: .file())
@@ -41,8 +49,23 @@ struct ImportCommand: AsyncParsableCommand {
     @Option(help: "Whose keys the pins are if the system does not say: leaf, issuer or both.")
     var role = PinImport.Role.both
 
+    @Option(
+        help: ArgumentHelp("A pin of the configuration whose key is in reserve. Repeatable.", valueName: "pin"),
+        transform: { try Pin($0) })
+    var backup: [Pin] = []
+
     @Flag(help: "Leave out what a pin file cannot express.")
     var lossy = false
+
+    @OptionGroup
+    var output: DocumentOutput
+
+    @Flag(help: "Print what was done as JSON; goes with -o.")
+    var json = false
+
+    func validate() throws {
+        guard !json || output.isFile else { throw ValidationError("--json goes with -o: the pin file is JSON itself.") }
+    }
 
     private static let maximumBytes = 1 << 20
 
@@ -53,12 +76,17 @@ struct ImportCommand: AsyncParsableCommand {
         let file = try imported.file()
         try LossReport(losses: imported.losses, notes: imported.notes).say(isAllowed: lossy)
         LossReport.warn(of: file.hostsWithoutBackup)
-        Output.standard.printAsIs(String(decoding: file.json.dropLast(), as: UTF8.self))
+        try output.write(String(decoding: file.json, as: UTF8.self))
+        guard json else { return }
+        try Output.standard.json(
+            WrittenReport(
+                file: output.path ?? "", hosts: file.hosts.count, losses: imported.losses, notes: imported.notes,
+                without: file.hostsWithoutBackup))
     }
 
     private func read(_ data: Data) throws(CommandFailure) -> PinImport {
         do throws(PublishingError) {
-            return try PinImport(data, from: source, role: role)
+            return try PinImport(data, from: source, role: role, backups: Set(backup))
         } catch {
             let failure = CommandFailure(error)
             throw CommandFailure(failure.code, "\(path): \(failure.message)")

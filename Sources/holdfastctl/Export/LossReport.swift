@@ -33,17 +33,40 @@ struct LossReport {
     }
 }
 
+/// What was written into a file. Its fields are those of the JSON object.
+struct WrittenReport: Encodable {
+    struct Loss: Encodable {
+        let field: String
+        let what: String
+    }
+
+    let file: String
+    let hosts: Int
+    let losses: [Loss]
+    let notes: [Loss]
+    let hostsWithoutBackup: [String]
+
+    init(file: String, hosts: Int, losses: [PinExport.Loss], notes: [PinExport.Loss], without: [HostPattern]) {
+        self.file = file
+        self.hosts = hosts
+        self.losses = losses.map { Loss(field: $0.field, what: $0.what) }
+        self.notes = notes.map { Loss(field: $0.field, what: $0.what) }
+        hostsWithoutBackup = without.map(\.description)
+    }
+}
+
 extension PinExport {
-    /// Prints the text; and on standard error what it cannot express, and which hosts have no backup.
+    /// Writes the text, and prints on standard error what it cannot express, and which hosts have no backup.
     /// - Parameters:
     ///   - isLossy: whether something may be left out.
     ///   - isNoting: whether losses without any effect on clients are reported as well.
-    func print(isFragment: Bool, isLossy: Bool, isNoting: Bool) throws {
+    ///   - output: where it is written.
+    func write(isFragment: Bool, isLossy: Bool, isNoting: Bool, to output: DocumentOutput) throws {
         let text = try text(isFragment: isFragment)
         try LossReport(losses: losses, notes: isNoting ? notes : []).say(isAllowed: isLossy)
         guard !isEmpty else { throw CommandFailure(.notTrusted, "\(format.reader) can express nothing of it") }
         LossReport.warn(of: file.hostsWithoutBackup)
         for warning in warnings { Output.standard.complain("warning: \(warning)") }
-        Output.standard.printAsIs(text.hasSuffix("\n") ? String(text.dropLast()) : text)
+        try output.write(text)
     }
 }

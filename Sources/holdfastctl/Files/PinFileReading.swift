@@ -4,6 +4,9 @@ import HoldfastPublishing
 
 /// Reads the pin files that arguments name.
 enum PinFileReading {
+    /// More than a pin file may have, so that its reader says what is wrong.
+    static let maximumBytes = 8 << 20
+
     /// Reads a pin file, or says what the file is instead.
     /// - Parameters:
     ///   - name: the file's name for messages.

@@ -33,7 +33,7 @@ struct GateCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
               holdfastctl gate www.example.com --next fullchain.pem --pins pins.json \\
-                --key signer.pub --replaced pins-old.json@2026-11-20 --no-shipped-pins
+                --public-key signer.pub --replaced pins-old.json@2026-11-20 --no-shipped-pins
               holdfastctl gate www.example.com --next next.csr \\
                 --repository https://pins.example.com --app-root root.json \\
                 --published 2026-11-20 --no-shipped-pins --wait 2h
@@ -75,18 +75,18 @@ struct GateCommand: AsyncParsableCommand {
     @Flag(name: .customLong("first"), help: "No document was published before.")
     var isFirst = false
 
-    @Option(help: ArgumentHelp("How long clients must get in after the installation.", valueName: "time"))
-    var span = TimeSpan(seconds: 7 * 86_400)
+    @Option(
+        help: ArgumentHelp("How long clients must get in after the installation.", valueName: "span"),
+        transform: TimeSpan.read)
+    var span = TimeSpan.days(7)
 
     @Option(
-        help: ArgumentHelp("Ask again until the answer is 0, for this long at most, such as 2h.", valueName: "time"))
+        help: ArgumentHelp("Ask again until the answer is 0, for this long at most, such as 2h.", valueName: "span"),
+        transform: TimeSpan.read)
     var wait: TimeSpan?
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
-
-    @Flag(help: "Print nothing if the exit code is 0.")
-    var quiet = false
+    @OptionGroup
+    var answer: AnswerOptions
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
@@ -103,7 +103,6 @@ struct GateCommand: AsyncParsableCommand {
         guard !isFirst || clients.replaced.isEmpty else {
             throw ValidationError("--replaced names a document from before, and --first says that there was none.")
         }
-        guard !(json && quiet) else { throw ValidationError("Give --json or --quiet, not both.") }
     }
 
     func run() async throws {
@@ -132,9 +131,11 @@ struct GateCommand: AsyncParsableCommand {
             throw NegativeAnswer(status: .couldNotFindOut)
         case .failure(let error): throw error
         }
-        if json {
-            try Output.standard.jsonLine(report)
-        } else if !quiet || report.status != nil {
+        if answer.json {
+            try Output.standard.json(report)
+        } else if answer.format != nil {
+            try answer.write(PrometheusText(verb: "gate", now: SystemWallClock().now, subjects: [report.metrics]))
+        } else if !answer.quiet || report.status != nil {
             report.print(to: Output.standard)
         }
         if let status = report.status { throw NegativeAnswer(status: status) }

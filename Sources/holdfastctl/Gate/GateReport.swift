@@ -70,6 +70,17 @@ struct GateReport: Encodable {
         }
     }
 
+    /// The answer as metrics: the host, the exit code, and what ends.
+    var metrics: PrometheusText.Subject {
+        var subject = PrometheusText.Subject(name: ServerAddress.text(host, port: port ?? ServerAddress.defaultPort), status: status)
+        func take(_ what: String, _ date: String?) {
+            if let date = date.flatMap({ try? Date($0, strategy: .iso8601) }) { subject.ends.append((what, date)) }
+        }
+        take("certificate", servedUntil)
+        if answer == .ending { take("pins", until) }
+        return subject
+    }
+
     func print(to output: Output) {
         let next = SafeText.escapedLine(next)
         switch answer {

@@ -3,9 +3,26 @@ import Holdfast
 import HoldfastPublishing
 import HoldfastSigning
 
-/// A file with a role's key.
+/// A file with a role's key, and the name of its holder.
 struct RepositoryKeyFile {
     let path: String
+    /// Who holds the key; nil if the argument does not say.
+    private(set) var name: String?
+
+    init(path: String) { self.path = path }
+
+    /// - Parameter argument: `FILE`, or `NAME=FILE`. A file whose own name has an equals sign is that file.
+    init(named argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].contains("/"), !FileManager.default.fileExists(atPath: argument) else {
+            self.init(path: argument)
+            return
+        }
+        self.init(path: String(parts[1]))
+        name = String(parts[0])
+    }
+
+    static let help = "With NAME=FILE, the root says who holds the key."
 
     /// Reads the private key, and asks for its password if it is encrypted.
     func signing(_ passwords: PasswordOptions) throws(CommandFailure) -> TUFSigningKey {
@@ -27,9 +44,19 @@ struct RepositoryKeyFile {
         }
     }
 
-    /// Reads the public key from a file with a public or a private key. A private key is returned too, so that it can
-    /// sign at once.
+    /// Reads the public key, with its name, from a file with a public or a private key. A private key is returned too, so
+    /// that it can sign at once.
     func either(_ passwords: PasswordOptions) throws(CommandFailure) -> (TUFPublicKey, TUFSigningKey?) {
+        let (key, signer) = try unnamed(passwords)
+        guard let name else { return (key, signer) }
+        do throws(SigningError) {
+            return (try key.named(name), signer)
+        } catch {
+            throw CommandFailure(.wrongUsage, "\(error)")
+        }
+    }
+
+    private func unnamed(_ passwords: PasswordOptions) throws(CommandFailure) -> (TUFPublicKey, TUFSigningKey?) {
         let data = try KeyFile.content(of: path)
         guard data.range(of: Data("PRIVATE KEY".utf8)) == nil else {
             let key = try signing(passwords)

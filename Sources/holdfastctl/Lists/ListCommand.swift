@@ -12,8 +12,9 @@ struct ListCommand: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               holdfastctl list show pins.json
-              holdfastctl list prune pins.json --key signer.pub
-              holdfastctl list remove pins.json old.example.com --key signer.pub --retire
+              holdfastctl list prune pins.json --public-key signer.pub
+              holdfastctl list remove pins.json old.example.com --retire \\
+                --public-key signer.pub
 
             Exit codes are those of the verb; each verb has its own --help.
             """,
@@ -28,12 +29,12 @@ struct ListShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Print the entries of a list, with or without verifying it.",
         discussion: """
-            Without --key the list is read as strictly as clients read it, but no signature is verified. To find out \
+            Without --public-key the list is read as strictly as clients read it, but no signature is verified. To find out \
             whether clients accept a list, use verify.
 
             EXAMPLES
               holdfastctl list show pins.json
-              holdfastctl list show pins.json --key signer.pub --json
+              holdfastctl list show pins.json --public-key signer.pub --json
 
             Exit codes: 0 success, 1 it is not a list or does not verify, 2 wrong usage, 3 it could not be read.
 
@@ -44,11 +45,12 @@ struct ListShowCommand: AsyncParsableCommand {
     var list: String
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
+        name: .customLong("public-key"), help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"),
+        completion: .file(),
         transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>?
 
-    func validate() throws { try key?.validate("--key") }
+    func validate() throws { try key?.validate("--public-key") }
 
     @Flag(help: "Print JSON instead of text.")
     var json = false
@@ -99,7 +101,7 @@ struct ListPruneCommand: AsyncParsableCommand {
             no entry would remain, the list is not written, because clients refuse a list without entries.
 
             EXAMPLES
-              holdfastctl list prune pins.json --key signer.pub
+              holdfastctl list prune pins.json --public-key signer.pub
 
             Exit codes: 0 success, 1 the list does not verify or nothing would be left, 2 wrong usage, 3 it could not \
             be read or written.
@@ -111,14 +113,15 @@ struct ListPruneCommand: AsyncParsableCommand {
     var list: String
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
+        name: .customLong("public-key"), help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"),
+        completion: .file(),
         transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>
 
     @Flag(help: "Print JSON instead of text.")
     var json = false
 
-    func validate() throws { try key.validate("--key") }
+    func validate() throws { try key.validate("--public-key") }
 
     func run() async throws {
         let now = SystemWallClock().now
@@ -143,7 +146,7 @@ struct ListRemoval: Encodable {
     func print(asJSON isJSON: Bool, to output: Output) throws {
         guard !isJSON else { return try output.json(self) }
         for entry in removed {
-            output.line("removed  \(SafeText.escapedLine(entry.name))  \(entry.remaining)  \(entry.fingerprint)")
+            output.line("removed  \(SafeText.escapedLine(entry.name))  \(entry.remaining)  \(entry.certificatePin)")
         }
         output.line("\(file): \(removed.count) removed, \(remaining) left")
     }

@@ -9,7 +9,10 @@ struct ListRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
         abstract: "Remove the entries of a name or of a certificate from a list.",
-        usage: "holdfastctl list remove <list> <name | fingerprint> ... --key <public>",
+        usage: """
+            holdfastctl list remove <list> <name | fingerprint> ... \\
+              --public-key <public> [<options>]
+            """,
         discussion: """
             The list is verified first, and no private key is needed: the remaining entries keep their signatures.
 
@@ -19,8 +22,9 @@ struct ListRemoveCommand: AsyncParsableCommand {
             entry expires.
 
             EXAMPLES
-              holdfastctl list remove pins.json old.example.com --key signer.pub --retire
-              holdfastctl list remove pins.json --key signer.pub \\
+              holdfastctl list remove pins.json old.example.com --retire \\
+                --public-key signer.pub
+              holdfastctl list remove pins.json --public-key signer.pub \\
                 3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
 
             Exit codes: 0 success, 1 the list does not verify, has no such entry, a name would lose its last one, or \
@@ -39,7 +43,8 @@ struct ListRemoveCommand: AsyncParsableCommand {
     var subjects: [String]
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
+        name: .customLong("public-key"), help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"),
+        completion: .file(),
         transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>
 
@@ -55,7 +60,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    func validate() throws { try key.validate("--key") }
+    func validate() throws { try key.validate("--public-key") }
 
     func run() async throws {
         let now = SystemWallClock().now

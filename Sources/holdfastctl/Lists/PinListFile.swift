@@ -56,7 +56,7 @@ struct PinListFile {
         let before = draft.entries
         let document = try body(&draft)
         try check(document, key)
-        if document != old { try write(document, to: file) }
+        if document != old { try WrittenFile.replace(file, with: document, path: path) }
         return Change(before: before, after: draft.entries, isNew: isNew)
     }
 
@@ -114,25 +114,6 @@ struct PinListFile {
         guard !list.entries.isEmpty else {
             throw CommandFailure(
                 .invalidList, "\(path) is left as it is: clients refuse a list without entries. Sign new ones first.")
-        }
-    }
-
-    private func write(_ document: Data, to file: URL) throws {
-        // The list is public, so the default mode lets everybody read it. An existing file keeps its mode and owner, so
-        // that a web server that reads it through its group can still do so.
-        let old = try? FileManager.default.attributesOfItem(atPath: file.path)
-        let isFile = old?[.type] as? FileAttributeType == .typeRegular
-        let mode = isFile ? (old?[.posixPermissions] as? NSNumber)?.intValue : nil
-        var owner: (user: UInt32, group: UInt32)?
-        if isFile, let user = old?[.ownerAccountID] as? NSNumber, let group = old?[.groupOwnerAccountID] as? NSNumber {
-            owner = (user.uint32Value, group.uint32Value)
-        }
-        do {
-            try AtomicFile.replace(
-                file, with: document, temporaryName: ".\(file.lastPathComponent).new", permissions: mode ?? 0o644,
-                owner: owner)
-        } catch {
-            throw CommandFailure(.unwritableFile, "\(path) cannot be written: \(AtomicFile.reason(error, at: path))")
         }
     }
 }

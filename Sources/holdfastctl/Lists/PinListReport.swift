@@ -12,7 +12,10 @@ struct PinListReport: Encodable {
 
         let state: State
         let name: String
+        /// As the list writes it.
         let fingerprint: String
+        /// The same as every verb prints it.
+        let certificatePin: String
         /// The expiration in Unix seconds, as it was signed.
         let expires: Int64
         /// The expiration in ISO 8601.
@@ -26,6 +29,7 @@ struct PinListReport: Encodable {
             state = entry.expires >= now.wholeSeconds ? .valid : .expired
             name = entry.name
             fingerprint = entry.fingerprint
+            certificatePin = entry.pin.description
             expires = entry.expires
             expiryDate = entry.expiryDate.formatted(.iso8601)
             daysLeft = DaysLeft.days(until: entry.expiryDate, from: now)
@@ -39,6 +43,7 @@ struct PinListReport: Encodable {
     let file: String
     /// The time at which the entries were checked, in ISO 8601.
     let time: String
+    private let start: Int64
     /// Whether the signatures were verified.
     let verified: Bool
     let entries: [Entry]
@@ -46,37 +51,45 @@ struct PinListReport: Encodable {
     let namesWithoutBackup: [String]
     /// Whether the list says which hosts need no pins. That part is not signed, and clients ignore it.
     let unsignedDomainsConfig: Bool
-    /// The days given with --watch; absent without it.
-    var watch: Int?
+    /// The time of --watch; absent without it.
+    var watch: TimeSpan?
 
     init(file: String, entries: [FingerprintEntry], hasDomains: Bool, verified: Bool, now: Date) {
         self.file = file
         self.verified = verified
         time = now.formatted(.iso8601)
+        start = now.wholeSeconds
         let draft = PinListDraft(entries)
         self.entries = entries.map { Entry($0, now: now) }
         namesWithoutBackup = draft.namesWithoutBackup(at: Date(wholeSeconds: now.wholeSeconds))
         unsignedDomainsConfig = hasDomains
     }
 
+    private enum CodingKeys: CodingKey {
+        case file, time, verified, entries, namesWithoutBackup, unsignedDomainsConfig, watch
+    }
+
     var expired: Int { entries.count { $0.state == .expired } }
 
-    /// How many entries are valid now but expire within the days given with --watch.
+    /// How many entries are valid now but expire within the time of --watch.
     var expiringSoon: Int {
-        guard let watch else { return 0 }
-        return entries.count { $0.state == .valid && $0.daysLeft < watch }
+        entries.count { $0.state == .valid && isSoon($0) }
+    }
+
+    private func isSoon(_ entry: Entry) -> Bool {
+        watch.map { entry.expires < start + $0.seconds } ?? false
     }
 
     func print(to output: Output) {
         let width = min(60, entries.map(\.name.count).max() ?? 0)
         for entry in entries {
-            let isSoon = watch.map { entry.daysLeft < $0 } ?? false
+            let isSoon = isSoon(entry)
             let depth = entry.depth.map { "  depth \($0)" } ?? ""
             output.line(
                 .init(entry.state.rawValue.padded(to: 9), entry.state == .expired || isSoon ? .bad : .good),
                 .init(SafeText.escapedLine(entry.name).padded(to: width)), .init("  "),
                 .init(entry.remaining.padded(to: 22), isSoon ? .bad : .plain), .init("  \(entry.expiryDate)  "),
-                .init(entry.fingerprint + depth, .faint))
+                .init(entry.certificatePin + depth, .faint))
         }
     }
 

@@ -38,7 +38,7 @@ struct SignCommand: AsyncParsableCommand {
               holdfastctl sign chain.pem --name '*.example.com' --key signer.pem \\
                 --password-file secret.txt
               holdfastctl sign intranet.example --ca company-root.pem --key signer.pem \\
-                > pins.json
+                -o pins.json
               holdfastctl sign --key signer.pem --name www.example.com \\
                 --expires 2027-02-19 --fingerprint \\
                 3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
@@ -84,13 +84,18 @@ struct SignCommand: AsyncParsableCommand {
                 + "for its issuer. The number is written beside the entry, but it is not signed.", valueName: "number"))
     var depth = 0
 
-    @Option(help: ArgumentHelp("How long a client may go on with an older list, such as 7d.", valueName: "time"))
-    var staleness = TimeSpan(seconds: 7 * 86_400)
+    @Option(
+        help: ArgumentHelp("How long a client may go on with an older list, such as 7d.", valueName: "span"),
+        transform: TimeSpan.read)
+    var staleness = TimeSpan.days(7)
 
     @Option(
         help: ArgumentHelp("Put the entries into this list.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var list: String?
+
+    @OptionGroup
+    var output: DocumentOutput
 
     @Flag(help: "Remove what the list has for the same names.")
     var replace = false
@@ -165,13 +170,15 @@ struct SignCommand: AsyncParsableCommand {
             }
         }
         guard replace || check.force.isEmpty else { throw ValidationError("--force goes with --replace.") }
+        guard list == nil || !output.isFile else {
+            throw ValidationError("--list adds to a list, and -o writes a new one: give one of them.")
+        }
         guard list != nil || !(replace || json) else {
             throw ValidationError("--replace and --json go with --list.")
         }
     }
 
     func run() async throws {
-        let output = Output.standard
         let key = try key.read()
         let now = SystemWallClock().now
         let entries: [FingerprintEntry]
@@ -186,9 +193,8 @@ struct SignCommand: AsyncParsableCommand {
         }
         guard let list else {
             let draft = PinListDraft(entries)
-            output.printAsIs(
-                String(decoding: try draft.signed(by: key), as: UTF8.self).trimmingCharacters(in: .newlines))
-            PinListReport.warn(ofNamesWithoutBackup: draft.namesWithoutBackup(at: now), output)
+            try output.write(String(decoding: try draft.signed(by: key), as: UTF8.self))
+            PinListReport.warn(ofNamesWithoutBackup: draft.namesWithoutBackup(at: now), .standard)
             return
         }
         func sign(_ draft: inout PinListDraft) throws -> Data {
@@ -214,7 +220,7 @@ struct SignCommand: AsyncParsableCommand {
             entries: change.after.count, namesWithoutBackup: PinListDraft(change.after).namesWithoutBackup(at: now))
         let telling = PinListFile(list).tells
         if json { try telling.json(report) } else { print(report, to: telling) }
-        PinListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, output)
+        PinListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, .standard)
     }
 
     /// Names are compared octet by octet, as clients do.
@@ -226,12 +232,12 @@ struct SignCommand: AsyncParsableCommand {
         for signed in report.signed {
             output.line(
                 .init(signed.change.rawValue.padded(to: 11), .good), .init(SafeText.escapedLine(signed.entry.name)),
-                .init("  \(signed.entry.remaining)  "), .init(signed.entry.fingerprint, .faint))
+                .init("  \(signed.entry.remaining)  "), .init(signed.entry.certificatePin, .faint))
         }
         for entry in report.removed {
             output.line(
                 .init("removed".padded(to: 11), .bad), .init(SafeText.escapedLine(entry.name)),
-                .init("  \(entry.remaining)  "), .init(entry.fingerprint, .faint))
+                .init("  \(entry.remaining)  "), .init(entry.certificatePin, .faint))
         }
         let count = "\(report.entries) \(report.entries == 1 ? "entry" : "entries")"
         output.line("\(report.list): \(count)\(report.created ? ", a new list" : "")")

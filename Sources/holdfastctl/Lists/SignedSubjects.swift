@@ -119,7 +119,7 @@ struct SignedSubjects {
         let host = try connection.dialed(try ServerAddress.hostWithOptionalPort(source))
         // The decision does not matter here: what was presented is checked name by name afterward.
         let findings = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host)))
-        if let failure = findings.commandFailure { throw failure }
+        if let failure = findings.commandFailure { throw PinInput.noFile(failure, host.name) }
         if let remark = findings.remark { Output.standard.complain("\(source): \(remark)") }
         var known: Set<PresentedChain> = []
         return findings.shown.map { $0.decision.chain ?? PresentedChain([]) }.filter { known.insert($0).inserted }

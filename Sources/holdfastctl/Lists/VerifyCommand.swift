@@ -9,17 +9,18 @@ struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Verify a signed list as a client does, and show when its entries expire.",
+        usage: "holdfastctl verify <list> --public-key <public> [<options>]",
         discussion: """
-            A single bad signature makes the whole list bad, as it does for clients. With --watch the command also \
-            fails if an entry expires within that many days, so it can run from cron.
+            A single bad signature makes the whole list bad, as it does for clients. With --watch the command \
+            also says, with code 4, if an entry expires within that time, so it can run from cron.
 
             EXAMPLES
-              holdfastctl verify pins.json --key signer.pub
-              holdfastctl verify pins.json --key signer.pub --watch 14
-              holdfastctl verify pins.json --key signer.pub --json | jq .entries
+              holdfastctl verify pins.json --public-key signer.pub
+              holdfastctl verify pins.json --public-key signer.pub --watch 14d
+              holdfastctl verify pins.json --public-key signer.pub --json | jq .entries
 
-            Exit codes: 0 every entry is signed and valid, 1 the list does not verify, or an entry has expired or \
-            expires too soon, 2 wrong usage, 3 the list could not be read.
+            Exit codes: 0 every entry is signed and valid, 1 the list does not verify, or an entry has expired, 2 \
+            wrong usage, 3 the list could not be read, 4 an entry expires within the time of --watch.
 
             With --json one object is printed: outcome (valid, expired, expiring, invalid), file, time, verified, \
             watch, entries (state, name, fingerprint, expires, expiryDate, daysLeft, depth), namesWithoutBackup, \
@@ -31,15 +32,20 @@ struct VerifyCommand: AsyncParsableCommand {
     var list: String
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"), completion: .file(),
+        name: .customLong("public-key"), help: ArgumentHelp(PublicKeyArgument.help, valueName: "public"),
+        completion: .file(),
         transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>
 
-    @Option(help: ArgumentHelp("Fail if an entry expires in less than this many days.", valueName: "days"))
-    var watch: Int?
+    @Option(
+        help: ArgumentHelp("Exit with 4 if an entry expires in less than this time.", valueName: "span"),
+        transform: TimeSpan.read)
+    var watch: TimeSpan?
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var answer: AnswerOptions
+
+    private var json: Bool { answer.json }
 
     private enum Outcome: String, Encodable {
         case valid, expired, expiring, invalid
@@ -75,14 +81,13 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        try key.validate("--key")
-        if let watch, !(1...36_500).contains(watch) {
-            throw ValidationError("The days to watch must be between 1 and 36500, not \(watch).")
-        }
+        try key.validate("--public-key")
+        try watch?.validate("--watch", TimeSpan.watched)
     }
 
     func run() async throws {
         let output = Output.standard
+        let now = SystemWallClock().now
         let data = try PinListFile(list).data()
         let publicKey = try key.get()
         let verified: FingerprintList
@@ -109,21 +114,28 @@ struct VerifyCommand: AsyncParsableCommand {
         }
         var report = PinListReport(
             file: list, entries: verified.entries, hasDomains: verified.unsignedDomainsConfiguration != nil,
-            verified: true, now: SystemWallClock().now)
+            verified: true, now: now)
         report.watch = watch
         let outcome: Outcome = report.expired > 0 ? .expired : report.expiringSoon > 0 ? .expiring : .valid
-        if json {
+        let status: CommandFailure.Status? =
+            outcome == .valid ? nil : outcome == .expiring ? .endsSoon : .negativeAnswer
+        if answer.format != nil {
+            let ends = verified.entries.map { (what: "entry of \($0.name)", date: $0.expiryDate) }
+            try answer.write(
+                PrometheusText(
+                    verb: "verify", now: now, subjects: [.init(name: list, status: status, ends: ends)]))
+        } else if json {
             try output.json(Answer(outcome: outcome, report: report))
-        } else {
-            report.print(to: output)
+        } else if !answer.quiet || status != nil {
             let count = report.entries.count
             output.line(
                 .init("\(count) \(count == 1 ? "entry" : "entries"), signed with the key; "),
                 .init(
-                    "\(report.expired) expired" + (watch.map { ", \(report.expiringSoon) within \($0) days" } ?? ""),
+                    "\(report.expired) expired" + (watch.map { ", \(report.expiringSoon) within \($0)" } ?? ""),
                     outcome == .valid ? .good : .bad))
+            report.print(to: output)
         }
-        report.warn(output)
-        if outcome != .valid { throw NegativeAnswer() }
+        if !answer.quiet { report.warn(output) }
+        if let status { throw NegativeAnswer(status: status) }
     }
 }

@@ -38,7 +38,7 @@ struct PinCommand: AsyncParsableCommand {
               holdfastctl pin www.example.com backup.pem --format okhttp
               holdfastctl pin www.example.com api.example.com --format android
               holdfastctl pin chain.pem backup.csr --format json --host example.com \\
-                > bank.pins.json
+                -o bank.pins.json
               openssl genpkey -algorithm RSA -out backup.pem
               holdfastctl pin backup.pem
               PIN=$(holdfastctl pin www.example.com --format curl --fragment)
@@ -91,6 +91,9 @@ struct PinCommand: AsyncParsableCommand {
     @Flag(help: "Leave out what the format cannot express.")
     var lossy = false
 
+    @OptionGroup
+    var output: DocumentOutput
+
     @Flag(help: "Print JSON instead of text: each pin with where it was found.")
     var json = false
 
@@ -111,8 +114,8 @@ struct PinCommand: AsyncParsableCommand {
             throw ValidationError("--authority takes three characters of the name at least.")
         }
         guard format != nil else {
-            guard !fragment, !lossy, configuredHost == nil else {
-                throw ValidationError("--fragment, --lossy and --host go with --format.")
+            guard !fragment, !lossy, configuredHost == nil, !output.isFile else {
+                throw ValidationError("--fragment, --lossy, --host and -o go with --format.")
             }
             return try validateSources()
         }
@@ -173,7 +176,7 @@ struct PinCommand: AsyncParsableCommand {
             }
             let collection = try PinCollection(hosts, and: fromFiles + roots, for: configuredHost, as: format)
             return try PinExport(collection.file, as: format, annotations: collection.annotations)
-                .print(isFragment: fragment, isLossy: lossy, isNoting: false)
+                .write(isFragment: fragment, isLossy: lossy, isNoting: false, to: output)
         }
         warn(ofMissingBackups: reports, beside: fromFiles + roots)
         if !(fromFiles + roots).isEmpty {
@@ -219,7 +222,7 @@ struct PinCommand: AsyncParsableCommand {
             do throws(CommandFailure) {
                 return .success(try await Self.report(of: host, probe, isForced: isForced))
             } catch {
-                return .failure(error)
+                return .failure(PinInput.noFile(error, host.name))
             }
         }
         guard answers.count > 1 else { return try answers.map { try $0.get() } }
@@ -269,7 +272,7 @@ struct PinCommand: AsyncParsableCommand {
 
     private func print(_ report: PinReport, ofMany isOneOfMany: Bool) throws {
         let output = Output.standard
-        guard !json else { return try isOneOfMany ? output.jsonLine(report) : output.json(report) }
+        guard !json else { return try output.json(report) }
         if isOneOfMany, let host = report.dialed { output.line("# \(host)", .heading) }
         if let warning = report.warning { output.line("# \(warning)", .bad) }
         for entry in report.pins {

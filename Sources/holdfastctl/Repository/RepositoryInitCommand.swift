@@ -22,6 +22,9 @@ struct RepositoryInitCommand: AsyncParsableCommand {
             An organization gives each keyholder a key. Public keys are enough to begin; then each keyholder signs the \
             first root with repository sign. With a threshold of two of three, one key may be lost or stolen.
 
+            With NAME=FILE the root says who holds a key, for example --root-key ann=ann.pub. People then see names when they \
+            sign together, and the signatures of the root cover them. Everybody who reads the root can read the names.
+
             Keys are files that keygen or openssl genpkey writes: Ed25519, P-256, P-384, or RSA of 2,048 bits or more; \
             public ones in PEM, or what keygen prints. Private ones sign at once. For a key in a token or a key service \
             give its public key here, and with --signer-command a program that signs with it, as for repository sign.
@@ -31,9 +34,9 @@ struct RepositoryInitCommand: AsyncParsableCommand {
                 --online-key online.pem
               holdfastctl repository init site --small --offline-key token.pub \\
                 --online-key online.pem --signer-command ./sign-with-token
-              holdfastctl repository init site --root-key ann.pub --root-key bob.pub \\
-                --root-key eve.pub --root-threshold 2 --targets-key ann.pub \\
-                --targets-key bob.pub --online-key online.pub
+              holdfastctl repository init site --root-key ann=ann.pub \\
+                --root-key bob=bob.pub --root-key eve=eve.pub --root-threshold 2 \\
+                --targets-key ann.pub --targets-key bob.pub --online-key online.pub
 
             Exit codes: 0 begun, 1 the keys do not make a repository, 2 wrong usage, 3 a file could not be read or \
             written, or there is a repository already.
@@ -47,12 +50,12 @@ struct RepositoryInitCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("offline-key"),
-        help: ArgumentHelp("With --small: the key of root and targets.", valueName: "file"), completion: .file()
+        help: ArgumentHelp("With --small: the key of root and targets.", valueName: "[name=]file"), completion: .file()
     )
     var offlineKey: String?
 
     @Option(
-        name: .customLong("root-key"), help: ArgumentHelp("A key of root. Repeatable.", valueName: "file"),
+        name: .customLong("root-key"), help: ArgumentHelp("A key of root. Repeatable.", valueName: "[name=]file"),
         completion: .file())
     var rootKey: [String] = []
 
@@ -63,7 +66,7 @@ struct RepositoryInitCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("targets-key"),
-        help: ArgumentHelp("A key that signs pins. Repeatable.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("A key that signs pins. Repeatable.", valueName: "[name=]file"), completion: .file())
     var targetsKey: [String] = []
 
     @Option(
@@ -73,7 +76,8 @@ struct RepositoryInitCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("online-key"),
-        help: ArgumentHelp("A key of snapshot and timestamp, of which one signs. Repeatable.", valueName: "file"),
+        help: ArgumentHelp(
+            "A key of snapshot and timestamp, of which one signs. Repeatable.", valueName: "[name=]file"),
         completion: .file())
     var onlineKey: [String] = []
 
@@ -108,18 +112,27 @@ struct RepositoryInitCommand: AsyncParsableCommand {
         func keys(_ paths: [String]) throws(CommandFailure) -> [TUFPublicKey] {
             var keys: [TUFPublicKey] = []
             for path in paths {
-                let (key, signer) = try RepositoryKeyFile(path: path).either(password)
+                let (key, signer) = try RepositoryKeyFile(named: path).either(password)
                 keys.append(key)
-                if let signer, !signers.contains(where: { $0.publicKey == key }) { signers.append(signer) }
+                if let signer, !signers.contains(where: { $0.publicKey.isSameKey(as: key) }) { signers.append(signer) }
             }
             return keys
         }
         let offline = offlineKey.map { [$0] }
-        let root = TUFRoleKeys(try keys(offline ?? rootKey), threshold: rootThreshold)
-        let targets = small ? root : TUFRoleKeys(try keys(targetsKey), threshold: targetsThreshold)
+        let (rootKeys, targetsKeys, onlineKeys) = (
+            try keys(offline ?? rootKey), try keys(targetsKey), try keys(onlineKey)
+        )
+        // Who holds a key need be said only once.
+        let all = rootKeys + targetsKeys + onlineKeys
+        func named(_ keys: [TUFPublicKey]) -> [TUFPublicKey] {
+            keys.map { key in all.first { $0.name != nil && $0.isSameKey(as: key) } ?? key }
+        }
+        let root = TUFRoleKeys(named(rootKeys), threshold: rootThreshold)
+        let targets = small ? root : TUFRoleKeys(named(targetsKeys), threshold: targetsThreshold)
         let rootSigners =
-            signers.filter { root.keys.contains($0.publicKey) } + (try signer.keys(among: root.keys))
-        let online = TUFRoleKeys(try keys(onlineKey))
+            signers.filter { signer in root.keys.contains { $0.isSameKey(as: signer.publicKey) } }
+            + (try signer.keys(among: root.keys))
+        let online = TUFRoleKeys(named(onlineKeys))
         let now = SystemWallClock().now
         let state = try CommandFailure.translating { () throws(TUFRepositoryError) -> TUFRepositoryState in
             var state = try TUFRepositoryState(

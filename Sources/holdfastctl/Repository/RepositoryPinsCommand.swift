@@ -36,8 +36,9 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "How long a pin file is valid that does not say so itself: at most 386d, since apps refuse pins that last "
-                + "more than 400d with their grace.", valueName: "time"))
-    var valid = TimeSpan(seconds: 120 * 86_400)
+                + "more than 400d with their grace.", valueName: "span"),
+        transform: TimeSpan.read)
+    var valid = TimeSpan.days(120)
 
     @OptionGroup
     var keys: RepositoryKeyOptions
@@ -47,7 +48,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemWallClock().now
-        let data = try complete(try KeyFile.content(of: file, maximumBytes: 8 << 20), at: now)
+        let data = try complete(try KeyFile.content(of: file, maximumBytes: PinFileReading.maximumBytes), at: now)
         let files = try keys.read()
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }

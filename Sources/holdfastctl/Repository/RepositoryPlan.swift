@@ -38,9 +38,10 @@ struct RepositoryPlan: Encodable {
         }
     }
 
-    func print(asJSON: Bool) throws {
+    /// - Parameter file: where the JSON goes.
+    func print(asJSON: Bool, to file: DocumentOutput) throws {
         let output = Output.standard
-        guard !asJSON else { return try output.json(self) }
+        guard !asJSON else { return try file.write(try Output.jsonText(self)) }
         output.line(isWritten ? "To be uploaded: \(versions)" : "Nothing was written. To be published: \(versions)")
         let width = "\(objects.count)".count
         for (index, object) in objects.enumerated() {

@@ -10,8 +10,9 @@ struct RepositoryPublishing: ParsableArguments {
     @OptionGroup
     var keys: RepositoryKeyOptions
 
-    @Option(help: ArgumentHelp("How long the timestamp lasts, at least 7d.", valueName: "time"))
-    var lifetime = TimeSpan(seconds: 14 * 86_400)
+    @Option(
+        help: ArgumentHelp("How long the timestamp lasts, at least 7d.", valueName: "span"), transform: TimeSpan.read)
+    var lifetime = TimeSpan.days(14)
 
     @Flag(
         help: ArgumentHelp(
@@ -28,7 +29,14 @@ struct RepositoryPublishing: ParsableArguments {
     @Flag(help: "Print JSON instead of text.")
     var json = false
 
+    @Flag(help: "Print failures only, and what people must do soon.")
+    var quiet = false
+
+    @OptionGroup
+    var output: DocumentOutput
+
     func validate() throws {
+        guard !output.isFile || plan && json else { throw ValidationError("-o goes with --plan --json.") }
         guard (0...1 << 52).contains(above) else {
             throw ValidationError("The version of --above must be between 0 and 2^52, not \(above).")
         }
@@ -58,7 +66,7 @@ struct RepositoryPublishing: ParsableArguments {
         } catch {
             throw CommandFailure(error)
         }
-        try RepositoryPlan(uploads, of: live, in: place, isWritten: true).print(asJSON: json)
+        try RepositoryPlan(uploads, of: live, in: place, isWritten: true).print(asJSON: json, to: output)
         return true
     }
 
@@ -92,7 +100,7 @@ struct RepositoryPublishing: ParsableArguments {
         if exceptions.contains(.expiry), let live = next.live, let pins = try? PinFile(json: live.pins) {
             overridden += Self.endings(of: pins, before: live.timestamp.end)
         }
-        var warnings = warnings + RepositoryWatch(days: Self.warningDays).endings(of: next, at: now)
+        var warnings = warnings + RepositoryWatch(span: .days(Self.warningDays)).endings(of: next, at: now)
         if lifetime.seconds > Self.usualLifetime {
             warnings.append(
                 "the timestamp lasts \(lifetime.seconds / 86_400) days: for so long, clients cannot tell that somebody "
@@ -101,7 +109,8 @@ struct RepositoryPublishing: ParsableArguments {
         if let uploads, let live = next.live {
             for line in overridden { Output.standard.complain("overridden: \(SafeText.escapedLine(line))") }
             for line in warnings { Output.standard.complain("warning: \(SafeText.escapedLine(line))") }
-            return try RepositoryPlan(uploads, of: live, in: place, isWritten: false).print(asJSON: json)
+            return try RepositoryPlan(uploads, of: live, in: place, isWritten: false).print(
+                asJSON: json, to: output)
         }
         let versions = next.live?.versions ?? ""
         var report = RepositoryReport("\(includingDrafts ? "Published" : "Renewed"): \(versions)")
@@ -110,7 +119,7 @@ struct RepositoryPublishing: ParsableArguments {
         report.overridden = overridden
         report.warnings = warnings
         if !includingDrafts, let live = next.live { report.judge(TUFRepositoryEndings(of: live, at: now)) }
-        try report.print(asJSON: json)
+        try report.print(asJSON: json, isQuiet: quiet)
         if let status = report.status { throw NegativeAnswer(status: status) }
     }
 
@@ -127,7 +136,7 @@ struct RepositoryPublishing: ParsableArguments {
 
     /// How many days before the end of what is signed offline a warning begins. People need a few weeks to meet, and the
     /// grace after the end is for accidents.
-    private static let warningDays = 45
+    private static let warningDays: Int64 = 45
 }
 
 extension TUFRepositoryState.Live {
@@ -140,7 +149,7 @@ extension TUFRepositoryState.Live {
 
 /// Puts into words what ends soon.
 struct RepositoryWatch {
-    let days: Int
+    let span: TimeSpan
 
     /// One line for each that people must sign. Root and targets need keyholders, and pins need a new pin file.
     func endings(of state: TUFRepositoryState, at now: Date) -> [String] {
@@ -153,8 +162,7 @@ struct RepositoryWatch {
     }
 
     func line(_ what: String, _ end: Date, _ now: Date) -> String? {
-        let left = DaysLeft.days(until: end, from: now)
-        guard left < days else { return nil }
-        return "\(what): \(DaysLeft.text(left)), at \(end.formatted(.iso8601))"
+        guard end < now.addingTimeInterval(Double(span.seconds)) else { return nil }
+        return "\(what): \(DaysLeft.text(DaysLeft.days(until: end, from: now))), at \(end.formatted(.iso8601))"
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
+import HoldfastSigning
 
 /// What a verb did, and the state afterward. Its fields are those of the JSON object.
 struct RepositoryReport: Encodable {
@@ -26,6 +27,8 @@ struct RepositoryReport: Encodable {
     var newestRootVersion: Int64?
     /// What drafts still need.
     var drafts: [Draft]?
+    /// The names of those keys that have one, by their ids.
+    var keyNames: [String: String]?
     /// What the drafts change.
     var changes: [String]?
     /// How far apps that were built with a certain root can follow.
@@ -47,6 +50,16 @@ struct RepositoryReport: Encodable {
 
     /// The exit code; nil if all is well.
     var status: CommandFailure.Status? { !isGood ? .negativeAnswer : endsSoon ? .endsSoon : nil }
+
+    /// The report as metrics.
+    /// - Parameter name: the folder or the URL of the repository.
+    func metrics(of name: String) -> PrometheusText.Subject {
+        var ends: [(what: String, date: Date)] = (roles ?? following?.roles ?? []).map { ($0.role, $0.end) }
+        if let end = (pinsEnd ?? following?.pinsEnd).flatMap({ try? Date($0, strategy: .iso8601) }) {
+            ends.append(("pins", end))
+        }
+        return PrometheusText.Subject(name: name, status: status, ends: ends)
+    }
 
     /// Says so if the published pins let nobody in any more, or only by grace, which is there for accidents.
     mutating func judge(_ endings: TUFRepositoryEndings) {
@@ -80,6 +93,7 @@ struct RepositoryReport: Encodable {
             roles.append(RepositoryRole(file, keys: keys.ids, threshold: keys.threshold, signed: signed, at: now))
         }
         self.roles = roles
+        takeNames(state)
         pinsEnd = (try? PinFile(json: live.pins))?.end.map { $0.formatted(.iso8601) }
     }
 
@@ -92,6 +106,7 @@ struct RepositoryReport: Encodable {
     /// Adds the drafts.
     mutating func takeDrafts(_ state: TUFRepositoryState, withChanges: Bool) throws(CommandFailure) {
         take(state.live?.roots ?? [])
+        takeNames(state)
         guard !state.hasNoDraft else { return }
         drafts = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.progress() }.map {
             Draft(
@@ -99,6 +114,18 @@ struct RepositoryReport: Encodable {
         }
         guard withChanges else { return }
         changes = try CommandFailure.translating { () throws(TUFRepositoryError) in try state.changes() }
+    }
+
+    private mutating func takeNames(_ state: TUFRepositoryState) {
+        let named = state.publicKeys(of: TUFRole.allCases).compactMap { key in key.name.map { (key.id, $0) } }
+        guard !named.isEmpty else { return }
+        keyNames = Dictionary(named) { first, _ in first }
+    }
+
+    /// A key as people know it: its name with the beginning of its id, or the whole id.
+    private func text(ofKey id: String) -> String {
+        guard let name = keyNames?[id] else { return SafeText.escapedLine(id) }
+        return SafeText.escapedLine("\(name) (\(id.prefix(12))…)")
     }
 
     /// Says what became of drafts that were there before.
@@ -131,9 +158,14 @@ struct RepositoryReport: Encodable {
     /// Whether every draft has the signatures that it needs.
     var isSigned: Bool { (drafts ?? []).allSatisfy { $0.signed.count >= $0.threshold } }
 
-    func print(asJSON: Bool) throws {
+    /// - Parameter isQuiet: whether only warnings are printed if all is well.
+    func print(asJSON: Bool, isQuiet: Bool = false) throws {
         let output = Output.standard
         guard !asJSON else { return try output.json(self) }
+        guard !isQuiet || status != nil else {
+            for warning in warnings { output.complain("warning: \(SafeText.escapedLine(warning))") }
+            return
+        }
         output.line(SafeText.escapedLine(verdict), status == nil ? .good : .bad)
         if let following, following.verdict != verdict {
             output.line("  \(SafeText.escapedLine(following.verdict))", following.isGood ? .good : .bad)
@@ -144,7 +176,7 @@ struct RepositoryReport: Encodable {
                     + "\(role.threshold) of \(role.keys.count) \(role.keys.count == 1 ? "key" : "keys")")
             for key in role.keys {
                 let sign = role.signed.contains { $0.utf8.elementsEqual(key.utf8) } ? ", has signed" : ""
-                output.line("            \(SafeText.escapedLine(key))\(sign)", .faint)
+                output.line("            \(text(ofKey: key))\(sign)", .faint)
             }
         }
         if let pinsEnd = pinsEnd ?? following?.pinsEnd { output.line("  pins      valid until \(pinsEnd)") }
@@ -164,7 +196,7 @@ struct RepositoryReport: Encodable {
                         + "\(draft.threshold) needed",
                     draft.signed.count >= draft.threshold ? .good : .bad)
                 if draft.signed.count < draft.threshold {
-                    for key in draft.missing { output.line("    not yet \(SafeText.escapedLine(key))", .faint) }
+                    for key in draft.missing { output.line("    not yet \(text(ofKey: key))", .faint) }
                 }
             }
         }
@@ -175,7 +207,8 @@ struct RepositoryReport: Encodable {
     }
 
     private enum CodingKeys: CodingKey {
-        case verdict, isGood, roles, firstRoot, newestRoot, newestRootVersion, drafts, changes, following, pinsEnd
+        case verdict, isGood, roles, firstRoot, newestRoot, newestRootVersion, drafts, changes, following, pinsEnd,
+            keyNames
         case written, warnings, overridden, next
     }
 }

@@ -51,12 +51,14 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
     var role: Role
 
     @Option(
-        help: ArgumentHelp("A key that signs from then on, public or private. Repeatable.", valueName: "file"),
+        help: ArgumentHelp(
+            "A key that signs from then on, public or private. Repeatable. \(RepositoryKeyFile.help)",
+            valueName: "[name=]file"),
         completion: .file())
     var add: [String] = []
 
     @Option(
-        help: ArgumentHelp("A key that no longer signs: a file, or its id. Repeatable.", valueName: "key"),
+        help: ArgumentHelp("A key that no longer signs: a file, its id, or its name. Repeatable.", valueName: "key"),
         completion: .file())
     var remove: [String] = []
 
@@ -72,7 +74,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
     func run() async throws {
         let files = try keys.read()
         var new: [TUFPublicKey] = []
-        for path in add { new.append(try RepositoryKeyFile(path: path).either(keys.password).0) }
+        for path in add { new.append(try RepositoryKeyFile(named: path).either(keys.password).0) }
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         var state = try await place.state()
@@ -133,7 +135,8 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
             // Other tools make other ids.
             id = state.publicKeys(of: [role]).first { $0.isSameKey(as: key) && known.contains($0.id) }?.id ?? key.id
         } else {
-            id = text
+            // The name of its holder, or its id.
+            id = state.publicKeys(of: [role]).first { $0.name?.hasSameOctets(as: text) ?? false }?.id ?? text
         }
         let found = id.utf8.count >= 8 ? known.filter { $0.utf8.starts(with: id.utf8) } : []
         guard let one = found.first, found.count == 1 else {

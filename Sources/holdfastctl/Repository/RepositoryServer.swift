@@ -14,13 +14,16 @@ struct RepositoryServer: ParsableArguments {
         completion: .file(extensions: ["pem", "crt", "cer", "der"]))
     var ca: String?
 
-    @Option(help: ArgumentHelp("With --url: give up on a file after this many seconds.", valueName: "seconds"))
-    var timeout = 10
+    @Option(
+        name: .customLong("timeout"),
+        help: ArgumentHelp("With --url: give up on a file after this time.", valueName: "span"),
+        transform: TimeSpan.read)
+    var timeoutArgument = TimeSpan(seconds: 10)
+
+    private var timeout: Int { Int(timeoutArgument.seconds) }
 
     func validate() throws {
-        guard (1...3_600).contains(timeout) else {
-            throw ValidationError("The timeout must be between 1 and 3600 seconds, not \(timeout).")
-        }
+        try timeoutArgument.validate("--timeout", TimeSpan.timeouts)
         guard let url else {
             guard ca == nil, timeout == 10 else { throw ValidationError("--ca and --timeout go with --url.") }
             return

@@ -25,10 +25,10 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl repository status site
-              holdfastctl repository status site --watch 10
+              holdfastctl repository status site --watch 10d
               holdfastctl repository status site --app-root app-2024/root.json
               holdfastctl repository status --app-root app-2024/root.json \\
-                --url https://pins.example.com --watch 5
+                --url https://pins.example.com --watch 5d
 
             Pins end when the pin file says, whatever is renewed: only the offline key can sign new ones. So this also \
             says whether the published pins still let clients in. The grace after their end is for accidents.
@@ -44,16 +44,16 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
     @OptionGroup
     var app: RepositoryAppOptions
 
-    @Option(help: ArgumentHelp("Fail if anything ends in less than this many days.", valueName: "days"))
-    var watch: Int?
+    @Option(
+        help: ArgumentHelp("Exit with 4 if anything ends in less than this time.", valueName: "span"),
+        transform: TimeSpan.read)
+    var watch: TimeSpan?
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var answer: AnswerOptions
 
     func validate() throws {
-        if let watch, !(1...36_500).contains(watch) {
-            throw ValidationError("The days to watch must be between 1 and 36500, not \(watch).")
-        }
+        try watch?.validate("--watch", TimeSpan.watched)
         guard let place = path ?? app.url, !place.isEmpty else {
             throw ValidationError("Name the folder of the repository, or give --app-root and --url.")
         }
@@ -80,7 +80,13 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         {
             report.take(following, watch: watch.map(RepositoryWatch.init), at: now)
         }
-        try report.print(asJSON: json)
+        if answer.format != nil {
+            try answer.write(
+                PrometheusText(
+                    verb: "repository status", now: now, subjects: [report.metrics(of: path ?? app.url ?? "")]))
+        } else if !answer.quiet || report.status != nil {
+            try report.print(asJSON: answer.json)
+        }
         if let status = report.status { throw NegativeAnswer(status: status) }
     }
 
@@ -100,7 +106,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
         }
         guard let watch else { return RepositoryReport("Clients accept it") }
-        let watching = RepositoryWatch(days: watch)
+        let watching = RepositoryWatch(span: watch)
         let endings = TUFRepositoryEndings(of: live, at: now)
         let all = watching.lines(endings.offline + endings.online, now)
         guard let first = all.first else { return RepositoryReport("Clients accept it") }

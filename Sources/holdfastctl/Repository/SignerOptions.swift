@@ -17,14 +17,15 @@ struct SignerOptions: ParsableArguments {
     @Option(
         name: .customLong("signer-key"),
         help: ArgumentHelp(
-            "The public key of that program: a file, or the beginning of its id. You may omit it if there is only one "
+            "The public key of that program: a file, its name, or the beginning of its id. You may omit it if there is only one "
                 + "key that could sign; otherwise give it once for each command, in their order.", valueName: "key"),
         completion: .file())
     var signerKey: [String] = []
 
     @Option(
         name: .customLong("signer-timeout"),
-        help: ArgumentHelp("How long the program may take for one signature.", valueName: "time"))
+        help: ArgumentHelp("How long the program may take for one signature.", valueName: "span"),
+        transform: TimeSpan.read)
     var signerTimeout = TimeSpan(seconds: 120)
 
     var isEmpty: Bool { signerCommand.isEmpty }
@@ -36,9 +37,7 @@ struct SignerOptions: ParsableArguments {
         guard signerKey.isEmpty || signerKey.count == signerCommand.count else {
             throw ValidationError("Give --signer-key once for each --signer-command.")
         }
-        guard (1...86_400).contains(signerTimeout.seconds) else {
-            throw ValidationError("--signer-timeout must be between 1s and 24h.")
-        }
+        try signerTimeout.validate("--signer-timeout", TimeSpan(seconds: 1)...TimeSpan.days(1))
     }
 
     /// The keys with which the programs sign.
@@ -82,7 +81,9 @@ struct SignerOptions: ParsableArguments {
             }
             found = known.filter { $0.isSameKey(as: given) }
         } else {
-            found = text.utf8.count >= 8 ? known.filter { $0.id.utf8.starts(with: text.utf8) } : []
+            let named = known.filter { $0.name?.hasSameOctets(as: text) ?? false }
+            found =
+                named.isEmpty && text.utf8.count >= 8 ? known.filter { $0.id.utf8.starts(with: text.utf8) } : named
         }
         guard let key = found.first, found.count == 1 else {
             throw CommandFailure(

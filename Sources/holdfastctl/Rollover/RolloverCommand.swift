@@ -34,9 +34,9 @@ struct RolloverCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl rollover bank.pins.json
               holdfastctl rollover bank.pins.json --staleness 90d --next next.csr
-              holdfastctl rollover pins.json --key signer.pub --next next.pem \\
+              holdfastctl rollover pins.json --public-key signer.pub --next next.pem \\
                 --before pins-old.json
-              holdfastctl rollover pins.json www.example.com --key signer.pub \\
+              holdfastctl rollover pins.json www.example.com --public-key signer.pub \\
                 --retiring old.pem --json
 
             Exit codes: 0 there is a step and clients are let in, 1 clients are locked out now, 2 wrong usage, 3 could \
@@ -48,7 +48,8 @@ struct RolloverCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The published pins: a pin file, or with --key a list.", valueName: "pin file | list"),
+        help: ArgumentHelp(
+            "The published pins: a pin file, or with --public-key a list.", valueName: "pin file | list"),
         completion: .file(extensions: ["json"]))
     var document: String
 
@@ -58,7 +59,8 @@ struct RolloverCommand: AsyncParsableCommand {
     var hosts: [CheckedArgument<DialedHost>] = []
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),
+        name: .customLong("public-key"),
+        help: ArgumentHelp("Of a list: " + PublicKeyArgument.help, valueName: "public"),
         completion: .file(), transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>?
 
@@ -89,7 +91,9 @@ struct RolloverCommand: AsyncParsableCommand {
             valueName: "version=file"))
     var shipped: [String] = []
 
-    @Option(help: ArgumentHelp("How long a client continues to use an older document, such as 30d.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("How long a client continues to use an older document, such as 30d.", valueName: "span"),
+        transform: TimeSpan.read)
     var staleness: TimeSpan?
 
     @Option(
@@ -98,8 +102,8 @@ struct RolloverCommand: AsyncParsableCommand {
         transform: TimeArgument.seconds)
     var published: Int64?
 
-    @Flag(help: "Print JSON instead of text, one object per line for each host.")
-    var json = false
+    @OptionGroup
+    var answer: AnswerOptions
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
@@ -108,7 +112,7 @@ struct RolloverCommand: AsyncParsableCommand {
     private static let hostsAtOnce = 8
 
     func validate() throws {
-        try key?.validate("--key")
+        try key?.validate("--public-key")
         for host in hosts { try host.validate("HOST") }
         guard before.isEmpty || !isFirst else { throw ValidationError("Give --before or --first, not both.") }
     }
@@ -142,8 +146,16 @@ struct RolloverCommand: AsyncParsableCommand {
                 at: now)
             return RolloverReport.all(of: inputs, host: host, document: document)
         }.flatMap(\.self)
-        for report in reports {
-            if json { try Output.standard.jsonLine(report) } else { report.print(to: Output.standard) }
+        if answer.format != nil {
+            try answer.write(PrometheusText(verb: "rollover", now: now, subjects: reports.map(\.metrics)))
+        } else {
+            for report in reports {
+                if answer.json {
+                    try Output.standard.json(report)
+                } else if !answer.quiet || report.status != nil {
+                    report.print(to: Output.standard)
+                }
+            }
         }
         if reports.contains(where: { $0.step == .letClientsIn }) { throw NegativeAnswer() }
         if reports.contains(where: { $0.step == .unknown }) { throw NegativeAnswer(status: .couldNotFindOut) }

@@ -26,7 +26,7 @@ struct RolloverDocument: Sendable {
         octets = try InputFile.content(of: path, maximumBytes: max(8 << 20, DocumentLimits().bytes + 1))
         guard let key else {
             let file = try PinFileReading.pinFile(
-                octets, named: path, remedies: [.signedList: "Give the signer's public key with --key."])
+                octets, named: path, remedies: [.signedList: "Give the signer's public key with --public-key."])
             content = .file(file)
             kind = .shippedPins
             issued = file.issuedAt

@@ -178,6 +178,24 @@ struct RolloverReport: Encodable {
             && lost == other.lost && blocking == other.blocking
     }
 
+    /// The exit code that this alone would give; nil for 0.
+    var status: CommandFailure.Status? {
+        switch step {
+        case .letClientsIn: .negativeAnswer
+        case .unknown: .couldNotFindOut
+        default: nil
+        }
+    }
+
+    /// The report as metrics: the host, the exit code, and when the step is due.
+    var metrics: PrometheusText.Subject {
+        var subject = PrometheusText.Subject(name: ServerAddress.text(host, port: port), status: status)
+        if let date = date.flatMap({ try? Date($0, strategy: .iso8601) }) {
+            subject.ends.append((step.rawValue, date))
+        }
+        return subject
+    }
+
     func print(to output: Output) {
         let words: [Kind: String] = [
             .wait: "until", .nothing: "until", .addBackup: "by", .renew: "by", .renewCertificate: "by", .deploy: "by",

@@ -77,7 +77,7 @@ struct RolloverWords {
         let digests = identities.map { Hexadecimal.encode(situation.identities[$0].pin.digest) }
         return pinsCertificates
             ? "holdfastctl list remove \(ForeignFile.quoted(document)) \(digests.joined(separator: " ")) "
-                + "--key signer.pub"
+                + "--public-key signer.pub"
             : "take it out of \(document), and publish that"
     }
 

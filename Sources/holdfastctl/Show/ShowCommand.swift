@@ -15,14 +15,14 @@ struct ShowCommand: AsyncParsableCommand {
             Update Framework and bundles of it, and, in PEM or DER, certificates, requests, public and private keys \
             and revocation lists. For a private key it shows the kind and the pin, but no part of the secret.
 
-            A signature is verified if its key is available: --key gives that of a list or a response, --signer that \
+            A signature is verified if its key is available: --public-key gives that of a list or a response, --signer that \
             of a trust server's document or of revocation lists; for certificates it is in the file itself or given by \
             --signer; --root gives that of metadata and bundles. A signature that was not verified proves nothing, and \
             is marked as such. To find out whether a client would accept the document, use check or verify.
 
             EXAMPLES
               holdfastctl show bank.pins.json
-              holdfastctl show https://www.example.com/pins.json --key signer.pub
+              holdfastctl show https://www.example.com/pins.json --public-key signer.pub
               holdfastctl show acme.json.signed --signer acme.crt
               holdfastctl show bundle.json --root 1.root.json
               holdfastctl show fullchain.pem
@@ -44,7 +44,7 @@ struct ShowCommand: AsyncParsableCommand {
     var source: String
 
     @Option(
-        name: .shortAndLong,
+        name: .customLong("public-key"),
         help: ArgumentHelp("Of a list or an answer: " + PublicKeyArgument.help, valueName: "public"),
         completion: .file(), transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>?
@@ -71,8 +71,9 @@ struct ShowCommand: AsyncParsableCommand {
         completion: .file(extensions: ["pem", "crt", "cer", "der"]))
     var ca: String?
 
-    @Option(help: ArgumentHelp("Give up on a download after this many seconds.", valueName: "seconds"))
-    var timeout = 10
+    @Option(
+        help: ArgumentHelp("Give up on a download after this time.", valueName: "span"), transform: TimeSpan.read)
+    var timeout = TimeSpan(seconds: 10)
 
     @Flag(help: "Print JSON instead of text.")
     var json = false
@@ -83,20 +84,18 @@ struct ShowCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        try key?.validate("--key")
+        try key?.validate("--public-key")
         try InputDocument.validate(source, "FILE")
         guard (challenge == nil) == (signature == nil), challenge == nil || key != nil else {
-            throw ValidationError("--challenge, --signature and --key go together.")
+            throw ValidationError("--challenge, --signature and --public-key go together.")
         }
-        guard (1...3_600).contains(timeout) else {
-            throw ValidationError("The timeout must be between 1 and 3600 seconds, not \(timeout).")
-        }
+        try timeout.validate("--timeout", TimeSpan.timeouts)
     }
 
     func run() async throws {
         let input = try InputDocument(source)
         let data = try await input.content(
-            maximumBytes: CertificateRevocationList.maximumBytes, timeout: timeout,
+            maximumBytes: CertificateRevocationList.maximumBytes, timeout: Int(timeout.seconds),
             through: ConnectionOptions.proxiesOfEnvironment
         ) { () async throws(CommandFailure) in try await ConnectionOptions.anchors(ca: ca) }
         let evidence = ShowEvidence(

@@ -41,7 +41,7 @@ struct ShownDocument {
             CommandFailure(.wrongUsage, "\(name) looks like \(kind.description), and \(option) does not apply to it")
         }
         let takesKey = [.signedList, .listEntry, .challengeAnswer].contains(kind)
-        if evidence.key != nil, !takesKey { throw refuse("--key") }
+        if evidence.key != nil, !takesKey { throw refuse("--public-key") }
         if evidence.challenge != nil, kind != .challengeAnswer { throw refuse("--challenge") }
         if !evidence.signerCertificates.isEmpty, ![.trustServerDocument, .pem, .der].contains(kind) {
             throw refuse("--signer")
@@ -119,7 +119,7 @@ struct ShownDocument {
             throw unreadable(error, as: kind)
         }
         guard let key = evidence.key else {
-            item.signature = .init(state: .unverified, text: "give the signer's public key with --key")
+            item.signature = .init(state: .unverified, text: "give the signer's public key with --public-key")
             return item
         }
         do throws(DocumentError) {
@@ -151,7 +151,8 @@ struct ShownDocument {
         }
         guard let key = evidence.key, let challenge = evidence.challenge, let signature = evidence.signature else {
             item.signature = .init(
-                state: .unverified, text: "give --key, and what was sent and answered with --challenge and --signature")
+                state: .unverified,
+                text: "give --public-key, and what was sent and answered with --challenge and --signature")
             return item
         }
         do throws(DocumentError) {

@@ -64,7 +64,7 @@ struct ShownItem: Encodable {
             output.line(
                 .init("  \("entry".padded(to: 11))", .faint),
                 .init("\(SafeText.escapedLine(entry.name))  \(entry.remaining)  \(entry.expiryDate)  "),
-                .init(entry.fingerprint + (entry.depth.map { "  depth \($0)" } ?? ""), .faint))
+                .init(entry.certificatePin + (entry.depth.map { "  depth \($0)" } ?? ""), .faint))
         }
     }
 }

@@ -25,7 +25,8 @@ struct TrustServerApproveCommand: AsyncParsableCommand {
 
             Exit codes: 0 approved, 1 nothing waits for a host, 2 wrong usage, 3 a file could not be read or written.
 
-            Prints the host and the SHA-256 of each certificate that is approved.
+            Prints the host and the SHA-256 of each certificate that is approved. With --json one object is printed: \
+            approved (host, fingerprints, since).
             """)
 
     @Argument(
@@ -40,6 +41,19 @@ struct TrustServerApproveCommand: AsyncParsableCommand {
         help: ArgumentHelp("The list of the hosts; publish keeps its memory beside it.", valueName: "file"),
         completion: .file())
     var domains: String
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    private struct Report: Encodable {
+        struct Change: Encodable {
+            let host: String
+            let fingerprints: [String]
+            let since: String
+        }
+
+        let approved: [Change]
+    }
 
     func validate() throws {
         for host in hosts { try host.validate("HOST") }
@@ -65,9 +79,19 @@ struct TrustServerApproveCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
+        guard !json else {
+            return try Output.standard.json(
+                Report(
+                    approved: approved.map {
+                        .init(
+                            host: ServerAddress.text($0.hostname, port: $0.port), fingerprints: $0.fingerprints,
+                            since: $0.since.formatted(.iso8601))
+                    }))
+        }
         for change in approved {
             for fingerprint in change.fingerprints {
-                Output.standard.line("\(ServerAddress.text(change.hostname, port: change.port))  \(fingerprint)")
+                Output.standard.line(
+                    "\(ServerAddress.text(change.hostname, port: change.port))  cert-sha256/\(fingerprint)")
             }
         }
     }

@@ -17,12 +17,16 @@ struct TrustServerCommand: AsyncParsableCommand {
                 --domains data/acme.domains --output output
               holdfastctl trust-server publish --customer acme \\
                 --domains data/acme.domains --output output --every 5m
+              holdfastctl trust-server status --customer acme --domains data/acme.domains
               holdfastctl trust-server approve www.example.com --customer acme \\
                 --domains data/acme.domains
             """,
-        subcommands: [TrustServerInitCommand.self, TrustServerPublishCommand.self, TrustServerApproveCommand.self])
+        subcommands: [
+            TrustServerInitCommand.self, TrustServerShowCommand.self, TrustServerPublishCommand.self,
+            TrustServerStatusCommand.self, TrustServerApproveCommand.self,
+        ])
 
     func run() async throws {
-        throw ValidationError("Say what to do: init, publish or approve.")
+        throw ValidationError("Say what to do: init, show, publish, status or approve.")
     }
 }

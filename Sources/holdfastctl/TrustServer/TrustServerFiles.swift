@@ -65,9 +65,13 @@ struct TrustServerFiles: Sendable {
         }
     }
 
+    /// The certificate in DER, or in PEM if only that is there.
+    var publishedCertificate: URL {
+        Self.isThere(certificate) || !Self.isThere(certificatePEM) ? certificate : certificatePEM
+    }
+
     func readKey(certificateFile: String?) throws(CommandFailure) -> TrustServerKey {
-        let published = Self.isThere(certificate) || !Self.isThere(certificatePEM) ? certificate : certificatePEM
-        let certificateFile = certificateFile ?? published.path
+        let certificateFile = certificateFile ?? publishedCertificate.path
         guard Self.isThere(key) else {
             throw CommandFailure(
                 .unreadableFile,

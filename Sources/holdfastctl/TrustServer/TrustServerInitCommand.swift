@@ -13,9 +13,15 @@ struct TrustServerInitCommand: ParsableCommand {
         discussion: """
             Writes data/CUSTOMER.key (private, mode 0600), output/CUSTOMER.crt (the certificate in DER) and \
             output/CUSTOMER.pem, and prints the certificate in Base64; configure the app with it \
-            (trustServerCertificate). If a file exists already, it is left unchanged and the command fails.
+            (trustServerCertificate); show prints it again. If a file exists already, it is left unchanged and the command \
+            fails.
+
+            EXAMPLES
+              holdfastctl trust-server init --customer acme
 
             Exit codes: 0 success, 2 wrong usage, 3 a file could not be written or exists already.
+
+            With --json one object is printed: customer, certificate, key, domains.
             """)
 
     @Option(
@@ -23,6 +29,7 @@ struct TrustServerInitCommand: ParsableCommand {
     var customer: String
 
     @Option(
+        name: .customLong("kind"),
         help: ArgumentHelp("The kind of key: rsa-4096, as in the published signer, or p-256.", valueName: "kind"))
     var key = TrustServerKey.Kind.rsa4096
 
@@ -34,6 +41,16 @@ struct TrustServerInitCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("How long the certificate is valid.", valueName: "years"))
     var years = 20
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    private struct Report: Encodable {
+        let customer: String
+        let certificate: String
+        let key: String
+        let domains: String
+    }
 
     func validate() throws {
         do throws(SigningError) {
@@ -55,6 +72,12 @@ struct TrustServerInitCommand: ParsableCommand {
         }
         try files.write(key)
         let standard = Output.standard
+        guard !json else {
+            return try standard.json(
+                Report(
+                    customer: customer, certificate: key.certificate.base64EncodedString(), key: files.key.path,
+                    domains: files.domains.path))
+        }
         standard.complainAsIs(
             "The private key is \(files.key.path). Anyone who has it can sign pins for \(customer): keep it, and a "
                 + "copy of it, where nobody else can get it.\n"

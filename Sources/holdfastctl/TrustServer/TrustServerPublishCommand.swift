@@ -79,7 +79,8 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         help: ArgumentHelp("The folder of CUSTOMER.json.signed.", valueName: "folder"), completion: .directory)
     var output: String
 
-    @Option(help: ArgumentHelp("Repeat at this interval, for example 5m.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Repeat at this interval, for example 5m.", valueName: "span"), transform: TimeSpan.read)
     var every: TimeSpan?
 
     @Option(
@@ -96,13 +97,14 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         completion: .file())
     var backup: [String] = []
 
-    @Option(help: ArgumentHelp("How long a host that fails keeps its pins.", valueName: "time"))
-    var keep = TimeSpan(seconds: 7 * 86_400)
+    @Option(
+        help: ArgumentHelp("How long a host that fails keeps its pins.", valueName: "span"), transform: TimeSpan.read)
+    var keep = TimeSpan.days(7)
 
     @Option(
-        help: ArgumentHelp("How long a host keeps a pin that it no longer shows.", valueName: "time")
-    )
-    var overlap = TimeSpan(seconds: 7 * 86_400)
+        help: ArgumentHelp("How long a host keeps a pin that it no longer shows.", valueName: "span"),
+        transform: TimeSpan.read)
+    var overlap = TimeSpan.days(7)
 
     @Option(
         name: .customLong("max-changes"),
@@ -120,6 +122,9 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
     @Flag(help: "Log JSON instead of text, one object per line.")
     var json = false
+
+    @Flag(help: "Print failures only: no line for a round in which all is well.")
+    var quiet = false
 
     @Option(
         help: ArgumentHelp(
@@ -195,7 +200,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         }
     }
 
-    private var log: TrustServerLog { TrustServerLog(isJSON: json, clock: SystemWallClock()) }
+    private var log: TrustServerLog { TrustServerLog(isJSON: json, isQuiet: quiet, clock: SystemWallClock()) }
 
     private func round(
         _ inputs: TrustServerInputs, _ gate: StopGate

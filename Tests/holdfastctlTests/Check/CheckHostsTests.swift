@@ -34,7 +34,7 @@ struct CheckHostsTests {
     }
 
     /// Runs `check` with the site's root, connected to the site's server whatever the hosts.
-    private static func check(
+    static func check(
         _ site: TestSite, _ arguments: [String], serving chain: [[UInt8]]? = nil
     ) async throws -> CommandRun {
         try await withTemporaryFolder { folder in
@@ -42,7 +42,7 @@ struct CheckHostsTests {
             try Data(site.root.certificate.pem.utf8).write(to: ca)
             return try await withLoopbackTLSServer(chain: chain ?? site.leaf.chain, key: site.leaf.key) { server in
                 try await CommandRun.holdfastctl(
-                    ["check", "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60"]
+                    ["check", "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
                         + arguments)
             }
         }
@@ -63,7 +63,7 @@ struct CheckHostsTests {
             #expect(row.contains(" 89 "))
             #expect(row.hasSuffix("the chain is valid"))
         }
-        #expect(run.lines.last == "11 hosts: 11 trusted")
+        #expect(run.lines.first == "11 hosts: 11 trusted")
     }
 
     @Test("One host that is not trusted makes it 1, also where another could not be reached")
@@ -72,9 +72,9 @@ struct CheckHostsTests {
         let other = "other.example"
         let run = try await Self.check(site, [TestSite.name, other])
         #expect(run.status == 1)
-        #expect(run.lines[1].contains(" trusted "))
-        #expect(run.lines[2].contains("not trusted"))
-        #expect(run.lines[2].contains("hostNameMismatch: expected"))
+        #expect(run.lines[3].contains(" trusted "))
+        #expect(run.lines[4].contains("not trusted"))
+        #expect(run.lines[4].contains("hostNameMismatch: expected"))
 
         try await withTemporaryFolder { folder in
             let ca = folder.appending(path: "root.pem")
@@ -103,7 +103,7 @@ struct CheckHostsTests {
                 let text = try await CommandRun.holdfastctl(["check", "--ca", ca.path] + hosts)
                 #expect(text.status == 3)
                 #expect(text.errors == "holdfastctl: 127.0.0.1:1: cannot connect to 127.0.0.1:1: connection refused\n")
-                #expect(text.lines.last == "2 hosts: 1 trusted, 1 unknown")
+                #expect(text.lines.first == "2 hosts: 1 trusted, 1 unknown")
                 let lines = try Self.lines(
                     try await CommandRun.holdfastctl(["check", "--json", "--ca", ca.path] + hosts))
                 #expect(lines.map(\.outcome) == ["trusted", "unknown"])
@@ -124,21 +124,21 @@ struct CheckHostsTests {
     @Test("A trusted host with a certificate that ends too soon exits with 4 and says which")
     func watch() async throws {
         let site = try TestSite { $0.notAfter = .days(20.5) }
-        let calm = try await Self.check(site, [TestSite.name, "--watch", "20", "--json"])
+        let calm = try await Self.check(site, [TestSite.name, "--watch", "20d", "--json"])
         #expect(calm.status == 0)
         #expect(try calm.json(Line.self).expiring?.isEmpty == true)
 
-        let run = try await Self.check(site, [TestSite.name, "--watch", "21"])
+        let run = try await Self.check(site, [TestSite.name, "--watch", "21d"])
         #expect(run.status == 4)
         #expect(run.output.contains("Trusted: "))
         let said = "Expires too soon\n  certificate 0 (CN=api.example.com) "
         #expect(run.output.contains(said))
         #expect(run.output.contains(", 20 days left\n"))
 
-        let several = try await Self.check(site, [TestSite.name, TestSite.name, "--watch", "21"])
+        let several = try await Self.check(site, [TestSite.name, TestSite.name, "--watch", "21d"])
         #expect(several.status == 4)
-        #expect(several.lines[1].contains("expires soon"))
-        #expect(several.lines.last == "2 hosts: 2 expires soon")
+        #expect(several.lines[3].contains("expires soon"))
+        #expect(several.lines.first == "2 hosts: 2 expires soon")
     }
 
     @Test("The anchor is watched too, and a presented certificate outside of the path only if it has a configured pin")
@@ -152,9 +152,9 @@ struct CheckHostsTests {
             try await withLoopbackTLSServer(chain: leaf.chain + [stray.certificate.der], key: leaf.key) { server in
                 let arguments = [
                     "check", TestSite.name, "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--json",
-                    "--timeout", "60",
+                    "--timeout", "60s",
                 ]
-                let plain = try await CommandRun.holdfastctl(arguments + ["--watch", "60"])
+                let plain = try await CommandRun.holdfastctl(arguments + ["--watch", "60d"])
                 #expect(plain.status == 4)
                 let found = try plain.json(Line.self).expiring ?? []
                 #expect(found.map(\.subject) == ["CN=Test Root"])
@@ -163,7 +163,7 @@ struct CheckHostsTests {
 
                 let pins = [try Pin.publicKey(of: leaf.der), try Pin.publicKey(of: stray.certificate.der)]
                 let pinned = try await CommandRun.holdfastctl(
-                    arguments + ["--watch", "10"] + pins.flatMap { ["--pin", $0.description] })
+                    arguments + ["--watch", "10d"] + pins.flatMap { ["--pin", $0.description] })
                 #expect(pinned.status == 4)
                 let line = try pinned.json(Line.self)
                 #expect(line.outcome == "trusted")
@@ -183,7 +183,7 @@ struct CheckHostsTests {
             try Data(root.certificate.pem.utf8).write(to: ca)
             try await withLoopbackTLSServer(serving: leaf, options: .init(address: "::1")) { server in
                 let host = "[::1]:\(server.port)"
-                let run = try await CommandRun.holdfastctl(["check", host, "--ca", ca.path, "--timeout", "60"])
+                let run = try await CommandRun.holdfastctl(["check", host, "--ca", ca.path, "--timeout", "60s"])
                 #expect(run.status == 0)
                 #expect(run.output.hasPrefix("\(host) at \(host), TLS 1.3\n"))
                 let two = try await CommandRun.holdfastctl(["check", host, "[::1]:1", "--ca", ca.path])
@@ -243,7 +243,7 @@ struct CheckHostsTests {
             try site.write("rsa.pem", TestCertificate.pem(rsa.der))
             try site.write("rsa.key", rsa.key.privateKeyPEM)
             let ecdsa = try site.root.leaf(names: [.address([127, 0, 0, 1])])
-            let arguments = ["check", "--ca", "root.pem", "--watch", "10", "--timeout", "60"]
+            let arguments = ["check", "--ca", "root.pem", "--watch", "10d", "--timeout", "60s"]
             for (more, kinds) in [
                 (["-dcert", site.file("rsa.pem").path, "-dkey", site.file("rsa.key").path], 2), ([], 1),
             ] {

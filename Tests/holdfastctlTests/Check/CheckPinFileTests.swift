@@ -35,7 +35,7 @@ struct CheckPinFileTests {
         return try await site.run(
             [
                 "check", "--pins", "bank.pins.json", "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)",
-                "--timeout", "60",
+                "--timeout", "60s",
             ] + arguments)
     }
 
@@ -64,7 +64,7 @@ struct CheckPinFileTests {
                 #expect(run.errors.contains("not checked") && run.errors.contains("*.api.example.com"))
                 let quiet = try await Self.check(site, server, hosts, ["--quiet"])
                 #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
-                let watched = try await Self.check(site, server, hosts, ["--quiet", "--watch", "21"])
+                let watched = try await Self.check(site, server, hosts, ["--quiet", "--watch", "21d"])
                 #expect(watched.status == 4 && watched.lines.count == 2, "\(watched.output)")
                 #expect(watched.output.contains("expires soon") && watched.output.contains("20 days left"))
             }
@@ -169,7 +169,7 @@ struct CheckPinFileTests {
             let json = String(decoding: file.json, as: UTF8.self)
             try site.write("bank.pins.json", json)
             try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .http(body: json))) { server in
-                let connection = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60", "--brief"]
+                let connection = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s", "--brief"]
                 let url = "https://127.0.0.1:\(server.port)/bank.pins.json?token=secret"
                 let good = try await site.run(["check", "--pins", url, "--ca", "root.pem"] + connection)
                 #expect(good.status == 0 && good.lines.count == 1, "\(good.output)\(good.errors)")
@@ -202,7 +202,7 @@ struct CheckPinFileTests {
             let entry = try FingerprintEntry(
                 name: "www.example.com", pin: .certificate(site.leaf.der), expires: site.second + 86_400)
             try site.write("list.json", String(decoding: try PinListDraft([entry]).signed(by: key), as: UTF8.self))
-            #expect(try await errors(["--pins", "list.json"]).contains("--key"))
+            #expect(try await errors(["--pins", "list.json"]).contains("--public-key"))
             try site.emptyDocument(at: site.second).write(to: site.file("acme.json.signed"))
             #expect(try await errors(["--pins", "acme.json.signed"]).contains("--signer"))
             try site.write("broken.json", "{\"schema\":1,\"hosts\":[{\"host\":\"www.example.com\"}]}")

@@ -24,8 +24,9 @@ struct CheckPublishedPinsTests {
             let issuer = site.issuing.certificate.der
             try await withLoopbackTLSServer(serving: leaf) { server in
                 let arguments = [
-                    "check", "--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins", "--ca", "root.pem",
-                    "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60",
+                    "check", "--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--ca",
+                    "root.pem",
+                    "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
                 ]
                 func check(_ entries: [FingerprintEntry], _ more: [String] = ["--json"]) async throws -> CommandRun {
                     try site.write(
@@ -107,7 +108,7 @@ struct CheckPublishedPinsTests {
             #expect(try order.json(CheckLine.self).remarks?.first?.contains("did not issue certificate 0") == true)
             let late = try await site.run(arguments + ["leaf.pem", "--at", "2099-01-01"])
             #expect(late.status == 1 && late.output.contains("expired"))
-            let pins = ["--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins"]
+            let pins = ["--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins"]
             try site.write(
                 "pins.json",
                 String(
@@ -136,7 +137,7 @@ struct CheckPublishedPinsTests {
                     let run = try await site.run([
                         "check", SigningSite.name, "--pins", "gcx.json.signed", "--signer", "server.crt", "--ca",
                         "root.pem",
-                        "--no-shipped-pins", "--watch", "1", "--json", "--timeout", "60", "--connect-to",
+                        "--no-shipped-pins", "--watch", "1d", "--json", "--timeout", "60s", "--connect-to",
                         "127.0.0.1:\(tls.port)",
                     ])
                     #expect(run.status == status, "\(age): \(run.output)\(run.errors)")
@@ -168,7 +169,8 @@ struct CheckPublishedPinsTests {
                 {
                     let run = try await site.run(
                         ["check", SigningSite.name] + arguments + [
-                            "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60", "--json",
+                            "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
+                            "--json",
                         ])
                     #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
                     return try run.json(CheckLine.self).published
@@ -179,8 +181,8 @@ struct CheckPublishedPinsTests {
                     open?.verdict == "unknown" && open?.text.contains("app versions unknown") == true, "\(open as Any)")
                 for known in [["--no-shipped-pins"], ["--shipped", "7.4"], ["--shipped", "7.4=good.json"]] {
                     let run = try await site.run(
-                        ["check", SigningSite.name, "--pins", pins, "--key", key] + known + [
-                            "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60",
+                        ["check", SigningSite.name, "--pins", pins, "--public-key", key] + known + [
+                            "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
                             "--quiet",
                         ])
                     #expect(run.status == 0, "\(known): \(run.output)\(run.errors)")

@@ -360,7 +360,7 @@ struct CheckTests {
     @Test("A server that never answers is given up on")
     func stalled() async throws {
         let (run, _) = try await TestSite().run(
-            "check", ["--json", "--timeout", "1"], options: .init(behavior: .stalled))
+            "check", ["--json", "--timeout", "1s"], options: .init(behavior: .stalled))
         #expect(run.status == 3)
         #expect(try run.json(Report.self).error?.code == "timedOut")
         #expect(run.errors.contains("handshakeTimedOut"))
@@ -372,7 +372,7 @@ struct CheckTests {
             let ca = folder.appending(path: "root.pem")
             try Data(try TestAuthority.root().certificate.pem.utf8).write(to: ca)
             let run = try await CommandRun.holdfastctl(
-                ["check", "nosuch.invalid", "--ca", ca.path, "--json", "--timeout", "5"])
+                ["check", "nosuch.invalid", "--ca", ca.path, "--json", "--timeout", "5s"])
             #expect(run.status == 3)
             // Where no resolver answers at all the time runs out first.
             #expect(["resolveFailed", "timedOut"].contains(try run.json(Report.self).error?.code))

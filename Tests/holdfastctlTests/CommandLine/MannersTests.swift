@@ -17,9 +17,10 @@ struct MannersTests {
         arguments: [
             "pin - < leaf.pem", "pin leaf.pem - < key.pem", "export --key - < key.pem",
             "sign leaf.pem --key key.pem --ca - < root.pem", "sign - --key key.pem --ca root.pem < leaf.pem",
-            "verify - --key signer.pub < pins.json", "verify pins.json --key - < signer.pub", "list show - < pins.json",
+            "verify - --public-key signer.pub < pins.json", "verify pins.json --public-key - < signer.pub",
+            "list show - < pins.json",
             "export - --format android < bank.pins.json", "import - --from android --role leaf < android.xml",
-            "show - < leaf.pem", "show - < bank.pins.json", "show pins.json --key - < signer.pub",
+            "show - < leaf.pem", "show - < bank.pins.json", "show pins.json --public-key - < signer.pub",
             "export --key locked.pem --password-file - < pw", "keygen -o new.pem --password-file - < pw",
         ])
     func standardInput(line: String) async throws {
@@ -44,13 +45,13 @@ struct MannersTests {
             try site.list([("www.example.com", "a", 30), ("www.example.com", "b", -30)])
             try site.write("signer.pub", site.publicKey)
             let pruned = try await CommandRun.shell(
-                "\"$HOLDFASTCTL\" list prune - --key signer.pub < pins.json > out.json && "
-                    + "\"$HOLDFASTCTL\" verify out.json --key signer.pub", in: site.folder)
+                "\"$HOLDFASTCTL\" list prune - --public-key signer.pub < pins.json > out.json && "
+                    + "\"$HOLDFASTCTL\" verify out.json --public-key signer.pub", in: site.folder)
             #expect(pruned.status == 0 && pruned.output.contains("1 entry"), "\(pruned.errors)")
             #expect(pruned.errors.contains("1 removed, 1 left"))
             let signed = try await CommandRun.shell(
                 "\"$HOLDFASTCTL\" sign leaf.pem --key key.pem --ca root.pem --list - < out.json | "
-                    + "\"$HOLDFASTCTL\" verify - --key signer.pub", in: site.folder)
+                    + "\"$HOLDFASTCTL\" verify - --public-key signer.pub", in: site.folder)
             #expect(signed.status == 0 && signed.output.contains("2 entries"), "\(signed.errors)")
         }
     }

@@ -20,12 +20,17 @@ struct SecretLeakTests {
         ["sign", "leaf.pem", "--key", "key.pem", "--ca", "root.pem", "--list"],
         ["export", "--password-file", "pw", "--key"], ["export", "--password-file", "key.pem", "--key"],
         ["export", "--key", "locked.pem", "--password-file"], ["export-private", "--password-file", "pw", "--key"],
-        ["verify", "--key", "BEG6", "--json"], ["verify", "--key", "signer.pub", "--json"],
-        ["verify", "--key", "signer.pub"], ["verify", "pins.json", "--key"], ["list", "show"],
-        ["list", "show", "--json"], ["list", "show", "pins.json", "--key"], ["list", "prune", "--key", "signer.pub"],
-        ["list", "prune", "pins.json", "--key"],
-        ["show"], ["show", "--json"], ["show", "leaf.pem", "--signer"], ["show", "pins.json", "--key"],
+        ["verify", "--public-key", "BEG6", "--json"], ["verify", "--public-key", "signer.pub", "--json"],
+        ["verify", "--public-key", "signer.pub"], ["verify", "pins.json", "--public-key"], ["list", "show"],
+        ["list", "show", "--json"], ["list", "show", "pins.json", "--public-key"],
+        ["list", "prune", "--public-key", "signer.pub"],
+        ["list", "prune", "pins.json", "--public-key"],
+        ["show"], ["show", "--json"], ["show", "leaf.pem", "--signer"], ["show", "pins.json", "--public-key"],
         ["check", "127.0.0.1:1", "--ca", "root.pem", "--pins"],
+        ["pins", "add", "bank.pins.json", "www.example.com", "-o", "-"], ["pins", "diff", "bank.pins.json"],
+        ["pins", "set", "--issued", "now", "-o", "-"], ["pins", "set", "--issued", "now", "--json", "-o", "-"],
+        ["trust-server", "status", "--customer", "acme", "--output", "out", "--certificate"],
+        ["trust-server", "show", "--customer", "acme", "--certificate"],
         publish + ["--certificate", "acme.crt", "--domains", "domains", "--key"],
         publish + ["--key", "acme.key", "--domains", "domains", "--certificate"],
         publish + ["--key", "acme.key", "--certificate", "acme.crt", "--domains"],
@@ -66,7 +71,9 @@ struct SecretLeakTests {
     private static let begin = ["repository", "init", "new", "--password-file", "pw"]
     private static let rotate = ["repository", "rotate", "site", "--role", "root", "--password-file", "pw"]
     private static let signer = ["--signer-command", "cat", "--signer-key"]
-    private static let publish = ["trust-server", "publish", "--customer", "acme", "--output", "out", "--timeout", "1"]
+    private static let publish = [
+        "trust-server", "publish", "--customer", "acme", "--output", "out", "--timeout", "1s",
+    ]
 
     /// What a run inside this process prints, on either of the two, and its exit code.
     private static func run(_ arguments: [String]) async -> (status: Int32, printed: String) {

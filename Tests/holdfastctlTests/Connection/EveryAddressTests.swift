@@ -18,7 +18,7 @@ struct EveryAddressTests {
             let leaves = try addresses.map { _ in try site.issuing.leaf(names: [.dns(LoopbackFleet.name)]) }
             try await LoopbackFleet.with(Array(zip(addresses, leaves)).map { ($0, $1) }) { fleet in
                 let host = "\(LoopbackFleet.name):\(fleet.port)"
-                try await body(site, fleet, leaves, [host, "--ca", "root.pem", "--timeout", "60"])
+                try await body(site, fleet, leaves, [host, "--ca", "root.pem", "--timeout", "60s"])
             }
         }
     }
@@ -83,7 +83,7 @@ struct EveryAddressTests {
             let leaves = try (0..<2).map { _ in try site.issuing.leaf(names: [.dns("localhost")]) }
             let nodes = [("127.0.0.1", leaves[0]), ("::1", leaves[1])]
             try await LoopbackFleet.with(nodes) { fleet in
-                let arguments = ["pin", "localhost:\(fleet.port)", "--ca", "root.pem", "--timeout", "60"]
+                let arguments = ["pin", "localhost:\(fleet.port)", "--ca", "root.pem", "--timeout", "60s"]
                 let pins = try leaves.map { try Pin.publicKey(of: $0.der).description }
                 let four = try await site.run(arguments + ["-4"])
                 #expect(four.output.contains(pins[0]) && !four.output.contains(pins[1]), "\(four.errors)")

@@ -125,7 +125,7 @@ struct ProxyTests {
                 let environment = ["HTTPS_PROXY": "http://user:s%33cret@127.0.0.1:\(proxy.port)"]
                 func run(_ arguments: [String], _ environment: [String: String]) async throws -> CommandRun {
                     let run = try await CommandRun.holdfastctl(
-                        arguments + ["--ca", "root.pem", "--key", site.publicKey, "--timeout", "60"],
+                        arguments + ["--ca", "root.pem", "--public-key", site.publicKey, "--timeout", "60s"],
                         environment: environment, in: site.folder)
                     #expect(!(run.output + run.errors).contains("cret"))
                     return run

@@ -83,7 +83,7 @@ struct StartTLSTests {
         let (closed, _) = try await site.run("check", ["--starttls", "pop3"], script: [.say("+OK hi\r\n"), .close])
         #expect(closed.status == 3)
         #expect(closed.errors.contains("the connection was closed before TLS began"))
-        let (silent, _) = try await site.run("check", ["--starttls", "pop3", "--timeout", "1", "--json"], script: [])
+        let (silent, _) = try await site.run("check", ["--starttls", "pop3", "--timeout", "1s", "--json"], script: [])
         #expect(silent.status == 3)
         #expect(try silent.json(CheckTests.Report.self).error?.code == "timedOut")
     }
@@ -99,7 +99,7 @@ struct StartTLSTests {
                 try Data(site.root.certificate.pem.utf8).write(to: ca)
                 let arguments = [
                     "check", TestSite.name, "--starttls", "postgres", "--ca", ca.path, "--connect-to",
-                    "127.0.0.1:\(port)", "--timeout", "60",
+                    "127.0.0.1:\(port)", "--timeout", "60s",
                 ]
                 let run = try await CommandRun.holdfastctl(arguments)
                 #expect(run.status == 0, "\(run.errors)")
@@ -110,7 +110,7 @@ struct StartTLSTests {
         }
         try await PostgresServer.run(serving: nil) { port in
             let run = try await CommandRun.holdfastctl([
-                "pin", "127.0.0.1:\(port)", "--starttls", "postgres", "--timeout", "60",
+                "pin", "127.0.0.1:\(port)", "--starttls", "postgres", "--timeout", "60s",
             ])
             #expect(run.status == 3)
             #expect(run.errors.contains("does not offer TLS (ssl is off)"))

@@ -59,10 +59,27 @@ struct PinImportTests {
             let source = try #require(PinImport.Source(rawValue: format.rawValue))
             let (file, result) = try imported(text, source, role: .both)
             #expect(file.hosts[0].pins.map(\.role) == [.leaf, .leaf, .issuer, .issuer])
-            #expect(result.notes.map(\.field) == ["role"])
+            #expect(result.notes.map(\.field) == ["state", "role"])
             let export = PinExport(file, as: format)
             #expect(export.losses.isEmpty)
             #expect(try imported(export.text(), source, role: .both).file == file)
+        }
+    }
+
+    @Test("The pins that are named as backups become backups, in every role and host, and a stranger is refused")
+    func backups() throws {
+        for format in [ExportFormat.trustkit, .android, .ats] {
+            let text = try PinExport(PinExportTests.plain(), as: format).text()
+            let source = try #require(PinImport.Source(rawValue: format.rawValue))
+            let (backup, stranger) = try (PinExportTests.key(2).pin, PinExportTests.key(99).pin)
+            let result = try PinImport(Data(text.utf8), from: source, role: .leaf, backups: [backup])
+            let states = try result.file().hosts.flatMap(\.pins).map { ($0.pin == backup, $0.state) }
+            #expect(states.contains { $0.0 } && states.allSatisfy { $0.0 == ($0.1 == .backup) }, "\(format)")
+            #expect(!result.notes.contains { $0.field == "state" })
+            let refusal = #expect(throws: PublishingError.self) {
+                _ = try PinImport(Data(text.utf8), from: source, role: .leaf, backups: [backup, stranger])
+            }
+            #expect(refusal?.code == .invalidInput && refusal?.subject == stranger.description)
         }
     }
 

@@ -43,7 +43,7 @@ struct GateTests {
                     site, server, served, next,
                     [
                         "gate", SigningSite.name, "--next", "next.pem", "--ca", "root.pem", "--connect-to",
-                        "127.0.0.1:\(server.port)", "--timeout", "60",
+                        "127.0.0.1:\(server.port)", "--timeout", "60s",
                     ])
             }
         }
@@ -96,7 +96,7 @@ struct GateTests {
                 let date = Date(wholeSeconds: now.addingTimeInterval(-published * 86_400).wholeSeconds)
                 let run = try await site.run(
                     gate + [
-                        "--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins", "--json",
+                        "--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--json",
                         "--published", "\(date.wholeSeconds)",
                     ] + more)
                 let report = try run.json(Report.self)
@@ -120,7 +120,7 @@ struct GateTests {
             #expect(try await run(5, ["--first"]).answer == "open")
             // Otherwise it counts as published now.
             let young = try await site.run(
-                gate + ["--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins"])
+                gate + ["--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins"])
             #expect(young.status == 1, "\(young.output)")
         }
     }
@@ -138,7 +138,7 @@ struct GateTests {
             let missing = gate.map { $0 == "next.pem" ? "missing.pem" : $0 }
             #expect(try await site.run(missing + ["--pins", "new.json"]).status == 3)
             let versions = try await site.run(
-                gate + ["--pins", "pins.json", "--key", site.publicKey, "--first", "--json"])
+                gate + ["--pins", "pins.json", "--public-key", site.publicKey, "--first", "--json"])
             #expect(versions.status == 3, "\(versions.errors)")
             #expect(try versions.json(Report.self).cause?.code == "appVersions")
             // Asked for at every address, one of which is down.
@@ -160,7 +160,7 @@ struct GateTests {
             try Self.list(site, "pins.json", served, next)
             let arguments =
                 gate + [
-                    "--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins", "--replaced",
+                    "--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--replaced",
                     "before.json@\(SystemWallClock().now.wholeSeconds - 3_600)",
                 ]
             let run = try await site.run(arguments + ["--wait", "1h"])

@@ -211,7 +211,7 @@ struct KeyForeignTests {
             ])
             #expect(signed.status == 0)
             for key in [publicKey, made.output.trimmingCharacters(in: .newlines)] {
-                #expect(try await site.run(["verify", "pins.json", "--key", key]).status == 0)
+                #expect(try await site.run(["verify", "pins.json", "--public-key", key]).status == 0)
             }
         }
     }

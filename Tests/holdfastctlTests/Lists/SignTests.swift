@@ -62,14 +62,15 @@ struct SignTests {
                     "-dcert", site.folder.appending(path: "rsa.pem").path, "-dkey",
                     site.folder.appending(path: "rsa.key").path,
                 ])
-            let place = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60"]
+            let place = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
             let run = try await site.sign([SigningSite.name, "--list", "pins.json"] + place)
             #expect(run.status == 0 && run.lines.filter { $0.hasPrefix("added") }.count == 2, "\(run.errors)")
             let pins = Set([ecdsa, rsa].map { Pin.certificate($0.der) })
             #expect(try Set(site.entries().map(\.pin)) == pins)
             let check = try await site.run(
                 [
-                    "check", "--pins", "pins.json", "--key", site.publicKey, "--no-shipped-pins", "--ca", "root.pem",
+                    "check", "--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--ca",
+                    "root.pem",
                     "--brief",
                 ]
                     + place)
@@ -397,7 +398,7 @@ struct SignTests {
                 #expect(run.status != 0 || pins.contains { $0.hasSuffix(digest) })
             }
             // What a killed one left is in nobody's way.
-            let last = try await site.run(["list", "prune", "pins.json", "--key", site.publicKey])
+            let last = try await site.run(["list", "prune", "pins.json", "--public-key", site.publicKey])
             #expect(last.status == 0)
         }
     }

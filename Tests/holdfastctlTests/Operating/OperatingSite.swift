@@ -36,7 +36,7 @@ struct OperatingSite {
     /// Adds where the name is found and who issues for it, to the commands that connect or validate.
     private static let command = #"""
         #!/bin/bash
-        place=(--ca "$SITE/root.pem" --connect-to "127.0.0.1:$SITE_PORT" --timeout 60)
+        place=(--ca "$SITE/root.pem" --connect-to "127.0.0.1:$SITE_PORT" --timeout 60s)
         case "$1 $2" in
             "check --chain" | "pin --authority") exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
             "sign "*.pem) exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;

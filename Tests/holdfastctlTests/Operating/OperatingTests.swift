@@ -201,6 +201,8 @@ struct OperatingTests {
             for app in apps { try await app.update() }
             #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
             try await site.run("trust-deployed", serving: next)
+            let status = try await site.run("trust-status", serving: next)
+            #expect(status.output.hasPrefix("Clients accept it"), "\(status.output)")
             apps.append(try await InstalledApp.fetchingDocument(of: site))
             #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
         }

@@ -67,7 +67,7 @@ struct PinHostTests {
                 arguments: ["-dcert", site.file("rsa.pem").path, "-dkey", site.file("rsa.key").path])
             func run(_ arguments: [String]) async throws -> CommandRun {
                 try await CommandRun.holdfastctl(
-                    arguments + ["127.0.0.1:\(server.port)", "--ca", "root.pem", "--timeout", "60"], in: site.folder)
+                    arguments + ["127.0.0.1:\(server.port)", "--ca", "root.pem", "--timeout", "60s"], in: site.folder)
             }
             let pins = try [ecdsa, rsa].map { try Pin.publicKey(of: $0.der).description }
             let plain = try await run(["pin"])
@@ -267,7 +267,7 @@ struct PinHostTests {
                     let run = try await CommandRun.holdfastctl(
                         [
                             "pin", "api.example.com", "www.example.com:8443", "backup.pem", "--ca", "root.pem",
-                            "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60", "--format", format,
+                            "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s", "--format", format,
                         ], in: folder)
                     #expect(run.status == 0 && run.errors.isEmpty, "\(format): \(run.errors)")
                     return run.output

@@ -75,7 +75,7 @@ struct RepositoryCommandTests {
     }
 
     private static func connection(_ server: LoopbackTLSServer) -> [String] {
-        ["--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60"]
+        ["--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
     }
 
     /// Whether an app that came with the first root takes the bundle and gets to a server.
@@ -130,7 +130,7 @@ struct RepositoryCommandTests {
             #expect(try await Self.isLetIn(site, leaf))
             let status = try await Self.run(site, "status", "site")
             #expect(status.verdict == "Clients accept it" && status.versions == [3, 2, 3, 4])
-            let watched = try await Self.run(site, "status", "site", "--watch", "20", status: 4)
+            let watched = try await Self.run(site, "status", "site", "--watch", "20d", status: 4)
             #expect(watched.verdict.hasPrefix("Ends too soon: timestamp 4"))
         }
     }
@@ -231,17 +231,17 @@ struct RepositoryCommandTests {
             _ = try await Self.run(site, "pins", "site", "bank.pins.json", "--key", "offline.pem")
             let away = try await site.run([
                 "repository", "publish", "site", "--key", "online.pem", "--ca", "root.pem", "--connect-to",
-                "127.0.0.1:1", "--timeout", "60",
+                "127.0.0.1:1", "--timeout", "60s",
             ])
             #expect(away.status == 3 && away.errors.contains("unreachable: "), "\(away.errors)")
             let known = try await site.run([
                 "repository", "publish", "site", "--key", "online.pem", "--ca", "root.pem", "--connect-to",
-                "127.0.0.1:1", "--timeout", "60", "--force", "refused",
+                "127.0.0.1:1", "--timeout", "60s", "--force", "refused",
             ])
             #expect(known.status == 3 && known.errors.contains("unreachable: "), "\(known.errors)")
             let unknown = try await site.run([
                 "repository", "publish", "site", "--key", "online.pem", "--ca", "root.pem", "--connect-to",
-                "127.0.0.1:1", "--timeout", "60", "--force", "unreachable",
+                "127.0.0.1:1", "--timeout", "60s", "--force", "unreachable",
             ])
             #expect(
                 unknown.status == 0 && unknown.output.contains("overridden: unreachable: "),

@@ -80,7 +80,7 @@ struct RepositoryLockOutTests {
                     let run = try await site.run(
                         [
                             "repository", "publish", "site", "--key", "online.pem", "--plan", "--ca", "root.pem",
-                            "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60",
+                            "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
                         ] + force.flatMap { ["--force", $0] })
                     #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
                     return run.errors
@@ -129,7 +129,7 @@ struct RepositoryLockOutTests {
                 try Self.pin(site.issuing.certificate, role: .issuer), try Self.pin(backup, .backup)
             )
             try await withLoopbackTLSServer(serving: leaf) { server in
-                let place = ["--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60"]
+                let place = ["--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
                 for (pins, isDropped) in [
                     ([try Self.pin(leaf, role: .issuer), issuer, standby], true),
                     ([try Self.pin(leaf, until: now.addingTimeInterval(-60)), issuer, standby], true),

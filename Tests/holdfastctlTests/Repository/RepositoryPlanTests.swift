@@ -87,7 +87,7 @@ struct RepositoryPlanTests {
             #expect(ahead.lines.last == "Next: the same command without --plan")
             let refused = try await site.run([
                 "repository", "publish", "site", "--key", "online.pem", "--plan", "--ca", "root.pem", "--connect-to",
-                "127.0.0.1:1", "--timeout", "60",
+                "127.0.0.1:1", "--timeout", "60s",
             ])
             #expect(refused.status == 3 && refused.output.isEmpty, "\(refused.output)\(refused.errors)")
             let short = try await site.run([

@@ -74,7 +74,7 @@ struct RepositoryStatusTests {
                 #expect(text.status == 0 && text.output.contains("timestamp version 5"), "\(text.output)")
                 #expect(text.errors.contains("403, which counts as absent"), "\(text.errors)")
                 let watched = try await Self.status(
-                    site, ["--app-root", "site/public/metadata/1.root.json", "--url", url, "--watch", "20"], status: 4)
+                    site, ["--app-root", "site/public/metadata/1.root.json", "--url", url, "--watch", "20d"], status: 4)
                 #expect(watched.verdict.hasPrefix("Ends too soon: timestamp 5"), "\(watched.verdict)")
             }
         }
@@ -164,7 +164,7 @@ struct RepositoryStatusTests {
             }
             for wrong in [
                 [], ["--url", "https://pins.example.com"], ["--app-root", "app.json"],
-                ["site", "--timeout", "5"], ["--url", "https://me:secretword@pins.example.com"] + app,
+                ["site", "--timeout", "5s"], ["--url", "https://me:secretword@pins.example.com"] + app,
                 ["--url", "ftp://pins.example.com"] + app,
             ] {
                 let usage = try await Self.failure(site, command + wrong, status: 2)
@@ -188,7 +188,7 @@ struct RepositoryStatusTests {
                     try await withLoopbackTLSServer(serving: leaf) { server in
                         let run = try await site.run(
                             ["check", "--repository", url] + root + arguments + [
-                                "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60",
+                                "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
                                 "--no-shipped-pins", "--json",
                             ])
                         #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
@@ -204,7 +204,7 @@ struct RepositoryStatusTests {
                 #expect(unknown.count == 1)
                 let usage = ["check", "--repository", url]
                 for arguments in [
-                    usage, usage + root + ["--key", site.publicKey],
+                    usage, usage + root + ["--public-key", site.publicKey],
                     ["check", SigningSite.name] + root, ["check", "--repository", "bank.pins.json"] + root,
                     ["check", "--repository", "http://pins.example.com/"] + root,
                 ] {

@@ -62,7 +62,7 @@ struct RolloverCommandTests {
                     let run = try await site.run(
                         [
                             "rollover", "bank.pins.json", "--ca", "root.pem", "--connect-to",
-                            "127.0.0.1:\(server.port)", "--timeout", "60", "--json",
+                            "127.0.0.1:\(server.port)", "--timeout", "60s", "--json",
                         ] + more)
                     #expect(run.status == status, "\(run.output)\(run.errors)")
                     return try run.json(Line.self)
@@ -120,8 +120,8 @@ struct RolloverCommandTests {
                     try site.write("pins.json", String(decoding: list, as: UTF8.self))
                     return try await site.run(
                         [
-                            "rollover", "pins.json", "--key", site.publicKey, "--ca", "root.pem", "--connect-to",
-                            "127.0.0.1:\(server.port)", "--timeout", "60",
+                            "rollover", "pins.json", "--public-key", site.publicKey, "--ca", "root.pem", "--connect-to",
+                            "127.0.0.1:\(server.port)", "--timeout", "60s",
                         ] + more)
                 }
                 let alone = try await run([entry(old, days: 40)], ["--json"]).json(Line.self)
@@ -146,7 +146,7 @@ struct RolloverCommandTests {
                 let action = try #require(named.action).replacing("signer.pub", with: site.publicKey)
                 let removal = try await CommandRun.shell(
                     action.replacing("holdfastctl", with: "\"$HOLDFASTCTL\"")
-                        + " --ca root.pem --connect-to 127.0.0.1:\(server.port) --timeout 60", in: site.folder)
+                        + " --ca root.pem --connect-to 127.0.0.1:\(server.port) --timeout 60s", in: site.folder)
                 #expect(removal.status == 0, "\(removal.errors)")
                 #expect(try site.entries().map(\.pin) == [.certificate(next.der)])
             }
@@ -173,13 +173,13 @@ struct RolloverCommandTests {
             #expect(foreign.status == 1 && foreign.errors.contains("no pins of www.example.net"))
             let retired = try await site.run(arguments + ["old.example.org"])
             #expect(retired.status == 1)
-            let noList = try await site.run(arguments + ["--key", site.publicKey])
+            let noList = try await site.run(arguments + ["--public-key", site.publicKey])
             #expect(noList.status == 1 && noList.errors.contains("does not verify"))
             let csr = try await site.run(["keygen", "--tls", "www.example.com", "-o", "n.key", "--no-password"])
             #expect(csr.status == 0)
             try site.list([("www.example.com", "a", 30)])
             let request = try await site.run([
-                "rollover", "pins.json", "--key", site.publicKey, "--next", "n.csr", "--ca", "root.pem",
+                "rollover", "pins.json", "--public-key", site.publicKey, "--next", "n.csr", "--ca", "root.pem",
             ])
             #expect(request.status == 2 && request.errors.contains("a list pins certificates"))
         }

@@ -69,8 +69,8 @@ struct ShowTests {
             #expect(items[0].values("host").count == 2 && items[0].values("host")[1].contains("retired"))
             #expect(items[0].values("host")[0].contains("NO BACKUP"))
             #expect(items[0].values("pin") == ["\(pin), leaf, active"])
-            let wrong = try await site.run(["show", "bank.pins.json", "--key", site.publicKey])
-            #expect(wrong.status == 2 && wrong.errors.contains("--key does not apply"))
+            let wrong = try await site.run(["show", "bank.pins.json", "--public-key", site.publicKey])
+            #expect(wrong.status == 2 && wrong.errors.contains("--public-key does not apply"))
             try site.write("broken.json", "{\"schema\":1,\"hosts\":[{\"host\":\"a b\"}]}")
             let broken = try await site.run(["show", "broken.json"])
             #expect(broken.status == 1 && broken.errors.contains("hosts[0]"), "\(broken.errors)")
@@ -81,8 +81,8 @@ struct ShowTests {
     func lists() async throws {
         try await SigningSite.with { site in
             try site.list([("www.example.com", "a", 30.5), ("api.example.com", "b", -1.5)])
-            let key = ["--key", site.publicKey]
-            let other = ["--key", try SigningKey().publicKey.base64]
+            let key = ["--public-key", site.publicKey]
+            let other = ["--public-key", try SigningKey().publicKey.base64]
             let unverified = try await Self.items(site, ["pins.json"])
             #expect(unverified[0].signature?.state == "unverified" && unverified[0].kind == "signed list")
             #expect(unverified[0].entries?.map(\.daysLeft) == [-2, 30])
@@ -282,8 +282,9 @@ struct ShowTests {
             let body = try site.text("pins.json")
             try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .http(body: body))) { server in
                 let run = try await site.run([
-                    "show", "https://127.0.0.1:\(server.port)/pins.json", "--ca", "root.pem", "--key", site.publicKey,
-                    "--timeout", "60",
+                    "show", "https://127.0.0.1:\(server.port)/pins.json", "--ca", "root.pem", "--public-key",
+                    site.publicKey,
+                    "--timeout", "60s",
                 ])
                 #expect(run.status == 0 && run.output.contains("verified"), "\(run.errors)")
             }

@@ -119,7 +119,7 @@ struct ACMESite {
             #!/bin/bash
             case "$1" in
                 gate) exec "\(try #require(CommandRun.program).path)" "$@" --ca "$SITE/root.pem" \
-            --connect-to "127.0.0.1:\(web)" --timeout 60 ;;
+            --connect-to "127.0.0.1:\(web)" --timeout 60s ;;
                 *) exec "\(try #require(CommandRun.program).path)" "$@" ;;
             esac
             """, to: tools.appending(path: "holdfastctl"))

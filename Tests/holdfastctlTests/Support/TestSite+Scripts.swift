@@ -15,7 +15,7 @@ extension TestSite {
             try Data(anchor.certificate.pem.utf8).write(to: ca)
             let server = try await ScriptedServer.start(script, serving: leaf)
             let run = try await CommandRun.holdfastctl(
-                [verb, host, "--ca", ca.path, option, "127.0.0.1:\(server.port)", "--timeout", "60"] + arguments)
+                [verb, host, "--ca", ca.path, option, "127.0.0.1:\(server.port)", "--timeout", "60s"] + arguments)
             await server.shutdown()
             return (run, server.record)
         }

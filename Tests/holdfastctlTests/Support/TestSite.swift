@@ -43,7 +43,7 @@ struct TestSite {
             ) { server in
                 // Much time, for machines that have much to do; of an option given twice the last counts.
                 let run = try await CommandRun.holdfastctl(
-                    [verb, host, "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60"]
+                    [verb, host, "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
                         + arguments)
                 try await server.waitForDisconnection()
                 return (run, server.statistics)

@@ -40,7 +40,7 @@ struct TrustServerSite {
     var publishArguments: [String] {
         [
             "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains", "--output", "output",
-            "--ca", "root.pem", "--timeout", "60",
+            "--ca", "root.pem", "--timeout", "60s",
         ]
     }
 
@@ -106,7 +106,7 @@ struct TrustServerSite {
     static func with(_ body: (TrustServerSite) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             let run = try await CommandRun.holdfastctl(
-                ["trust-server", "init", "--customer", "acme", "--key", "p-256"], in: folder)
+                ["trust-server", "init", "--customer", "acme", "--kind", "p-256"], in: folder)
             #expect(run.status == 0)
             let root = try TestAuthority.root()
             let leaf = try root.intermediate().leaf(names: [.address([127, 0, 0, 1])])

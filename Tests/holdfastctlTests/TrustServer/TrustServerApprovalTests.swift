@@ -75,7 +75,7 @@ struct TrustServerApprovalTests {
                 let other = try await approve("127.0.0.1:1")
                 #expect(other.status == 1 && other.errors.contains("but for \(host)"))
                 let approved = try await approve(host)
-                #expect(approved.status == 0 && approved.output == "\(host)  \(Self.fingerprint(next))\n")
+                #expect(approved.status == 0 && approved.output == "\(host)  cert-sha256/\(Self.fingerprint(next))\n")
                 try server.serve(thief)
                 let refused = try await site.publish(["--hold-changes"])
                 #expect(refused.status == 1 && refused.errors.contains(Self.fingerprint(thief)))
@@ -201,7 +201,7 @@ struct TrustServerTakeoverTests {
                 try #require(signed.status == 0, "\(signed.errors)")
                 let arguments = [
                     "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains", "--output",
-                    "output", "--ca", "root.pem", "--timeout", "60",
+                    "output", "--ca", "root.pem", "--timeout", "60s",
                 ]
                 let run = try await CommandRun.holdfastctl(arguments, in: folder)
                 #expect(run.status == 0, "\(run.output)\(run.errors)")
@@ -223,7 +223,7 @@ struct TrustServerTakeoverTests {
                 try FileManager.default.removeItem(at: folder.appending(path: "output/acme.crt"))
                 #expect(try await CommandRun.holdfastctl(arguments + ["--resign-only"], in: folder).status == 0)
                 let again = try await CommandRun.holdfastctl(
-                    ["trust-server", "init", "--customer", "acme", "--key", "p-256"], in: folder)
+                    ["trust-server", "init", "--customer", "acme", "--kind", "p-256"], in: folder)
                 #expect(again.status == 3 && again.errors.contains("certs/acme.key is there already"))
             }
         }

@@ -9,7 +9,7 @@ struct TrustServerInitTests {
         try await withTemporaryFolder { folder in
             func initialize(_ output: String) async throws -> CommandRun {
                 try await CommandRun.holdfastctl(
-                    ["trust-server", "init", "--customer", "acme", "--key", "p-256", "--output", output], in: folder)
+                    ["trust-server", "init", "--customer", "acme", "--kind", "p-256", "--output", output], in: folder)
             }
             try Data().write(to: folder.appending(path: "file"))
             let refused = try await initialize("file")

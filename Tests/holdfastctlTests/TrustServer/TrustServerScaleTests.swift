@@ -22,7 +22,7 @@ struct TrustServerScaleTests {
                 servers.append(try await LoopbackTLSServer.start(chain: leaf.chain, key: leaf.key, options: .init()))
             }
             let made = try await CommandRun.run(
-                program, ["trust-server", "init", "--customer", "acme", "--key", "p-256"], in: folder)
+                program, ["trust-server", "init", "--customer", "acme", "--kind", "p-256"], in: folder)
             #expect(made.status == 0)
             let hosts = servers.map { "127.0.0.1:\($0.port)" }
             try Data(hosts.map { "\($0)\n" }.joined().utf8).write(to: folder.appending(path: "data/acme.domains"))

@@ -20,7 +20,7 @@ struct TrustServerTests {
             #expect(pem.first?.subject.commonName == "acme")
             let key = try Data(contentsOf: site.file("data/acme.key"))
             let again = try await CommandRun.holdfastctl(
-                ["trust-server", "init", "--customer", "acme", "--key", "p-256"], in: site.folder)
+                ["trust-server", "init", "--customer", "acme", "--kind", "p-256"], in: site.folder)
             #expect(again.status == 3 && again.output.isEmpty)
             #expect(try Data(contentsOf: site.file("data/acme.key")) == key)
         }
@@ -30,7 +30,7 @@ struct TrustServerTests {
         "Wrong usage ends with 2",
         arguments: [
             ["trust-server"], ["trust-server", "init"], ["trust-server", "init", "--customer", "../x"],
-            ["trust-server", "init", "--customer", "a", "--key", "rsa"],
+            ["trust-server", "init", "--customer", "a", "--kind", "rsa"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--every", "5"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--include", "root"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--tries", "17"],

@@ -1,0 +1,85 @@
+import Foundation
+import Holdfast
+
+/// What a verb found out, in the text format of Prometheus, for the textfile collector of its node exporter.
+struct PrometheusText {
+    /// One thing that was asked about.
+    struct Subject {
+        /// The host, repository or document, as reports name it.
+        let name: String
+        /// The exit code that it alone would give.
+        let status: CommandFailure.Status?
+        /// What ends, and the last instant before it does or the first at which it has.
+        var ends: [(what: String, date: Date)] = []
+    }
+
+    /// The verb, such as `check` or `repository status`.
+    let verb: String
+    let now: Date
+    let subjects: [Subject]
+
+    /// The text, which ends with a line feed.
+    var text: String {
+        // No label set may appear twice, so the worst counts for each.
+        var names: [String] = []
+        var states: [[UInt8]: Int32] = [:]
+        var ends: [[[UInt8]]: Date] = [:]
+        var places: [(name: String, what: String)] = []
+        for subject in subjects {
+            let key = Array(subject.name.utf8)
+            let status = subject.status?.rawValue ?? 0
+            if let known = states[key] {
+                states[key] = Self.worse(known, status)
+            } else {
+                names.append(subject.name)
+                states[key] = status
+            }
+            for end in subject.ends {
+                let place = [key, Array(end.what.utf8)]
+                if ends[place] == nil { places.append((subject.name, end.what)) }
+                ends[place] = min(ends[place] ?? .distantFuture, end.date)
+            }
+        }
+        var lines = [
+            "# HELP holdfast_status 0 as it should be, else the exit code: 1 not, 3 could not find out, 4 ends soon",
+            "# TYPE holdfast_status gauge",
+        ]
+        lines += names.map { "holdfast_status{\(labels($0))} \(states[Array($0.utf8)] ?? 0)" }
+        if !places.isEmpty {
+            lines += [
+                "# HELP holdfast_end_timestamp_seconds When something ends, in Unix seconds",
+                "# TYPE holdfast_end_timestamp_seconds gauge",
+            ]
+            lines += places.map { place in
+                let end = ends[[Array(place.name.utf8), Array(place.what.utf8)]] ?? now
+                return
+                    "holdfast_end_timestamp_seconds{\(labels(place.name)),what=\"\(Self.escaped(place.what))\"} \(end.wholeSeconds)"
+            }
+        }
+        lines += [
+            "# HELP holdfast_asked_timestamp_seconds When this was found out, in Unix seconds",
+            "# TYPE holdfast_asked_timestamp_seconds gauge",
+            "holdfast_asked_timestamp_seconds{verb=\"\(verb)\"} \(now.wholeSeconds)",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func labels(_ name: String) -> String { "verb=\"\(verb)\",subject=\"\(Self.escaped(name))\"" }
+
+    private static func worse(_ one: Int32, _ other: Int32) -> Int32 {
+        let order: [Int32] = [1, 5, 3, 4, 0]
+        return order.first { $0 == one || $0 == other } ?? max(one, other)
+    }
+
+    /// A label's value. Control characters would confuse more readers than this one.
+    private static func escaped(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F: "?"
+            default: String(scalar)
+            }
+        }.joined()
+    }
+}

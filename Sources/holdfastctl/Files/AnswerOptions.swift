@@ -1,0 +1,41 @@
+import ArgumentParser
+import Foundation
+import HoldfastOutput
+
+/// How a verb that answers a question prints the answer.
+struct AnswerOptions: ParsableArguments {
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case prometheus
+    }
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    @Flag(help: "Print failures only, and nothing when all is well.")
+    var quiet = false
+
+    @Option(
+        help: ArgumentHelp("Print metrics for the textfile collector of Prometheus.", valueName: "format"))
+    var format: Format?
+
+    @Option(
+        name: .customShort("o"),
+        help: ArgumentHelp("Write the metrics to this file, whole or not at all.", valueName: "file"),
+        completion: .file())
+    var path: String?
+
+    func validate() throws {
+        guard [json, quiet, format != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("Give one of --json, --quiet and --format.")
+        }
+        guard path == nil || format != nil else { throw ValidationError("-o goes with --format prometheus.") }
+    }
+
+    /// Whether the answer is printed as text, and not only failures.
+    var isText: Bool { !json && !quiet && format == nil }
+
+    /// Writes metrics, whatever the answer is: that of yesterday would be wrong.
+    func write(_ metrics: PrometheusText) throws(CommandFailure) {
+        try DocumentOutput.write(metrics.text, to: path)
+    }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+/// The host of a pin file that a verb is about.
+struct PinFileSubject: ParsableArguments {
+    static let explanation = "The host as the pin file names it, also *.example.com or **.example.com."
+
+    @Argument(
+        help: ArgumentHelp(explanation, valueName: "host"),
+        transform: { text in CheckedArgument { try HostPattern(text) } })
+    var host: CheckedArgument<HostPattern>
+
+    @Argument(
+        help: ArgumentHelp(
+            "Pins (sha256/BASE64), and files with certificates, keys or certificate requests. From a file with a chain, "
+                + "only the server's own certificate counts.",
+            valueName: "pin | file"),
+        completion: .file())
+    var sources: [String] = []
+
+    func validate() throws { try host.validate("HOST") }
+
+    /// A pin that an argument names.
+    struct Named {
+        let pin: Pin
+        /// Whether it is the key of an authority, as far as its certificate tells; nil for a pin alone.
+        let isIssuer: Bool?
+        /// Whether it is of a key that is in no certificate; nil for a pin alone.
+        let isBackup: Bool?
+        /// The argument.
+        let source: String
+    }
+
+    /// The pins, each once.
+    /// - Parameter includesIssuers: whether the issuers in a file count too.
+    func pins(includingIssuers includesIssuers: Bool = false) throws -> [Named] {
+        var named: [Named] = []
+        for source in sources {
+            for pin in try Self.pins(of: source, includesIssuers) where !named.contains(where: { $0.pin == pin.pin }) {
+                named.append(pin)
+            }
+        }
+        return named
+    }
+
+    private static func pins(of source: String, _ includesIssuers: Bool) throws -> [Named] {
+        if source.hasPrefix("sha256/") || source.hasPrefix("cert-sha256/") {
+            do {
+                let pin = try Pin(source)
+                guard pin.subject == .publicKey else {
+                    throw CommandFailure(
+                        .wrongUsage, "\(source): expected the pin of a key, sha256/BASE64, found that of a certificate")
+                }
+                return [Named(pin: pin, isIssuer: nil, isBackup: nil, source: source)]
+            } catch let failure as CommandFailure {
+                throw failure
+            } catch {
+                throw CommandFailure(.wrongUsage, "\(source): \(error)")
+            }
+        }
+        let entries = try InputFile.publicKeys(of: source).entries
+        let chosen = includesIssuers ? entries.filter(\.isIssuer) : entries.filter { !$0.isIssuer }
+        guard !chosen.isEmpty else {
+            throw CommandFailure(
+                .wrongUsage,
+                includesIssuers
+                    ? "\(source) has no certificate of an authority, which --role issuer is about"
+                    : "\(source) has only certificates of authorities; --role issuer pins those")
+        }
+        return try chosen.map { entry in
+            Named(pin: try Pin(entry.keyPin), isIssuer: entry.isIssuer, isBackup: entry.isBackup, source: source)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+public import ArgumentParser
+import Foundation
+import Holdfast
+public import HoldfastPublishing
+
+extension PinFileEdit.Role: ExpressibleByArgument {}
+extension PinFileEdit.State: ExpressibleByArgument {}
+
+/// `holdfastctl pins add`
+struct PinsAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add pins to a host of a pin file.",
+        usage: "holdfastctl pins add <pin file> <host> <pin | file> ... [<options>]",
+        discussion: """
+            The key of a certificate is added as active, a key that is in no certificate (a private key, a public key or a \
+            certificate request) as a backup. A pin alone needs --state. A host that the file does not have gets an entry \
+            of its own: from then on, the pins of a pattern that covered it no longer count for it.
+
+            EXAMPLES
+              holdfastctl pins add bank.pins.json api.example.com backup.csr
+              holdfastctl pins add bank.pins.json api.example.com --state backup \\
+                sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+              holdfastctl pins add bank.pins.json new.example.com chain.pem backup.csr \\
+                --ports 8443
+
+            \(PinFileEditing.exitCodes)
+            """)
+
+    @OptionGroup
+    var editing: PinFileEditing
+
+    @OptionGroup
+    var subject: PinFileSubject
+
+    @Option(help: "The certificate that has the key: leaf, the server's own, or issuer, any above it.")
+    var role = PinFileEdit.Role.leaf
+
+    @Option(help: "What the key is: active, backup, retiring or candidate.")
+    var state: PinFileEdit.State?
+
+    @Option(
+        name: .customLong("not-after"),
+        help: ArgumentHelp(
+            "The last second for which the pin counts: Unix seconds, or a date in UTC.", valueName: "time"),
+        transform: TimeArgument.seconds)
+    var notAfter: Int64?
+
+    @Option(
+        help: ArgumentHelp("The ports of a new entry, such as 443,8443; without it any.", valueName: "ports"),
+        transform: PortList.init)
+    var ports: PortList?
+
+    func validate() throws {
+        guard !subject.sources.isEmpty else {
+            throw ValidationError("Name a pin, or a file with a certificate, a key or a certificate request.")
+        }
+        let isPlain = subject.sources.contains { $0.hasPrefix("sha256/") }
+        guard state != nil || !isPlain else {
+            throw ValidationError("Say with --state what the key of a pin is: active, backup, retiring or candidate.")
+        }
+    }
+
+    func run() async throws {
+        let host = try subject.host.get()
+        let pins = try subject.pins(includingIssuers: role == .issuer)
+        let end = notAfter.map(Date.init(wholeSeconds:))
+        try editing.run { edit throws(PublishingError) in
+            // A new entry needs a pin that counts first.
+            for pin in pins {
+                try edit.add(
+                    pin.pin, as: role, state: state ?? (pin.isBackup == true ? .backup : .active), until: end, to: host,
+                    ports: ports?.numbers ?? [])
+            }
+        }
+    }
+}
+
+/// Ports as an argument: `443,8443`, or `any`.
+struct PortList: Sendable {
+    let numbers: [Int]
+
+    init(_ text: String) throws {
+        guard text != "any" else {
+            numbers = []
+            return
+        }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        numbers = parts.compactMap { Int($0) }
+        guard numbers.count == parts.count, numbers.allSatisfy((1...65_535).contains),
+            Set(numbers).count == numbers.count
+        else {
+            throw ValidationError("expected ports from 1 to 65535, such as 443,8443, or any")
+        }
+    }
+}

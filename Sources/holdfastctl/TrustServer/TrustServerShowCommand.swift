@@ -1,0 +1,95 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastOutput
+import HoldfastSigning
+
+/// `holdfastctl trust-server show`
+struct TrustServerShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Print the signer's certificate again, with which apps are configured.",
+        usage: "holdfastctl trust-server show --customer <name> [<options>]",
+        discussion: """
+            Prints what init printed: the certificate of output/CUSTOMER.crt in Base64 (trustServerCertificate). It is \
+            public, and the private key is not read.
+
+            EXAMPLES
+              holdfastctl trust-server show --customer acme
+
+            Exit codes: 0 success, 2 wrong usage, 3 the certificate could not be read.
+
+            With --json one object is printed: customer, certificate, file, sha256, notAfter.
+            """)
+
+    @OptionGroup
+    var signer: TrustServerSignerOptions
+
+    @Flag(help: "Print JSON instead of text.")
+    var json = false
+
+    private struct Report: Encodable {
+        let customer: String
+        let certificate: String
+        let file: String
+        let sha256: String
+        let notAfter: String
+    }
+
+    func run() async throws {
+        let (der, file) = try signer.certificate()
+        let certificate: X509Certificate
+        do throws(CertificateError) {
+            certificate = try X509Certificate(der: der)
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(file): \(error)")
+        }
+        let text = Data(der).base64EncodedString()
+        guard json else { return Output.standard.line(text) }
+        try Output.standard.json(
+            Report(
+                customer: signer.customer, certificate: text, file: file,
+                sha256: Hexadecimal.encode(certificate.certificatePin.digest),
+                notAfter: certificate.notAfter.formatted(.iso8601)))
+    }
+}
+
+/// The certificate of a trust server's signer, for verbs that need no private key.
+struct TrustServerSignerOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The customer that owns the hosts; the files are named after it.", valueName: "name"))
+    var customer: String
+
+    @Option(help: ArgumentHelp("The folder of CUSTOMER.json.signed.", valueName: "folder"), completion: .directory)
+    var output = "output"
+
+    @Option(
+        name: .customLong("certificate"),
+        help: ArgumentHelp(
+            "The signer's certificate; by default CUSTOMER.crt in the output folder.", valueName: "file"),
+        completion: .file(extensions: ["crt", "pem", "cer"]))
+    var certificatePath: String?
+
+    func validate() throws {
+        do throws(SigningError) {
+            try TrustServerKey.requireCustomer(customer)
+        } catch {
+            throw ValidationError("--customer: \(error)")
+        }
+    }
+
+    /// The certificate in DER, and its file.
+    func certificate() throws(CommandFailure) -> (der: [UInt8], file: String) {
+        let files = TrustServerFiles(customer: customer, data: "", output: output)
+        let file = certificatePath ?? files.publishedCertificate.path
+        guard certificatePath != nil || FileManager.default.fileExists(atPath: file) else {
+            throw CommandFailure(
+                .unreadableFile,
+                "\(file) is not there: holdfastctl trust-server init --customer \(customer) makes it; --output names "
+                    + "another folder")
+        }
+        guard let first = try InputFile.certificates(of: file).first else {
+            throw CommandFailure(.unreadableFile, "\(file) has no certificate")
+        }
+        return (Array(first.der), file)
+    }
+}

@@ -1,0 +1,213 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastOutput
+import HoldfastPublishing
+import HoldfastSigning
+
+/// `holdfastctl trust-server status`
+struct TrustServerStatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say whether clients accept the published document, and how old it and its pins are.",
+        usage: """
+            holdfastctl trust-server status --customer <name> [--output <folder>] \\
+              [--domains <file>] [--max-age <span>] [<options>]
+            """,
+        discussion: """
+            Verifies CUSTOMER.json.signed as clients do, with the certificate that they are configured with. Clients \
+            that have a document use it for 25 hours; those that have none yet refuse one that is older than 10 minutes. \
+            With --max-age the command notices sooner that no round signs any more. With --domains it also reads the memory beside the list: which hosts have not been validated \
+            for longer than --max-age, although their document is signed again and again, and what waits for approval.
+
+            With --url it asks what a server or a CDN serves instead of the folder.
+
+            EXAMPLES
+              holdfastctl trust-server status --customer acme --domains data/acme.domains
+              holdfastctl trust-server status --customer acme --max-age 6m --quiet
+              holdfastctl trust-server status --customer acme \\
+                --url https://pins.example.com/acme.json.signed --format prometheus
+
+            Exit codes: 0 clients accept it, and it is young enough, 1 clients refuse it, if only those that have \
+            none yet, or there is none, 2 wrong usage, 3 a file could not be read, or the server could not be asked, 4 clients accept it, but it or the validation of \
+            a host is older than --max-age.
+
+            With --json one object is printed: verdict, outcome (current, aged, refusedByNewClients, \
+            refused), document, hosts, timestamp, age (seconds), endForNewClients, end, staleHosts (host, validated), waiting (host, fingerprints, since), error.
+            """)
+
+    @OptionGroup
+    var signer: TrustServerSignerOptions
+
+    @Option(
+        help: ArgumentHelp("The list of the hosts; publish keeps its memory beside it.", valueName: "file"),
+        completion: .file())
+    var domains: String?
+
+    @Option(
+        name: .customLong("max-age"),
+        help: ArgumentHelp(
+            "Exit with 4 if the document, or the last validation of a host, is older.", valueName: "span"),
+        transform: TimeSpan.read)
+    var maximumAge = TimeSpan(seconds: 8 * 60)
+
+    @Option(help: ArgumentHelp("Ask for the document at this https URL.", valueName: "url"))
+    var url: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --url: trust the certificates in this file (PEM or DER) instead of the system's.", valueName: "file"),
+        completion: .file(extensions: ["pem", "crt", "cer", "der"]))
+    var ca: String?
+
+    @Option(
+        help: ArgumentHelp("With --url: give up after this time.", valueName: "span"), transform: TimeSpan.read)
+    var timeout = TimeSpan(seconds: 10)
+
+    @OptionGroup
+    var answer: AnswerOptions
+
+    private struct Report: Encodable {
+        struct Host: Encodable {
+            let host: String
+            let validated: String
+        }
+
+        struct Waiting: Encodable {
+            let host: String
+            let fingerprints: [String]
+            let since: String
+        }
+
+        var verdict: String
+        var outcome: String
+        let document: String
+        var hosts: Int?
+        var timestamp: String?
+        var age: Int64?
+        var endForNewClients: String?
+        var end: String?
+        var staleHosts: [Host]?
+        var waiting: [Waiting]?
+        var error: String?
+    }
+
+    func validate() throws {
+        try maximumAge.validate("--max-age", TimeSpan(seconds: 1)...TimeSpan.days(365))
+        try timeout.validate("--timeout", TimeSpan.timeouts)
+        if let url { try InputDocument.validate(url, "--url") }
+    }
+
+    func run() async throws {
+        let now = SystemWallClock().now
+        let files = TrustServerFiles(customer: signer.customer, data: "", output: signer.output, domains: domains)
+        let certificate = Data(try signer.certificate().der)
+        let (data, name) = try await document(files)
+        let memory = try memory(files)
+        let status: TrustServerStatus
+        do throws(DocumentError) {
+            status = try TrustServerStatus(
+                of: data, signedBy: certificate, customer: signer.customer, memory: memory,
+                maximumAge: .seconds(maximumAge.seconds), at: now)
+        } catch {
+            let report = Report(
+                verdict: "Clients refuse it", outcome: TrustServerStatus.Verdict.refused.rawValue, document: name,
+                error: "\(error)")
+            try tell(report, status: .negativeAnswer, ends: [], at: now)
+            throw NegativeAnswer()
+        }
+        let code: CommandFailure.Status? =
+            switch status.verdict {
+            case .current: nil
+            case .aged: .endsSoon
+            case .refused, .refusedByNewClients: .negativeAnswer
+            }
+        try tell(
+            report(status, name, now), status: code,
+            ends: [("document", status.end), ("document for new clients", status.endForNewClients)], at: now)
+        if let code { throw NegativeAnswer(status: code) }
+    }
+
+    private func report(_ status: TrustServerStatus, _ name: String, _ now: Date) -> Report {
+        let age = "made \(TimeSpan(seconds: max(0, status.age.components.seconds))) ago"
+        let verdict =
+            switch status.verdict {
+            case .current: "Clients accept it: \(age)"
+            case .aged where status.age > .seconds(maximumAge.seconds):
+                "Clients accept it, new ones until \(status.endForNewClients.formatted(.iso8601)), but no round signs: \(age)"
+            case .aged: "Clients accept it, but its pins are old: \(status.staleHosts.count) hosts were not validated"
+            case .refusedByNewClients:
+                "NEW CLIENTS REFUSE IT since \(status.endForNewClients.formatted(.iso8601)), and all others from "
+                    + "\(status.end.formatted(.iso8601)) on: \(age)"
+            case .refused: "CLIENTS REFUSE IT since \(status.end.formatted(.iso8601)): \(age)"
+            }
+        return Report(
+            verdict: verdict, outcome: status.verdict.rawValue, document: name, hosts: status.hostCount,
+            timestamp: status.timestamp.formatted(.iso8601), age: status.age.components.seconds,
+            endForNewClients: status.endForNewClients.formatted(.iso8601), end: status.end.formatted(.iso8601),
+            staleHosts: status.staleHosts.map { .init(host: $0.place, validated: $0.validated.formatted(.iso8601)) },
+            waiting: status.waiting.map {
+                .init(
+                    host: ServerAddress.text($0.hostname, port: $0.port), fingerprints: $0.fingerprints,
+                    since: $0.since.formatted(.iso8601))
+            })
+    }
+
+    private func tell(
+        _ report: Report, status: CommandFailure.Status?, ends: [(what: String, date: Date)], at now: Date
+    ) throws {
+        let output = Output.standard
+        if answer.format != nil {
+            return try answer.write(
+                PrometheusText(
+                    verb: "trust-server status", now: now,
+                    subjects: [.init(name: report.document, status: status, ends: ends)]))
+        }
+        guard !answer.json else { return try output.json(report) }
+        guard !answer.quiet || status != nil else { return }
+        output.line(report.verdict, status == nil ? .good : .bad)
+        output.line("  \(SafeText.escapedLine(report.document))" + (report.hosts.map { ", \($0) hosts" } ?? ""))
+        if let error = report.error { output.line("  \(SafeText.escapedLine(error))", .bad) }
+        for host in report.staleHosts ?? [] {
+            output.line("  \(SafeText.escapedLine(host.host)) was last validated at \(host.validated)", .bad)
+        }
+        for change in report.waiting ?? [] {
+            output.line(
+                "  \(SafeText.escapedLine(change.host)) waits for approval: \(change.fingerprints.map { "cert-sha256/\($0)" }.joined(separator: ", "))"
+            )
+        }
+    }
+
+    private func document(_ files: TrustServerFiles) async throws -> (data: Data, name: String) {
+        guard let url else {
+            let path = files.document.path
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw CommandFailure(
+                    .invalidList,
+                    "\(path) is not there: nothing is published; holdfastctl trust-server publish makes it")
+            }
+            return (try InputFile.content(of: path, maximumBytes: DocumentLimits().bytes + 1), path)
+        }
+        let source = try InputDocument(url)
+        let data = try await source.content(
+            maximumBytes: DocumentLimits().bytes + 1, timeout: Int(timeout.seconds),
+            through: ConnectionOptions.proxiesOfEnvironment
+        ) { () async throws(CommandFailure) in try await ConnectionOptions.anchors(ca: ca) }
+        return (data, source.name)
+    }
+
+    /// The memory of the rounds; nil without --domains.
+    private func memory(_ files: TrustServerFiles) throws(CommandFailure) -> PublishingMemory? {
+        guard domains != nil else { return nil }
+        let path = files.memory.path
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure(.unreadableFile, "\(path) is not there: publish makes it")
+        }
+        let data = try InputFile.content(of: path, maximumBytes: TrustServerPath.maximumBytes)
+        do throws(SigningError) {
+            return try PublishingMemory(reading: data)
+        } catch {
+            throw CommandFailure(.unreadableFile, "\(path): \(error)")
+        }
+    }
+}

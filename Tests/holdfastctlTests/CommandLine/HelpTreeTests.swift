@@ -1,0 +1,131 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+/// Every verb, found through the command's own help, so that none is forgotten.
+@Suite("Manners that every verb of holdfastctl has", .timeLimit(.minutes(5)))
+struct HelpTreeTests {
+    struct Tree: Decodable {
+        let command: Verb
+    }
+
+    struct Verb: Decodable {
+        struct Argument: Decodable {
+            struct Name: Decodable {
+                let kind: String
+                let name: String
+            }
+
+            let kind: String
+            let names: [Name]?
+            let valueName: String?
+            let abstract: String?
+
+            func isNamed(_ name: String) -> Bool { names?.contains { $0.kind == "long" && $0.name == name } ?? false }
+        }
+
+        let commandName: String
+        let discussion: String?
+        let arguments: [Argument]?
+        let subcommands: [Verb]?
+
+        func option(_ name: String) -> Argument? { arguments?.first { $0.isNamed(name) } }
+
+        /// The verbs that do something, with their whole names.
+        func leaves(below path: [String] = []) -> [(name: String, verb: Verb)] {
+            guard let subcommands, !subcommands.isEmpty else { return [(path.joined(separator: " "), self)] }
+            return subcommands.flatMap { $0.leaves(below: path + [$0.commandName]) }
+        }
+    }
+
+    private static func verbs() async throws -> [(name: String, verb: Verb)] {
+        let run = try await CommandRun.holdfastctl(["--experimental-dump-help"])
+        let tree = try JSONDecoder().decode(Tree.self, from: Data(run.output.utf8))
+        let verbs = tree.command.leaves().filter { $0.name != "help" }
+        try #require(verbs.count > 25)
+        return verbs
+    }
+
+    @Test("Every verb prints JSON, and docs/formats.md has its fields")
+    func json() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let formats = try String(contentsOf: root.appending(path: "docs/formats.md"), encoding: .utf8)
+        let rows = formats.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        for (name, verb) in try await Self.verbs() where name != "tuf" {
+            #expect(verb.option("json") != nil, "\(name)")
+            let isDocumented = rows.contains { row in
+                (row.split(separator: "|").first ?? "").contains("`\(name)`")
+            }
+            #expect(isDocumented, "\(name) has no row in docs/formats.md")
+            #expect(verb.discussion?.contains("Exit codes") == true, "\(name) says no exit codes")
+        }
+    }
+
+    @Test("A span has its unit, and what is no span is not called one")
+    func spans() async throws {
+        var count = 0
+        for (name, verb) in try await Self.verbs() {
+            for argument in verb.arguments ?? [] {
+                let words = (argument.abstract ?? "") + (argument.valueName ?? "")
+                #expect(
+                    !["seconds", "days", "minutes"].contains(argument.valueName ?? ""),
+                    "\(name): \(argument.names?.first?.name ?? words)")
+                count += argument.valueName == "span" ? 1 : 0
+            }
+            for span in ["watch", "timeout", "max-age", "keep", "overlap", "every", "staleness", "lifetime", "valid"] {
+                guard let option = verb.option(span) else { continue }
+                #expect(option.valueName == "span", "\(name) --\(span)")
+            }
+        }
+        #expect(count > 15)
+    }
+
+    @Test(
+        "A span of another form is refused, and the error says which form is right",
+        arguments: ["21", "21 d", "d", "1w", "-1d", "1.5h", "٣d", "9999999999d", "1D", ""])
+    func otherSpans(text: String) async throws {
+        for arguments in [["check", "www.example.com", "--watch=\(text)"], ["show", "a.pem", "--timeout=\(text)"]] {
+            let run = try await CommandRun.holdfastctl(arguments)
+            #expect(run.status == 2 && run.errors.contains("21d, 12h, 2m or 10s"), "\(run.errors)")
+        }
+    }
+
+    @Test("--key is a private key, and a public key has another name")
+    func keys() async throws {
+        for (name, verb) in try await Self.verbs() {
+            if let key = verb.option("key") {
+                #expect(key.abstract?.contains("rivate key") == true, "\(name)")
+            }
+            if let key = verb.option("public-key") {
+                #expect(key.abstract?.contains("public key") == true, "\(name)")
+            }
+        }
+    }
+
+    @Test("--quiet prints failures only, for every verb that answers a question")
+    func quiet() async throws {
+        for (name, verb) in try await Self.verbs() {
+            if let quiet = verb.option("quiet") {
+                #expect(quiet.abstract?.hasPrefix("Print failures only") == true, "\(name)")
+            }
+            guard verb.option("watch") != nil || name.hasSuffix("status") else { continue }
+            #expect(verb.option("quiet") != nil, "\(name)")
+            #expect(verb.option("format") != nil, "\(name)")
+        }
+    }
+
+    @Test("-o names a file that is written whole, or for some verbs the folder or the key that they make")
+    func output() async throws {
+        let folders = ["trust-server init", "trust-server show", "trust-server publish", "trust-server status"]
+        for (name, verb) in try await Self.verbs() where !folders.contains(name) {
+            guard let output = verb.option("output") else { continue }
+            #expect(output.valueName == "file", "\(name)")
+            #expect(output.names?.contains { $0.kind == "short" && $0.name == "o" } == true, "\(name)")
+        }
+        for name in ["pin", "export", "import", "sign", "export-private", "keygen", "pins add", "pins set"] {
+            let verb = try #require(try await Self.verbs().first { $0.name == name }?.verb)
+            #expect(verb.option("output") != nil, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@Suite("Names of the keys of a repository", .timeLimit(.minutes(10)))
+struct RepositoryKeyNameTests {
+    private struct Answer: Decodable {
+        let keyNames: [String: String]?
+    }
+
+    @Test("Keyholders see names when they sign together, and a key goes by its name")
+    func ceremony() async throws {
+        try await SigningSite.with { site in
+            for name in ["ann", "bob", "eve", "online"] {
+                let key = TUFSigningKey()
+                try site.write("\(name).pem", try #require(key.pem), mode: 0o600)
+                try site.write("\(name).pub", try #require(key.publicKeyText) + "\n")
+            }
+            let begun = try await site.repository(
+                "init", "site", "--root-key", "ann=ann.pub", "--root-key", "bob=bob.pub", "--root-threshold", "2",
+                "--targets-key", "ann.pub", "--online-key", "server-1=online.pub", "--json")
+            #expect(try Set((begun.json(Answer.self).keyNames ?? [:]).values) == ["ann", "bob", "server-1"])
+            let first = try await site.repository("sign", "site", "--key", "ann.pem")
+            #expect(first.output.contains("not yet bob ("), "\(first.output)")
+            // What everybody signs has the names, one for each key.
+            #expect(first.output.contains("x-holdfast-name"), "\(first.output)")
+            try await site.repository("sign", "site", "--key", "bob.pem")
+            try await site.preparePinsForAnn()
+            try await site.repository("publish", "site", "--force", "offline", "--key", "online.pem")
+            let status = try await site.repository("status", "site", "--app-root", "site/public/metadata/1.root.json")
+            #expect(status.output.contains("ann (") && status.output.contains("has signed"), "\(status.output)")
+
+            try await site.repository(
+                "rotate", "site", "--role", "root", "--add", "eve=eve.pub", "--remove", "bob", "--key", "ann.pem",
+                "--key", "bob.pem", "--key", "eve.pem")
+            try await site.repository("publish", "site", "--force", "offline", "--key", "online.pem")
+            let after = try await site.repository("status", "site", "--json")
+            #expect(try Set((after.json(Answer.self).keyNames ?? [:]).values) == ["ann", "eve", "server-1"])
+        }
+    }
+
+    @Test(
+        "Only short names of plain characters are names",
+        arguments: ["", "a b", "ann;", "größe", String(repeating: "a", count: 65)])
+    func refused(name: String) async throws {
+        #expect(throws: SigningError.self) { _ = try TUFSigningKey().publicKey.named(name) }
+        try await SigningSite.with { site in
+            let key = try #require(TUFSigningKey().publicKeyText)
+            try site.write("a.pub", key)
+            let run = try await site.run([
+                "repository", "init", "site", "--small", "--offline-key", "\(name)=a.pub", "--online-key", "key.pem",
+            ])
+            #expect(run.status == 2 && run.errors.contains("invalidName"), "\(run.errors)")
+        }
+    }
+
+    @Test("A file with an equals sign in its name is that file, and a name changes the key's id, and nothing else")
+    func files() async throws {
+        try await SigningSite.with { site in
+            let key = TUFSigningKey().publicKey
+            let named = try key.named("ann")
+            #expect(named.name == "ann" && key.name == nil && named.id != key.id && named.isSameKey(as: key))
+            try site.write("a=b.pem", try #require(TUFSigningKey().pem), mode: 0o600)
+            let run = try await site.repository(
+                "init", "site", "--small", "--offline-key", "a=b.pem", "--online-key", "key.pem", "--json")
+            #expect(try run.json(Answer.self).keyNames == nil)
+        }
+    }
+}
+
+extension SigningSite {
+    /// Prepares pins that ann's key signs.
+    fileprivate func preparePinsForAnn() async throws {
+        let (active, backup) = (try leaf("active.pem"), try leaf("backup.pem"))
+        let file = try PinFile(hosts: [
+            PinFile.Host(
+                HostPattern(Self.name),
+                pins: [
+                    PinFile.KeyPin(.publicKey(of: active.der)),
+                    PinFile.KeyPin(.publicKey(of: backup.der), state: .backup),
+                ])
+        ])
+        try write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
+        try await repository("pins", "site", "bank.pins.json", "--key", "ann.pem")
+    }
+}
