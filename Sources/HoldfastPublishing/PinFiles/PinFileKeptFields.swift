@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastSigning
 
 /// What a pin file has beside the fields that this version knows, so that a file that is written anew keeps it: each
 /// field at its place, for as long as the host or pin that has it is in the file.
