@@ -33,7 +33,8 @@ struct GateCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
               holdfastctl gate www.example.com --next fullchain.pem --pins pins.json \\
-                --public-key signer.pub --replaced pins-old.json@2026-11-20 --no-shipped-pins
+                --public-key signer.pub --replaced pins-old.json@2026-11-20 \\
+                --no-shipped-pins
               holdfastctl gate www.example.com --next next.csr \\
                 --repository https://pins.example.com --app-root root.json \\
                 --published 2026-11-20 --no-shipped-pins --wait 2h
