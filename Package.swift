@@ -147,7 +147,17 @@ let package = Package(
             name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, logging, serviceLifecycle],
             exclude: withoutPrivacyManifest,
             resources: privacyManifest, swiftSettings: strict),
-        .target(name: "HoldfastCompatibility", dependencies: ["Holdfast", logging], swiftSettings: strict),
+        .target(name: "CHoldfastCompatibility"),
+        .target(
+            name: "HoldfastCompatibility",
+            dependencies: [
+                "Holdfast", logging,
+                // What Objective-C is told in C.
+                .target(
+                    name: "CHoldfastCompatibility",
+                    condition: .when(platforms: [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS])),
+            ],
+            swiftSettings: strict),
         .target(
             name: "HoldfastPowerAuth", dependencies: ["Holdfast", "HoldfastCompatibility"] + powerAuth,
             swiftSettings: strict),

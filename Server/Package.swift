@@ -38,9 +38,13 @@ let package = Package(
         .target(
             name: "HoldfastServer",
             dependencies: [
-                holdfast("Holdfast"), holdfast("HoldfastSigning"), crypto, cryptoExtras, "CSQLite",
+                holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"), crypto,
+                cryptoExtras, "CSQLite",
             ],
-            resources: [.embedInCode("Storage/Migrations/sqlite-0001.sql")],
+            resources: [
+                .embedInCode("Storage/Migrations/sqlite-0001.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0002.sql"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastServerTests",

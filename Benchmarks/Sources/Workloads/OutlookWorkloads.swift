@@ -17,23 +17,19 @@ public struct OutlookWorkloads: Sendable {
         let names = (0..<count).map { "host-\($0).example.com" }
         let leaves = try names.map { try issuing.leaf(names: [.dns($0)]) { $0.notAfter = .days(400) } }
         let backup = try issuing.leaf(names: ["backup.example.com"])
-        let files = try (0..<4).map { index in
-            try PinFile(
-                issuedAt: now, notAfter: now.addingTimeInterval(Double(100 + index) * 86_400),
-                hosts: zip(names, leaves).map { name, leaf in
-                    try PinFile.Host(
-                        HostPattern(name),
-                        pins: [
-                            PinFile.KeyPin(Pin.publicKey(of: leaf.der)),
-                            PinFile.KeyPin(Pin.publicKey(of: backup.der), state: .backup),
-                        ])
-                })
+        let backupPin = try Pin.publicKey(of: backup.der).description
+        let hosts = try zip(names, leaves).map { name, leaf in
+            PinFileText.host(
+                name, [(try Pin.publicKey(of: leaf.der).description, "active"), (backupPin, "backup")])
         }
+        let published = (0..<4).map { now.addingTimeInterval(Double(-$0) * 86_400) }
+        let documents = published.map { PinFileText.file(hosts, at: $0) }
+        let files = try documents.map { try PinFile(json: $0) }
         let versions = ["1", "2", "3"]
         inputs = PublicationOutlook.Inputs(
-            documents: files.enumerated().map { index, file in
+            documents: documents.enumerated().map { index, octets in
                 .init(
-                    "pins \(index)", kind: .shippedPins, octets: Data(file.json), published: now,
+                    "pins \(index)", kind: .shippedPins, octets: octets, published: published[index],
                     appVersions: index < versions.count ? [versions[index]] : versions)
             },
             hosts: zip(names, leaves).map { name, leaf in

@@ -1,4 +1,5 @@
 #if canImport(ObjectiveC) && canImport(Security)
+public import CHoldfastCompatibility
 public import Foundation
 public import Holdfast
 

@@ -1,4 +1,5 @@
 #if canImport(ObjectiveC) && canImport(Security)
+public import CHoldfastCompatibility
 import Foundation
 
 /// `GCXTrustManaging`, a ``TrustManaging`` as Objective-C has it; ``ObjCTrustManager`` conforms.

@@ -79,6 +79,17 @@ public struct PinExport: Sendable {
         self.init(file, as: format, annotations: PinAnnotations(), unknownFields: unknownFields)
     }
 
+    /// Compares the file with what the format can express, for formats that need whole keys as well.
+    /// - Parameters:
+    ///   - file: the pin file.
+    ///   - format: the other system's format.
+    ///   - keys: the keys whose pins the file has; others are left out.
+    public init(_ file: PinFile, as format: ExportFormat, keys: [SubjectPublicKeyInfo]) {
+        var annotations = PinAnnotations()
+        for key in keys { annotations.keys[key.sha256Pin] = Array(key.der) }
+        self.init(file, as: format, annotations: annotations)
+    }
+
     /// - Parameter annotations: what is known about the pins in addition to the file.
     package init(
         _ file: PinFile, as format: ExportFormat, annotations: PinAnnotations,

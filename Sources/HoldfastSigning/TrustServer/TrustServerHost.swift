@@ -14,7 +14,14 @@ public struct TrustServerHost: Sendable, Hashable {
     /// When a path was last validated for the host, in whole seconds.
     public let validated: Date
 
-    package init(hostname: String, port: Int, fingerprints: [String], publicKeys: [String], validated: Date) {
+    /// States what a document says about a host. ``TrustServerDraft/signed(by:limits:)`` refuses what clients would.
+    /// - Parameters:
+    ///   - hostname: the host, without its port.
+    ///   - port: the port.
+    ///   - fingerprints: the SHA-256 of each certificate, in lower-case hexadecimal.
+    ///   - publicKeys: the DER of each SubjectPublicKeyInfo, in Base64.
+    ///   - validated: when a path was last validated for the host.
+    public init(hostname: String, port: Int, fingerprints: [String], publicKeys: [String], validated: Date) {
         self.hostname = hostname
         self.port = port
         self.fingerprints = fingerprints

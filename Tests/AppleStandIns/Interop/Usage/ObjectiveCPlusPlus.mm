@@ -1,4 +1,5 @@
 // The headers in Objective-C++, which has modules only where it is told so.
+#import "GCXValidationType.h"
 #import "Holdfast-Swift.h"
 #import "HoldfastCompatibility-Swift.h"
 
@@ -8,7 +9,7 @@
 @implementation PlusPlusUsage
 
 - (GCXPinnedSessionDelegate *)setUp {
-    GCXValidationType type = GCXValidationTypePinPublicKey;
+    TrustPolicyType type = GCXValidationTypePinPublicKey;
     GCXComposePolicy *composer = [[GCXComposePolicy alloc] initWithValidation:type forHost:@"www.example.com"];
     composer.customValidation = ^BOOL(SecTrustRef _Nullable trust) {
         return trust != nullptr;

@@ -1,9 +1,6 @@
 // Every name of GCXTrustPolicy's older generation in use.
 @import HoldfastCompatibility;
 
-// Swift exports no typedef: an application that uses this name says so itself.
-typedef GCXValidationType TrustPolicyType;
-
 static NSString *const Host = @"https://www.example.com";
 
 @interface OlderUsage : NSObject <NSURLSessionDelegate>

@@ -1,0 +1,52 @@
+import Foundation
+
+/// Reads and replaces files as a whole: a reader, or a program after a crash, finds the old content or the new one.
+enum WholeFile {
+    /// The content of a file; nil if there is none.
+    /// - Throws: ``ServerError`` `file` if it cannot be read, is no regular file, or has more octets than the limit.
+    static func read(_ url: URL, limit: Int) throws(ServerError) -> [UInt8]? {
+        let descriptor = unsafe open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw ServerError(
+                .file, of: url.path, expected: "a file that can be read", found: SystemText.of(errno))
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit,
+            let content = try? handle.readToEnd() ?? Data(), content.count <= limit
+        else {
+            throw ServerError(
+                .file, of: url.path, expected: "a regular file of at most \(limit) octets", found: "another")
+        }
+        return Array(content)
+    }
+
+    /// Replaces the content of a file. It is on the disk when this returns.
+    /// - Parameter mode: who may read it; only the server's user by default.
+    /// - Throws: ``ServerError`` `file`; the file is as it was then.
+    static func replace(_ url: URL, with octets: [UInt8], mode: mode_t = 0o600) throws(ServerError) {
+        let temporary = url.deletingLastPathComponent().appending(path: ".\(url.lastPathComponent).new").path
+        func failure() -> ServerError {
+            let reason = SystemText.of(errno)
+            unsafe unlink(temporary)
+            return ServerError(.file, of: url.path, expected: "a file that can be written", found: reason)
+        }
+        unsafe unlink(temporary)
+        let descriptor = unsafe open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600 as mode_t)
+        guard descriptor >= 0 else { throw failure() }
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+            guard written > 0 else { break }
+            rest = rest.dropFirst(written)
+        }
+        let isOnDisk = rest.isEmpty && fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0
+        close(descriptor)
+        guard isOnDisk, unsafe rename(temporary, url.path) == 0 else { throw failure() }
+        let folder = unsafe open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw failure() }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw failure() }
+    }
+}

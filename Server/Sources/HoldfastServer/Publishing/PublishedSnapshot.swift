@@ -1,0 +1,88 @@
+public import Holdfast
+public import HoldfastSigning
+
+/// Everything that the public listener serves, as one value: it is made after a publication or a round, and clients are
+/// answered from it until ``LiveSnapshot`` holds the next one. No request reads the database.
+public struct PublishedSnapshot: Sendable {
+    /// A document that is served as it is.
+    public struct Document: Sendable, Hashable {
+        /// The octets.
+        public let octets: [UInt8]
+        /// The value of `Content-Type`.
+        public let mediaType: String
+        /// The SHA-256 of ``octets``.
+        public let digest: Digest
+        /// When it was signed or made, in seconds since 1970, for `Last-Modified`.
+        public let signedAt: Int64
+        /// After how many seconds clients ask again, for `max-age`.
+        public let refresh: Int64
+        /// The last second at which clients accept it, in seconds since 1970; no cache may serve it longer.
+        public let end: Int64
+
+        /// The strong validator of RFC 9110 8.8.3, with its quotation marks.
+        public var entityTag: String { "\"\(digest)\"" }
+
+        /// Describes a document.
+        public init(octets: [UInt8], mediaType: String, signedAt: Int64, refresh: Int64, end: Int64) {
+            self.octets = octets
+            self.mediaType = mediaType
+            digest = Digest(of: octets)
+            self.signedAt = signedAt
+            self.refresh = refresh
+            self.end = end
+        }
+    }
+
+    /// What `/app/init` needs to know about an app that publishes challenge answers.
+    public struct App: Sendable {
+        /// The generation that is published.
+        public let generation: Int64
+        /// The approved content: rules for versions, texts, `domainsConfig`, and the last second at which answers may be
+        /// signed (``Content/end``).
+        public let content: Content
+        /// The certificates to vouch for, sorted as a list has them.
+        public let entries: [FingerprintEntry]
+        /// The public key that clients are configured with: Base64 of its X9.63 form.
+        public let publicKey: String
+        /// The private key; nil without the secret, when challenges cannot be answered.
+        public let key: SigningKey?
+
+        /// Describes an app.
+        public init(
+            generation: Int64, content: Content, entries: [FingerprintEntry], publicKey: String, key: SigningKey?
+        ) {
+            self.generation = generation
+            self.content = content
+            self.entries = entries
+            self.publicKey = publicKey
+            self.key = key
+        }
+    }
+
+    /// Grows with each entry of the audit: of two snapshots the one with the greater number is newer.
+    public let sequence: Int64
+    /// The documents by their paths, such as `lists/bank.json`: no slash at the beginning, printable ASCII.
+    public let documents: [String: Document]
+    /// The apps that publish challenge answers.
+    public let apps: [AppName: App]
+
+    /// Before anything was published.
+    public static let empty = PublishedSnapshot(sequence: 0, documents: [:], apps: [:])
+
+    /// Longer than any path that is published.
+    private static let longestPath = 512
+
+    /// Puts a snapshot together.
+    public init(sequence: Int64, documents: [String: Document], apps: [AppName: App]) {
+        self.sequence = sequence
+        self.documents = documents
+        self.apps = apps
+    }
+
+    /// The document at a path of a request, after percent-decoding and without the slash at the beginning; nil if there
+    /// is none. The path is not compared as text before it is known to be short ASCII.
+    public func document(at path: some Collection<UInt8>) -> Document? {
+        guard ASCIIText.isPrintable(path, 1...Self.longestPath) else { return nil }
+        return documents[String(decoding: path, as: UTF8.self)]
+    }
+}

@@ -1,0 +1,28 @@
+-- What the catalog knows about an app's clients, and what hosts are about to show.
+
+-- The certificate of a trust server's key, with which clients are configured; null for other purposes.
+ALTER TABLE signing_key ADD COLUMN certificate BLOB;
+
+-- Canonical JSON; its digest is in the audit.
+CREATE TABLE app_setting (
+    app TEXT NOT NULL PRIMARY KEY REFERENCES app (name),
+    octets BLOB NOT NULL
+) STRICT;
+
+-- A chain that the owner of a host announced, to be shown from a time on.
+CREATE TABLE next_chain (
+    host_id INTEGER NOT NULL REFERENCES host (id),
+    chain_digest BLOB NOT NULL REFERENCES chain (digest),
+    begins_at INTEGER NOT NULL,
+    announced_at INTEGER NOT NULL,
+    PRIMARY KEY (host_id, chain_digest)
+) STRICT;
+
+-- A key that stands ready for a host: DER of the SubjectPublicKeyInfo.
+CREATE TABLE next_key (
+    host_id INTEGER NOT NULL REFERENCES host (id),
+    pin BLOB NOT NULL CHECK (length(pin) = 32),
+    public_key BLOB NOT NULL,
+    announced_at INTEGER NOT NULL,
+    PRIMARY KEY (host_id, pin)
+) STRICT;

@@ -1,0 +1,5 @@
+#include "GCXValidationType.h"
+
+// SwiftPM builds no target of C without a source. Objective-C passes a type on by its number.
+_Static_assert(GCXValidationTypeDisabled == 0, "a published number");
+_Static_assert(GCXValidationTypePinPublicKeyOnline == 6, "a published number");
