@@ -72,7 +72,8 @@ struct GateReport: Encodable {
 
     /// The answer as metrics: the host, the exit code, and what ends.
     var metrics: PrometheusText.Subject {
-        var subject = PrometheusText.Subject(name: ServerAddress.text(host, port: port ?? ServerAddress.defaultPort), status: status)
+        var subject = PrometheusText.Subject(
+            name: ServerAddress.text(host, port: port ?? ServerAddress.defaultPort), status: status)
         func take(_ what: String, _ date: String?) {
             if let date = date.flatMap({ try? Date($0, strategy: .iso8601) }) { subject.ends.append((what, date)) }
         }

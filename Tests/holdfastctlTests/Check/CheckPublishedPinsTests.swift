@@ -187,20 +187,24 @@ struct CheckPublishedPinsTests {
                         ])
                     #expect(run.status == 0, "\(known): \(run.output)\(run.errors)")
                 }
-                let shipped = try await check("--pins", pins, "--key", key, "--shipped", "7.4=bad.json", status: 1)
+                let shipped = try await check(
+                    "--pins", pins, "--public-key", key, "--shipped", "7.4=bad.json", status: 1)
                 #expect(shipped?.isLockedOut == true && shipped?.text.contains("bad.json") == true)
                 #expect(try await check("--pins", "good.json", "--pins", "bad.json", status: 1)?.isLockedOut == true)
                 #expect(try await check("--pins", "good.json", status: 0)?.verdict == "in")
 
                 let day = SystemWallClock().now.addingTimeInterval(-86_400).formatted(.iso8601)
                 let replaced = try await check(
-                    "--pins", pins, "--key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)", status: 1)
+                    "--pins", pins, "--public-key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)", status: 1
+                )
                 #expect(replaced?.text.contains("was replaced") == true, "\(replaced as Any)")
                 _ = try await check(
-                    "--pins", pins, "--key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)", "--staleness",
+                    "--pins", pins, "--public-key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)",
+                    "--staleness",
                     "1h", status: 0)
                 let elsewhere = try await check(
-                    "--pins", pins, "--key", key, "--no-shipped-pins", "--platform", "other=other-root.pem", status: 1)
+                    "--pins", pins, "--public-key", key, "--no-shipped-pins", "--platform", "other=other-root.pem",
+                    status: 1)
                 #expect(elsewhere?.cause == "certificate", "\(elsewhere as Any)")
             }
         }
