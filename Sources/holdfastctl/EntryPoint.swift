@@ -38,10 +38,12 @@ enum EntryPoint {
             return TUFCommand.status(status(ofArguments: error), of: arguments)
         }
         do {
+            // Every verb has this flag, and none has an option whose value it could be.
+            let isQuiet = arguments.prefix { $0 != "--" }.contains("--quiet")
             if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
+                try await Output.$isQuiet.withValue(isQuiet) { try await asynchronous.run() }
             } else {
-                try command.run()
+                try Output.$isQuiet.withValue(isQuiet) { try command.run() }
             }
         } catch let failure as CommandFailure {
             Output.standard.complain(failure.message)

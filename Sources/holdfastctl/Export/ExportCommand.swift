@@ -64,15 +64,15 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup
     var output: DocumentOutput
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     func validate() throws {
         guard (path == nil) != (key == nil) else {
             throw ValidationError("Name a pin file, or a private key with --key.")
         }
         guard path != nil else {
-            guard !(json && output.isFile) else {
+            guard !(printing.json && output.isFile) else {
                 throw ValidationError("--json prints the key: give it or -o, not both.")
             }
             guard format == nil, !fragment, !lossy else {
@@ -82,7 +82,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
         guard format != nil else { throw ValidationError("Name the format with --format.") }
         guard password.isEmpty else { throw ValidationError("Passwords go with --key.") }
-        guard !json || output.isFile else { throw ValidationError("With a pin file, --json goes with -o.") }
+        guard !printing.json || output.isFile else { throw ValidationError("With a pin file, --json goes with -o.") }
     }
 
     func run() async throws {
@@ -95,7 +95,7 @@ struct ExportCommand: AsyncParsableCommand {
                 "\(path): unsupportedKey: expected a key of P-256 or Ed25519, found one of another kind. Print its public "
                     + "key with `openssl pkey -pubout`.")
         }
-        if json { try Output.standard.json(["publicKey": text]) } else { try output.write(text) }
+        if printing.json { try Output.standard.json(["publicKey": text]) } else { try output.write(text) }
     }
 
     private func export(_ path: String, as format: ExportFormat) throws {
@@ -103,7 +103,7 @@ struct ExportCommand: AsyncParsableCommand {
         let document = try PinFileReading.document(data, named: path)
         let export = PinExport(document.file, as: format, unknownFields: document.unknownFields)
         try export.write(isFragment: fragment, isLossy: lossy, isNoting: true, to: output)
-        guard json else { return }
+        guard printing.json else { return }
         try Output.standard.json(
             WrittenReport(
                 file: output.path ?? "", hosts: document.file.hosts.count, losses: export.losses, notes: export.notes,
@@ -139,18 +139,18 @@ struct ExportPrivateCommand: AsyncParsableCommand {
         name: .shortAndLong, help: ArgumentHelp("The file to create.", valueName: "file"), completion: .file())
     var output: String?
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     func run() async throws {
         if let output, output != InputFile.standard { try KeyFile(path: output).requireAbsence() }
         let number = try key.read().exportedPrivateKey
         if let output, output != InputFile.standard {
             try KeyFile(path: output).create(number + "\n")
-            if json { try Output.standard.json(["file": output]) }
+            if printing.json { try Output.standard.json(["file": output]) }
             return
         }
         try TerminalPrompt.confirmPrinting("the private key")
-        if json { try Output.standard.json(["privateKey": number]) } else { Output.standard.line(number) }
+        if printing.json { try Output.standard.json(["privateKey": number]) } else { Output.standard.line(number) }
     }
 }

@@ -60,11 +60,11 @@ struct ImportCommand: AsyncParsableCommand {
     @OptionGroup
     var output: DocumentOutput
 
-    @Flag(help: "Print what was done as JSON; goes with -o.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     func validate() throws {
-        guard !json || output.isFile else { throw ValidationError("--json goes with -o: the pin file is JSON itself.") }
+        guard !printing.json || output.isFile else { throw ValidationError("--json goes with -o: the pin file is JSON itself.") }
     }
 
     private static let maximumBytes = 1 << 20
@@ -77,7 +77,7 @@ struct ImportCommand: AsyncParsableCommand {
         try LossReport(losses: imported.losses, notes: imported.notes).say(isAllowed: lossy)
         LossReport.warn(of: file.hostsWithoutBackup)
         try output.write(String(decoding: file.json, as: UTF8.self))
-        guard json else { return }
+        guard printing.json else { return }
         try Output.standard.json(
             WrittenReport(
                 file: output.path ?? "", hosts: file.hosts.count, losses: imported.losses, notes: imported.notes,

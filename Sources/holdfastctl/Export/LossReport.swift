@@ -9,7 +9,7 @@ struct LossReport {
 
     /// - Throws: if something would be lost and that is not allowed.
     func say(isAllowed: Bool) throws(CommandFailure) {
-        for note in notes { Output.standard.complain("note: \(note.text)") }
+        for note in notes { Output.standard.remark("note: \(note.text)") }
         guard !losses.isEmpty else { return }
         let lines = losses.map(\.text)
         guard isAllowed else {
@@ -17,7 +17,7 @@ struct LossReport {
                 .notTrusted,
                 "this cannot be said: with --lossy it is left out\n" + lines.map { "  \($0)" }.joined(separator: "\n"))
         }
-        for line in lines { Output.standard.complain("lost: \(line)") }
+        for line in lines { Output.standard.remark("lost: \(line)") }
     }
 
     static func warn(of hosts: [HostPattern]) {
@@ -26,7 +26,7 @@ struct LossReport {
 
     /// - Parameter subject: a host, or the files from which the pins are.
     static func warn(ofNoBackupFor subject: String) {
-        Output.standard.complain(
+        Output.standard.remark(
             "warning: \(SafeText.escapedLine(subject)) has no backup pin: unless another pinned key is kept in reserve, "
                 + "every client is locked out when the key is lost"
         )
@@ -66,7 +66,7 @@ extension PinExport {
         try LossReport(losses: losses, notes: isNoting ? notes : []).say(isAllowed: isLossy)
         guard !isEmpty else { throw CommandFailure(.notTrusted, "\(format.reader) can express nothing of it") }
         LossReport.warn(of: file.hostsWithoutBackup)
-        for warning in warnings { Output.standard.complain("warning: \(warning)") }
+        for warning in warnings { Output.standard.remark("warning: \(warning)") }
         try output.write(text)
     }
 }

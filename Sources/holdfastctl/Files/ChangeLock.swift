@@ -21,7 +21,7 @@ enum ChangeLock {
         let lock = file(for: url)
         do throws(FileLock.Failure) {
             return try FileLock(lock, limit: limit) {
-                Output.standard.complain(
+                Output.standard.remark(
                     "waiting for another process that changes \(path) and holds \(lock.path), for at most "
                         + "\(limit.components.seconds) s")
             }

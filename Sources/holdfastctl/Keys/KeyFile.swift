@@ -76,7 +76,7 @@ struct KeyFile {
             attributes[.type] as? FileAttributeType == .typeRegular,
             let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue, mode & 0o077 != 0
         else { return }
-        Output.standard.complain(
+        Output.standard.remark(
             "warning: \(path) has mode 0\(String(mode & 0o777, radix: 8)), so that others may read it: chmod 600 it")
     }
 

@@ -73,8 +73,8 @@ struct KeygenCommand: AsyncParsableCommand {
     @OptionGroup(title: "Password")
     var password: PasswordOptions
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     private struct Report: Encodable {
         let file: String
@@ -86,7 +86,7 @@ struct KeygenCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard !(json && output == InputFile.standard) else {
+        guard !(printing.json && output == InputFile.standard) else {
             throw ValidationError("--json goes with a file, not with -o -.")
         }
         guard !withoutPassword || password.isEmpty else {
@@ -164,13 +164,9 @@ struct KeygenCommand: AsyncParsableCommand {
     }
 
     private func tell(_ report: Report, _ text: String) throws {
-        if json {
-            try Output.standard.json(report)
-        } else if output == InputFile.standard {
-            // The private key goes to standard output, and nothing else may.
-            Output.standard.complainAsIs(text)
-        } else {
-            Output.standard.line(text)
+        try printing.print(report) { standard in
+            // Where the private key goes to standard output, nothing else may.
+            if output == InputFile.standard { standard.complainAsIs(text) } else { standard.line(text) }
         }
     }
 }

@@ -39,7 +39,7 @@ struct ListChangeCheck: ParsableArguments {
         let open = old.namesThatCannotBeDialed.filter { changed.contains(ASCIIText.lowercased($0)) }
         if !open.isEmpty {
             let names = open.map { SafeText.escapedLine($0) }.joined(separator: ", ")
-            Output.standard.complain("warning: not asked, because they name no host that can be dialed: \(names)")
+            Output.standard.remark("warning: not asked, because they name no host that can be dialed: \(names)")
         }
         guard !hosts.isEmpty else { return }
         let anchors = try await connection.anchors()

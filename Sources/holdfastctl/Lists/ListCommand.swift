@@ -52,11 +52,10 @@ struct ListShowCommand: AsyncParsableCommand {
 
     func validate() throws { try key?.validate("--public-key") }
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     func run() async throws {
-        let output = Output.standard
         let data = try PinListFile(list).data()
         let report: PinListReport
         do {
@@ -67,12 +66,10 @@ struct ListShowCommand: AsyncParsableCommand {
             throw CommandFailure(
                 .invalidList, "\(list) is not a list of fingerprints: \(ForeignErrorText.whole(error))")
         }
-        if json {
-            try output.json(report)
-            return
+        try printing.print(report) { output in
+            report.print(to: output)
+            if !report.verified { output.line("Signatures were not verified: holdfastctl verify does that.", .faint) }
         }
-        report.print(to: output)
-        if !report.verified { output.line("Signatures were not verified: holdfastctl verify does that.", .faint) }
     }
 
     private func read(_ data: Data, now: Date) throws -> PinListReport {
@@ -118,8 +115,8 @@ struct ListPruneCommand: AsyncParsableCommand {
         transform: { text in CheckedArgument { try PublicKeyArgument.key(text) } })
     var key: CheckedArgument<DocumentPublicKey>
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     func validate() throws { try key.validate("--public-key") }
 
@@ -133,7 +130,7 @@ struct ListPruneCommand: AsyncParsableCommand {
             return try draft.withItsSignatures()
         }
         try ListRemoval(file: list, removed: removed.map { .init($0, now: now) }, remaining: change.after.count)
-            .print(asJSON: json, to: PinListFile(list).tells)
+            .print(printing, to: PinListFile(list).tells)
     }
 }
 
@@ -143,11 +140,12 @@ struct ListRemoval: Encodable {
     let removed: [PinListReport.Entry]
     let remaining: Int
 
-    func print(asJSON isJSON: Bool, to output: Output) throws {
-        guard !isJSON else { return try output.json(self) }
-        for entry in removed {
-            output.line("removed  \(SafeText.escapedLine(entry.name))  \(entry.remaining)  \(entry.certificatePin)")
+    func print(_ printing: PrintOptions, to output: Output) throws {
+        try printing.print(self, to: output) { output in
+            output.line("\(file): \(removed.count) removed, \(remaining) left")
+            for entry in removed {
+                output.line("removed  \(SafeText.escapedLine(entry.name))  \(entry.remaining)  \(entry.certificatePin)")
+            }
         }
-        output.line("\(file): \(removed.count) removed, \(remaining) left")
     }
 }

@@ -51,8 +51,8 @@ struct ListRemoveCommand: AsyncParsableCommand {
     @Flag(help: "Remove the last live entry of a name as well.")
     var retire = false
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     @OptionGroup
     var check: ListChangeCheck
@@ -99,11 +99,11 @@ struct ListRemoveCommand: AsyncParsableCommand {
         }
         let change = try file.update(signedBy: publicKey, creating: false, remove)
         if !orphans.isEmpty {
-            Output.standard.complain(
+            Output.standard.remark(
                 "warning: \(Self.listed(orphans)) has no live entry any more: clients that know one refuse this list")
         }
         try ListRemoval(file: list, removed: removed.map { .init($0, now: now) }, remaining: change.after.count)
-            .print(asJSON: json, to: PinListFile(list).tells)
+            .print(printing, to: PinListFile(list).tells)
     }
 
     private static func listed(_ names: [String]) -> String {

@@ -97,18 +97,18 @@ struct PinListReport: Encodable {
     func warn(_ output: Output) {
         Self.warn(ofNamesWithoutBackup: namesWithoutBackup, output)
         for entry in entries where entry.expires > TimeArgument.latest {
-            output.complain(
+            output.remark(
                 "warning: an entry of \(SafeText.escapedLine(entry.name)) expires after the year 9999: are its seconds "
                     + "milliseconds? Until then clients trust the certificate")
         }
         if unsignedDomainsConfig {
-            output.complain("warning: domainsConfig of a list is not signed, and clients of Holdfast do not follow it")
+            output.remark("warning: domainsConfig of a list is not signed, and clients of Holdfast do not follow it")
         }
     }
 
     static func warn(ofNamesWithoutBackup names: [String], _ output: Output) {
         for name in names {
-            output.complain(
+            output.remark(
                 "warning: \(SafeText.escapedLine(name)) has one fingerprint and no backup: when that certificate must be "
                     + "replaced at once, clients lose the host. Sign the certificate that will follow it as well.")
         }

@@ -103,8 +103,8 @@ struct SignCommand: AsyncParsableCommand {
     @Flag(name: .customLong("allow-untrusted"), help: "Sign even if a chain does not validate.")
     var allowUntrusted = false
 
-    @Flag(help: "Print JSON instead of text; goes with --list.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     @OptionGroup
     var check: ListChangeCheck
@@ -173,7 +173,7 @@ struct SignCommand: AsyncParsableCommand {
         guard list == nil || !output.isFile else {
             throw ValidationError("--list adds to a list, and -o writes a new one: give one of them.")
         }
-        guard list != nil || !(replace || json) else {
+        guard list != nil || !(replace || printing.json) else {
             throw ValidationError("--replace and --json go with --list.")
         }
     }
@@ -219,7 +219,7 @@ struct SignCommand: AsyncParsableCommand {
             }.map { .init($0, now: now) },
             entries: change.after.count, namesWithoutBackup: PinListDraft(change.after).namesWithoutBackup(at: now))
         let telling = PinListFile(list).tells
-        if json { try telling.json(report) } else { print(report, to: telling) }
+        try printing.print(report, to: telling) { print(report, to: $0) }
         PinListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, .standard)
     }
 
@@ -229,6 +229,8 @@ struct SignCommand: AsyncParsableCommand {
     }
 
     private func print(_ report: Report, to output: Output) {
+        let count = "\(report.entries) \(report.entries == 1 ? "entry" : "entries")"
+        output.line("\(report.list): \(count)\(report.created ? ", a new list" : "")")
         for signed in report.signed {
             output.line(
                 .init(signed.change.rawValue.padded(to: 11), .good), .init(SafeText.escapedLine(signed.entry.name)),
@@ -239,8 +241,6 @@ struct SignCommand: AsyncParsableCommand {
                 .init("removed".padded(to: 11), .bad), .init(SafeText.escapedLine(entry.name)),
                 .init("  \(entry.remaining)  "), .init(entry.certificatePin, .faint))
         }
-        let count = "\(report.entries) \(report.entries == 1 ? "entry" : "entries")"
-        output.line("\(report.list): \(count)\(report.created ? ", a new list" : "")")
     }
 
     // MARK: Arguments

@@ -46,7 +46,7 @@ struct SignedSubjects {
                 do {
                     let passed = try check.verify(subject.chain, for: name, at: now)
                     if let failure = passed.untrusted {
-                        Output.standard.complain(
+                        Output.standard.remark(
                             "warning: the chain of \(subject.source) does not validate (\(failure.code.rawValue)): "
                                 + "make sure in another way whose it is")
                     }
@@ -120,7 +120,7 @@ struct SignedSubjects {
         // The decision does not matter here: what was presented is checked name by name afterward.
         let findings = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host)))
         if let failure = findings.commandFailure { throw PinInput.noFile(failure, host.name) }
-        if let remark = findings.remark { Output.standard.complain("\(source): \(remark)") }
+        if let remark = findings.remark { Output.standard.remark("\(source): \(remark)") }
         var known: Set<PresentedChain> = []
         return findings.shown.map { $0.decision.chain ?? PresentedChain([]) }.filter { known.insert($0).inserted }
             .map { Subject(source: source, chain: $0, names: names.isEmpty ? [host.name] : names) }

@@ -135,7 +135,7 @@ struct VerifyCommand: AsyncParsableCommand {
                     outcome == .valid ? .good : .bad))
             report.print(to: output)
         }
-        if !answer.quiet { report.warn(output) }
+        report.warn(output)
         if let status { throw NegativeAnswer(status: status) }
     }
 }

@@ -94,8 +94,8 @@ struct PinCommand: AsyncParsableCommand {
     @OptionGroup
     var output: DocumentOutput
 
-    @Flag(help: "Print JSON instead of text: each pin with where it was found.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     @Flag(help: "Print the pins of a host even if its chain is not valid.")
     var insecure = false
@@ -119,7 +119,7 @@ struct PinCommand: AsyncParsableCommand {
             }
             return try validateSources()
         }
-        guard !json else { throw ValidationError("Give --json or --format, not both.") }
+        guard !printing.json else { throw ValidationError("Give --json or --format, not both.") }
         try validateFormat()
         try validateSources()
     }
@@ -163,7 +163,7 @@ struct PinCommand: AsyncParsableCommand {
         var fromFiles: [PinEntry] = []
         for file in files {
             let found = try InputFile.publicKeys(of: file)
-            for note in found.notes { Output.standard.complain("\(file): \(note)") }
+            for note in found.notes { Output.standard.remark("\(file): \(note)") }
             fromFiles += found.entries
         }
         let roots = if let authority { try await roots(of: authority) } else { [PinEntry]() }
@@ -249,7 +249,7 @@ struct PinCommand: AsyncParsableCommand {
     ) async throws(CommandFailure) -> PinReport {
         let findings = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host)))
         if let failure = findings.commandFailure { throw failure }
-        if let remark = findings.remark { Output.standard.complain("\(host): \(remark)") }
+        if let remark = findings.remark { Output.standard.remark("\(host): \(remark)") }
         let decisions = findings.shown.map(\.decision)
         var report = PinReport(host: host, decisions: decisions)
         if let failure = decisions.lazy.compactMap(\.failure).first {
@@ -272,7 +272,7 @@ struct PinCommand: AsyncParsableCommand {
 
     private func print(_ report: PinReport, ofMany isOneOfMany: Bool) throws {
         let output = Output.standard
-        guard !json else { return try output.json(report) }
+        guard !printing.json else { return try output.json(report) }
         if isOneOfMany, let host = report.dialed { output.line("# \(host)", .heading) }
         if let warning = report.warning { output.line("# \(warning)", .bad) }
         for entry in report.pins {

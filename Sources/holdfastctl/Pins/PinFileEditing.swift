@@ -18,11 +18,18 @@ struct PinFileEditing: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var output: String?
 
-    @Flag(help: "Change the file even if clients would refuse a host at once.")
-    var force = false
+    /// What `--force` overrides.
+    enum Override: String, ExpressibleByArgument, CaseIterable {
+        /// Clients would refuse a host at once.
+        case refused
+    }
 
-    @Flag(help: "Print what was done as JSON.")
-    var json = false
+    @Option(
+        help: ArgumentHelp("Change the file even if clients would refuse a host at once (refused).", valueName: "name"))
+    var force: [Override] = []
+
+    @OptionGroup
+    var printing: PrintOptions
 
     /// The file that is written; `-` for standard output.
     private var destination: String { output ?? path }
@@ -60,10 +67,10 @@ struct PinFileEditing: ParsableArguments {
         try change(&edit)
         let risks = edit.risks(at: SystemWallClock().now)
         let fatal = risks.filter { $0.locksOut && !intended.contains($0.kind) }
-        guard fatal.isEmpty || force else {
+        guard fatal.isEmpty || force.contains(.refused) else {
             throw CommandFailure(
                 .notTrusted,
-                "\(destination) is left as it is, because clients would be refused (--force does it nevertheless)\n"
+                "\(destination) is left as it is, because clients would be refused (--force refused does it nevertheless)\n"
                     + fatal.map { "  \(SafeText.escapedLine($0.text))" }.joined(separator: "\n"))
         }
         let isChanged = edit.file != edit.original
@@ -84,13 +91,11 @@ struct PinFileEditing: ParsableArguments {
     private func tell(_ report: Report) throws {
         let output =
             destination == InputFile.standard ? Output(usesColor: false, isForErrors: true) : Output.standard
-        if json {
-            try output.json(report)
-        } else {
+        try printing.print(report, to: output) { output in
             output.line(report.verdict, .good)
             for change in report.changes { output.line("  \(SafeText.escapedLine(change))") }
         }
         for line in report.overridden { output.complain("overridden: \(SafeText.escapedLine(line))") }
-        for line in report.warnings { output.complain("warning: \(SafeText.escapedLine(line))") }
+        for line in report.warnings { output.remark("warning: \(SafeText.escapedLine(line))") }
     }
 }

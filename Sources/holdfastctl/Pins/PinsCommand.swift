@@ -9,7 +9,7 @@ struct PinsCommand: AsyncParsableCommand {
             Each verb reads the pin file as clients do, changes one thing, and replaces the file as a whole. If anything \
             fails, the file stays as it is. Fields that this version does not know stay in it. What changes is printed.
 
-            A change after which clients would refuse a host at once is not made, unless --force is given: a host without \
+            A change after which clients would refuse a host at once is not made, unless --force refused is given: a host without \
             an entry, or a key in use whose pin is gone. The file does not say which keys the servers show: run \
             holdfastctl check --pins FILE before you publish it.
 

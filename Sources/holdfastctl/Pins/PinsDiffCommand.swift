@@ -31,11 +31,8 @@ struct PinsDiffCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The pin file that they get.", valueName: "new pin file"), completion: .file())
     var new: String
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
-
-    @Flag(help: "Print failures only, and nothing when nobody is locked out.")
-    var quiet = false
+    @OptionGroup
+    var printing: PrintOptions
 
     private struct Report: Encodable {
         let verdict: String
@@ -62,14 +59,14 @@ struct PinsDiffCommand: AsyncParsableCommand {
             verdict: verdict, old: old, new: new, isEqual: comparison.changes.isEmpty, changes: comparison.changes,
             lockedOut: lockedOut, warnings: comparison.risks.filter { !$0.locksOut }.map(\.text))
         let output = Output.standard
-        if json {
+        if printing.json {
             try output.json(report)
-        } else if !quiet || !lockedOut.isEmpty {
+        } else if !printing.quiet || !lockedOut.isEmpty {
             output.line(verdict, lockedOut.isEmpty ? .good : .bad)
             for line in lockedOut { output.line("  \(SafeText.escapedLine(line))", .bad) }
             if !report.changes.isEmpty { output.heading("What changes") }
             for line in report.changes { output.line("  \(SafeText.escapedLine(line))") }
-            for line in report.warnings { output.complain("warning: \(SafeText.escapedLine(line))") }
+            for line in report.warnings { output.remark("warning: \(SafeText.escapedLine(line))") }
         }
         if !lockedOut.isEmpty { throw NegativeAnswer() }
     }

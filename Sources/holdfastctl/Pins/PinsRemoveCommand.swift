@@ -11,7 +11,7 @@ struct PinsRemoveCommand: AsyncParsableCommand {
             holdfastctl pins remove <pin file> <host> --whole-host [<options>]
             """,
         discussion: """
-            The pin of a key in use is not removed, unless --force is given: mark it with pins retire, and remove it when \
+            The pin of a key in use is not removed, unless --force refused is given: mark it with pins retire, and remove it when \
             no server shows it any more. With --whole-host the entry of the host is removed; clients then refuse the \
             host, or use another entry that covers it.
 

@@ -87,8 +87,8 @@ struct RepositoryInitCommand: AsyncParsableCommand {
     @OptionGroup(title: "Password")
     var password: PasswordOptions
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     func validate() throws {
         guard !onlineKey.isEmpty else { throw ValidationError("Give --online-key.") }
@@ -151,6 +151,6 @@ struct RepositoryInitCommand: AsyncParsableCommand {
                     ? "nothing replaces the private key of root: keep a copy of it elsewhere, or add another key"
                     : "keep a copy of \(offlineKey ?? "") where this machine is not: nothing replaces it")
         }
-        try report.print(asJSON: json)
+        try report.print(asJSON: printing.json, isQuiet: printing.quiet)
     }
 }

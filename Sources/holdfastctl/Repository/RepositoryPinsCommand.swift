@@ -43,8 +43,8 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     @OptionGroup
     var keys: RepositoryKeyOptions
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     func run() async throws {
         let now = SystemWallClock().now
@@ -69,7 +69,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
             report.isSigned
                 ? "holdfastctl repository publish \(place.shellWord) --key ONLINE-KEY"
                 : "holdfastctl repository sign \(place.shellWord) --key KEY")
-        try report.print(asJSON: json)
+        try report.print(asJSON: printing.json, isQuiet: printing.quiet)
     }
 
     /// Adds the fields that a signed file needs, if they are missing.

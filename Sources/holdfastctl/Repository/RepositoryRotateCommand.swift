@@ -68,8 +68,8 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
     @OptionGroup
     var keys: RepositoryKeyOptions
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     func run() async throws {
         let files = try keys.read()
@@ -111,7 +111,7 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         if self.role.roles.allSatisfy(\.isOnline), !remove.isEmpty {
             report.next.append("publish with --key NEW --key OLD, and give renew the new key from then on")
         }
-        try report.print(asJSON: json)
+        try report.print(asJSON: printing.json, isQuiet: printing.quiet)
     }
 
     /// A key that was stolen has to go everywhere.

@@ -45,8 +45,8 @@ struct RepositorySignCommand: AsyncParsableCommand {
     @OptionGroup
     var keys: RepositoryKeyOptions
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     func run() async throws {
         let files = try keys.read()
@@ -72,6 +72,6 @@ struct RepositorySignCommand: AsyncParsableCommand {
             report.isSigned
                 ? "holdfastctl repository publish \(place.shellWord) --key ONLINE-KEY"
                 : "holdfastctl repository sign \(place.shellWord) --key KEY")
-        try report.print(asJSON: json)
+        try report.print(asJSON: printing.json, isQuiet: printing.quiet)
     }
 }

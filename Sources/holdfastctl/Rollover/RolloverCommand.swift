@@ -124,7 +124,7 @@ struct RolloverCommand: AsyncParsableCommand {
         if hosts.isEmpty {
             let all = file.hosts()
             for pattern in all.patterns {
-                Output.standard.complain(
+                Output.standard.remark(
                     "\(SafeText.escapedLine(pattern)) names no host to ask: name the hosts to ask")
             }
             asked = all.hosts

@@ -75,8 +75,8 @@ struct ShowCommand: AsyncParsableCommand {
         help: ArgumentHelp("Give up on a download after this time.", valueName: "span"), transform: TimeSpan.read)
     var timeout = TimeSpan(seconds: 10)
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     private struct Report: Encodable {
         let file: String
@@ -109,10 +109,11 @@ struct ShowCommand: AsyncParsableCommand {
             challenge: challenge, signature: signature)
         let items = try ShownDocument(data, name: input.name, evidence: evidence, now: SystemWallClock().now).items()
         let output = Output.standard
-        if json {
+        if printing.json {
             try output.json(Report(file: input.name, items: items))
         } else {
-            for (index, item) in items.enumerated() {
+            let told = printing.quiet ? items.filter { $0.signature?.state == .invalid } : items
+            for (index, item) in told.enumerated() {
                 if index > 0 { output.line() }
                 item.print(to: output)
             }

@@ -27,6 +27,8 @@ struct TUFCommand: AsyncParsableCommand {
                 --target-base-url https://tuf.example.com/targets download
 
             Exit codes: 0 success, 1 anything else, as the suite requires.
+
+            With --json one object is printed on success: verb, targets (name, file).
             """)
 
     enum Verb: String, ExpressibleByArgument, CaseIterable {
@@ -58,6 +60,9 @@ struct TUFCommand: AsyncParsableCommand {
         help: ArgumentHelp("The URL of the folder with the repository's targets.", valueName: "url"))
     var targetBaseURL: String?
 
+    @OptionGroup
+    var printing: PrintOptions
+
     @Argument(help: ArgumentHelp("init, refresh or download.", valueName: "verb"))
     var verb: Verb
 
@@ -81,12 +86,27 @@ struct TUFCommand: AsyncParsableCommand {
         }
     }
 
+    /// What was done. Its fields are those of the JSON object.
+    private struct Report: Encodable {
+        struct Target: Encodable {
+            let name: String
+            let file: String
+        }
+
+        let verb: String
+        var targets: [Target]?
+    }
+
     func run() async throws {
         do {
+            var report = Report(verb: verb.rawValue)
             switch verb {
             case .`init`: try initialize()
             case .refresh: _ = try await client().refresh()
-            case .download: try await download()
+            case .download: report.targets = try await download()
+            }
+            try printing.print(report) { output in
+                for target in report.targets ?? [] { output.line("\(target.name): \(target.file)") }
             }
         } catch let failure as CommandFailure {
             Output.standard.complain(failure.message)
@@ -116,13 +136,15 @@ struct TUFCommand: AsyncParsableCommand {
     }
 
     /// Downloads all targets in their order with one client, until one fails.
-    private func download() async throws {
+    private func download() async throws -> [Report.Target] {
         let update = try await client().refresh()
         let folder = URL(filePath: targetDir ?? "")
+        var targets: [Report.Target] = []
         for name in targetName {
             let file = try await update.download(try await update.target(name), into: folder)
-            Output.standard.line("\(name): \(file.path)")
+            targets.append(.init(name: name, file: file.path))
         }
+        return targets
     }
 
     private func client() async throws -> TUFClient {

@@ -42,8 +42,8 @@ struct TrustServerApproveCommand: AsyncParsableCommand {
         completion: .file())
     var domains: String
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     private struct Report: Encodable {
         struct Change: Encodable {
@@ -79,19 +79,15 @@ struct TrustServerApproveCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
-        guard !json else {
-            return try Output.standard.json(
-                Report(
-                    approved: approved.map {
-                        .init(
-                            host: ServerAddress.text($0.hostname, port: $0.port), fingerprints: $0.fingerprints,
-                            since: $0.since.formatted(.iso8601))
-                    }))
-        }
-        for change in approved {
-            for fingerprint in change.fingerprints {
-                Output.standard.line(
-                    "\(ServerAddress.text(change.hostname, port: change.port))  cert-sha256/\(fingerprint)")
+        let report = Report(
+            approved: approved.map {
+                .init(
+                    host: ServerAddress.text($0.hostname, port: $0.port), fingerprints: $0.fingerprints,
+                    since: $0.since.formatted(.iso8601))
+            })
+        try printing.print(report) { output in
+            for change in report.approved {
+                for fingerprint in change.fingerprints { output.line("\(change.host)  cert-sha256/\(fingerprint)") }
             }
         }
     }

@@ -14,9 +14,9 @@ struct TrustServerCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl trust-server init --customer acme
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --output output
+                --domains data/acme.domains --folder output
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --output output --every 5m
+                --domains data/acme.domains --folder output --every 5m
               holdfastctl trust-server status --customer acme --domains data/acme.domains
               holdfastctl trust-server approve www.example.com --customer acme \\
                 --domains data/acme.domains

@@ -47,7 +47,7 @@ struct TrustServerFiles: Sendable {
             throw CommandFailure(
                 .unwritableFile,
                 "\(file.path) is there already, and a key that is overwritten is gone: publish with what is there, or "
-                    + "give another --customer, --data or --output")
+                    + "give another --customer, --data or --folder")
         }
     }
 

@@ -37,13 +37,13 @@ struct TrustServerInitCommand: ParsableCommand {
     var data = "data"
 
     @Option(help: ArgumentHelp("The folder for public files.", valueName: "folder"), completion: .directory)
-    var output = "output"
+    var folder = "output"
 
     @Option(help: ArgumentHelp("How long the certificate is valid.", valueName: "years"))
     var years = 20
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     private struct Report: Encodable {
         let customer: String
@@ -62,7 +62,7 @@ struct TrustServerInitCommand: ParsableCommand {
     }
 
     func run() throws {
-        let files = TrustServerFiles(customer: customer, data: data, output: output)
+        let files = TrustServerFiles(customer: customer, data: data, output: folder)
         try files.requireAbsenceOfKey()
         let key: TrustServerKey
         do throws(SigningError) {
@@ -71,19 +71,17 @@ struct TrustServerInitCommand: ParsableCommand {
             throw CommandFailure(.notSigned, "\(error)")
         }
         try files.write(key)
-        let standard = Output.standard
-        guard !json else {
-            return try standard.json(
-                Report(
-                    customer: customer, certificate: key.certificate.base64EncodedString(), key: files.key.path,
-                    domains: files.domains.path))
+        let report = Report(
+            customer: customer, certificate: key.certificate.base64EncodedString(), key: files.key.path,
+            domains: files.domains.path)
+        try printing.print(report) { standard in
+            standard.complainAsIs(
+                "The private key is \(report.key). Anyone who has it can sign pins for \(customer): keep it, and a copy "
+                    + "of it, where nobody else can get it.\n"
+                    + "Put the hosts into \(report.domains), one HOST:PORT per line. Configure the app with this "
+                    + "certificate (trustServerCertificate):")
+            standard.line(report.certificate)
         }
-        standard.complainAsIs(
-            "The private key is \(files.key.path). Anyone who has it can sign pins for \(customer): keep it, and a "
-                + "copy of it, where nobody else can get it.\n"
-                + "Put the hosts into \(files.domains.path), one HOST:PORT per line. Configure the app with this "
-                + "certificate (trustServerCertificate):")
-        standard.line(key.certificate.base64EncodedString())
     }
 }
 

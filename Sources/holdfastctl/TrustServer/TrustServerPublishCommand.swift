@@ -13,7 +13,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         abstract: "Ask every host, sign what was validated, and replace the published document.",
         usage: """
             holdfastctl trust-server publish --customer <name> --domains <file> \\
-              --output <folder> [<options>]
+              --folder <folder> [<options>]
             """,
         discussion: """
             Connects to every address of each host on the list, over IPv4 and IPv6, and validates the chain that it \
@@ -51,12 +51,12 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --output output
+                --domains data/acme.domains --folder output
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --output output --every 5m \\
+                --domains data/acme.domains --folder output --every 5m \\
                 --include all --backup next.pub
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --output output --hold-changes --json
+                --domains data/acme.domains --folder output --hold-changes --json
 
             Every line begins with the time (UTC). With --json each is an object: time, event (published, \
             publishedAgain, nothingPublished, warning, error), document, hosts, failures (host, consequence, since, \
@@ -77,7 +77,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("The folder of CUSTOMER.json.signed.", valueName: "folder"), completion: .directory)
-    var output: String
+    var folder: String
 
     @Option(
         help: ArgumentHelp("Repeat at this interval, for example 5m.", valueName: "span"), transform: TimeSpan.read)
@@ -125,6 +125,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
     @Flag(help: "Print failures only: no line for a round in which all is well.")
     var quiet = false
+
 
     @Option(
         help: ArgumentHelp(
@@ -210,7 +211,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
     }
 
     private var files: TrustServerFiles {
-        TrustServerFiles(customer: customer, data: "", output: output, domains: domains, key: key)
+        TrustServerFiles(customer: customer, data: "", output: folder, domains: domains, key: key)
     }
 
     private func inputs(before: TrustServerInputs? = nil) async throws(CommandFailure) -> TrustServerInputs {

@@ -19,20 +19,20 @@ struct TrustServerShowCommand: AsyncParsableCommand {
 
             Exit codes: 0 success, 2 wrong usage, 3 the certificate could not be read.
 
-            With --json one object is printed: customer, certificate, file, sha256, notAfter.
+            With --json one object is printed: customer, certificate, file, certificatePin, notAfter.
             """)
 
     @OptionGroup
     var signer: TrustServerSignerOptions
 
-    @Flag(help: "Print JSON instead of text.")
-    var json = false
+    @OptionGroup
+    var printing: PrintOptions
 
     private struct Report: Encodable {
         let customer: String
         let certificate: String
         let file: String
-        let sha256: String
+        let certificatePin: String
         let notAfter: String
     }
 
@@ -45,12 +45,11 @@ struct TrustServerShowCommand: AsyncParsableCommand {
             throw CommandFailure(.unreadableFile, "\(file): \(error)")
         }
         let text = Data(der).base64EncodedString()
-        guard json else { return Output.standard.line(text) }
-        try Output.standard.json(
-            Report(
-                customer: signer.customer, certificate: text, file: file,
-                sha256: Hexadecimal.encode(certificate.certificatePin.digest),
-                notAfter: certificate.notAfter.formatted(.iso8601)))
+        let report = Report(
+            customer: signer.customer, certificate: text, file: file,
+            certificatePin: certificate.certificatePin.description,
+            notAfter: certificate.notAfter.formatted(.iso8601))
+        try printing.print(report) { $0.line(text) }
     }
 }
 
@@ -60,7 +59,7 @@ struct TrustServerSignerOptions: ParsableArguments {
     var customer: String
 
     @Option(help: ArgumentHelp("The folder of CUSTOMER.json.signed.", valueName: "folder"), completion: .directory)
-    var output = "output"
+    var folder = "output"
 
     @Option(
         name: .customLong("certificate"),
@@ -79,12 +78,12 @@ struct TrustServerSignerOptions: ParsableArguments {
 
     /// The certificate in DER, and its file.
     func certificate() throws(CommandFailure) -> (der: [UInt8], file: String) {
-        let files = TrustServerFiles(customer: customer, data: "", output: output)
+        let files = TrustServerFiles(customer: customer, data: "", output: folder)
         let file = certificatePath ?? files.publishedCertificate.path
         guard certificatePath != nil || FileManager.default.fileExists(atPath: file) else {
             throw CommandFailure(
                 .unreadableFile,
-                "\(file) is not there: holdfastctl trust-server init --customer \(customer) makes it; --output names "
+                "\(file) is not there: holdfastctl trust-server init --customer \(customer) makes it; --folder names "
                     + "another folder")
         }
         guard let first = try InputFile.certificates(of: file).first else {

@@ -11,7 +11,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Say whether clients accept the published document, and how old it and its pins are.",
         usage: """
-            holdfastctl trust-server status --customer <name> [--output <folder>] \\
+            holdfastctl trust-server status --customer <name> [--folder <folder>] \\
               [--domains <file>] [--max-age <span>] [<options>]
             """,
         discussion: """
@@ -100,7 +100,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemWallClock().now
-        let files = TrustServerFiles(customer: signer.customer, data: "", output: signer.output, domains: domains)
+        let files = TrustServerFiles(customer: signer.customer, data: "", output: signer.folder, domains: domains)
         let certificate = Data(try signer.certificate().der)
         let (data, name) = try await document(files)
         let memory = try memory(files)

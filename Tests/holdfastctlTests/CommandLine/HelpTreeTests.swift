@@ -46,19 +46,34 @@ struct HelpTreeTests {
         return verbs
     }
 
-    @Test("Every verb prints JSON, and docs/formats.md has its fields")
+    @Test("Every verb has --json and --quiet, says its exit codes, and docs/formats.md has its fields")
     func json() async throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let formats = try String(contentsOf: root.appending(path: "docs/formats.md"), encoding: .utf8)
-        let rows = formats.split(separator: "\n").filter { $0.hasPrefix("| `") }
-        for (name, verb) in try await Self.verbs() where name != "tuf" {
+        let documented = try DocumentedFields().fields
+        let verbs = try await Self.verbs()
+        for (name, verb) in verbs {
             #expect(verb.option("json") != nil, "\(name)")
-            let isDocumented = rows.contains { row in
-                (row.split(separator: "|").first ?? "").contains("`\(name)`")
-            }
-            #expect(isDocumented, "\(name) has no row in docs/formats.md")
+            #expect(verb.option("quiet")?.abstract?.hasPrefix("Print failures only") == true, "\(name)")
+            #expect(documented[name].map { $0.count > 1 } == true, "\(name) has no table in docs/formats.md")
             #expect(verb.discussion?.contains("Exit codes") == true, "\(name) says no exit codes")
+        }
+        #expect(Set(documented.keys).subtracting(verbs.map(\.name)).isEmpty)
+    }
+
+    @Test("A field that docs/formats.md names is one that the code has")
+    func documentedFields() throws {
+        var code = ""
+        for folder in ["Sources/holdfastctl", "Sources/HoldfastPublishing"] {
+            let files = FileManager.default.enumerator(
+                at: DocumentedFields.root.appending(path: folder), includingPropertiesForKeys: nil)
+            while let file = files?.nextObject() as? URL {
+                if file.pathExtension == "swift" { code += try String(contentsOf: file, encoding: .utf8) }
+            }
+        }
+        let words = Set(code.split { !$0.isLetter && !$0.isNumber })
+        for (verb, fields) in try DocumentedFields().fields {
+            for name in fields.flatMap({ $0.split(separator: ".") }) where !name.allSatisfy(\.isUppercase) {
+                #expect(name == "schema" || words.contains(name), "\(verb): \(name)")
+            }
         }
     }
 
@@ -103,22 +118,16 @@ struct HelpTreeTests {
         }
     }
 
-    @Test("--quiet prints failures only, for every verb that answers a question")
-    func quiet() async throws {
-        for (name, verb) in try await Self.verbs() {
-            if let quiet = verb.option("quiet") {
-                #expect(quiet.abstract?.hasPrefix("Print failures only") == true, "\(name)")
-            }
-            guard verb.option("watch") != nil || name.hasSuffix("status") else { continue }
-            #expect(verb.option("quiet") != nil, "\(name)")
+    @Test("A verb that watches ends prints metrics too")
+    func metrics() async throws {
+        for (name, verb) in try await Self.verbs() where verb.option("watch") != nil || name.hasSuffix("status") {
             #expect(verb.option("format") != nil, "\(name)")
         }
     }
 
-    @Test("-o names a file that is written whole, or for some verbs the folder or the key that they make")
+    @Test("-o names a file, for every verb that has it, and every verb that makes a document does")
     func output() async throws {
-        let folders = ["trust-server init", "trust-server show", "trust-server publish", "trust-server status"]
-        for (name, verb) in try await Self.verbs() where !folders.contains(name) {
+        for (name, verb) in try await Self.verbs() {
             guard let output = verb.option("output") else { continue }
             #expect(output.valueName == "file", "\(name)")
             #expect(output.names?.contains { $0.kind == "short" && $0.name == "o" } == true, "\(name)")

@@ -29,7 +29,7 @@ struct SecretLeakTests {
         ["check", "127.0.0.1:1", "--ca", "root.pem", "--pins"],
         ["pins", "add", "bank.pins.json", "www.example.com", "-o", "-"], ["pins", "diff", "bank.pins.json"],
         ["pins", "set", "--issued", "now", "-o", "-"], ["pins", "set", "--issued", "now", "--json", "-o", "-"],
-        ["trust-server", "status", "--customer", "acme", "--output", "out", "--certificate"],
+        ["trust-server", "status", "--customer", "acme", "--folder", "out", "--certificate"],
         ["trust-server", "show", "--customer", "acme", "--certificate"],
         publish + ["--certificate", "acme.crt", "--domains", "domains", "--key"],
         publish + ["--key", "acme.key", "--domains", "domains", "--certificate"],
@@ -72,7 +72,7 @@ struct SecretLeakTests {
     private static let rotate = ["repository", "rotate", "site", "--role", "root", "--password-file", "pw"]
     private static let signer = ["--signer-command", "cat", "--signer-key"]
     private static let publish = [
-        "trust-server", "publish", "--customer", "acme", "--output", "out", "--timeout", "1s",
+        "trust-server", "publish", "--customer", "acme", "--folder", "out", "--timeout", "1s",
     ]
 
     /// What a run inside this process prints, on either of the two, and its exit code.

@@ -198,7 +198,7 @@ struct ListTests {
             let one = Data(repeating: 0x61, count: 32).map { String(format: "%02x", $0) }.joined()
             let run = try await site.run(
                 ["list", "remove", "pins.json", one, "GONE.example.com", "--force", "unreachable"] + key)
-            #expect(run.status == 0 && run.lines.last == "pins.json: 2 removed, 2 left", "\(run.errors)")
+            #expect(run.status == 0 && run.lines.first == "pins.json: 2 removed, 2 left", "\(run.errors)")
             let signatures = try site.text("pins.json").matches(of: /"signature":"[^"]+"/).map(\.output)
             #expect(signatures.allSatisfy { before.contains($0) } && signatures.count == 2)
 

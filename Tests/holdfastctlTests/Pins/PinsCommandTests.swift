@@ -147,7 +147,7 @@ struct PinsCommandTests {
             #expect(backup.status == 0)
             let more = try await site.run(["pins", "diff", "bank.pins.json", "more.json", "--json"])
             #expect(try more.status == 0 && more.json(Answer.self).changes.count == 1)
-            let less = try await site.run(["pins", "remove", "more.json", Self.host, "leaf.pem", "--force"])
+            let less = try await site.run(["pins", "remove", "more.json", Self.host, "leaf.pem", "--force", "refused"])
             #expect(less.status == 0 && less.errors.contains("overridden: "), "\(less.errors)")
             let lost = try await site.run(["pins", "diff", "bank.pins.json", "more.json"])
             #expect(lost.status == 1 && lost.output.hasPrefix("CLIENTS WOULD BE REFUSED\n"), "\(lost.output)")

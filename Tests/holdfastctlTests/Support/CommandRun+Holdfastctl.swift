@@ -10,7 +10,9 @@ extension CommandRun {
     static func holdfastctl(
         _ arguments: [String], environment: [String: String] = [:], in folder: URL? = nil
     ) async throws -> CommandRun {
-        try await run(try #require(program), arguments, environment: environment, in: folder)
+        let run = try await run(try #require(program), arguments, environment: environment, in: folder)
+        DocumentedFields.check(run.output, of: arguments)
+        return run
     }
 
     /// Runs a script of the shell, for which `$HOLDFASTCTL` is the command.

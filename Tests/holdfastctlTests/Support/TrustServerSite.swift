@@ -39,7 +39,7 @@ struct TrustServerSite {
 
     var publishArguments: [String] {
         [
-            "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains", "--output", "output",
+            "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains", "--folder", "output",
             "--ca", "root.pem", "--timeout", "60s",
         ]
     }

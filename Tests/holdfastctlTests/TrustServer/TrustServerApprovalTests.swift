@@ -200,7 +200,7 @@ struct TrustServerTakeoverTests {
                 let signed = try await CommandRun.shell(sign, in: folder)
                 try #require(signed.status == 0, "\(signed.errors)")
                 let arguments = [
-                    "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains", "--output",
+                    "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains", "--folder",
                     "output", "--ca", "root.pem", "--timeout", "60s",
                 ]
                 let run = try await CommandRun.holdfastctl(arguments, in: folder)

@@ -9,7 +9,7 @@ struct TrustServerInitTests {
         try await withTemporaryFolder { folder in
             func initialize(_ output: String) async throws -> CommandRun {
                 try await CommandRun.holdfastctl(
-                    ["trust-server", "init", "--customer", "acme", "--kind", "p-256", "--output", output], in: folder)
+                    ["trust-server", "init", "--customer", "acme", "--kind", "p-256", "--folder", output], in: folder)
             }
             try Data().write(to: folder.appending(path: "file"))
             let refused = try await initialize("file")
@@ -26,7 +26,7 @@ struct TrustServerInitTests {
             let made = try await initialize("output")
             #expect(made.status == 0, "\(made.errors)")
             let again = try await initialize("output")
-            #expect(again.status == 3 && again.errors.contains("give another --customer, --data or --output"))
+            #expect(again.status == 3 && again.errors.contains("give another --customer, --data or --folder"))
         }
     }
 }

@@ -34,7 +34,7 @@ struct TrustServerScaleTests {
                         program,
                         [
                             "trust-server", "publish", "--customer", "acme", "--domains", "data/acme.domains",
-                            "--output",
+                            "--folder",
                             "output", "--ca", "root.pem",
                         ], in: folder)
                 }

@@ -31,12 +31,12 @@ struct TrustServerTests {
         arguments: [
             ["trust-server"], ["trust-server", "init"], ["trust-server", "init", "--customer", "../x"],
             ["trust-server", "init", "--customer", "a", "--kind", "rsa"],
-            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--every", "5"],
-            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--include", "root"],
-            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--tries", "17"],
-            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--max-changes", "-1"],
-            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--output", "o", "--overlap", "7"],
-            ["trust-server", "publish", "--customer", "a/b", "--domains", "d", "--output", "o"],
+            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--every", "5"],
+            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--include", "root"],
+            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--tries", "17"],
+            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--max-changes", "-1"],
+            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--overlap", "7"],
+            ["trust-server", "publish", "--customer", "a/b", "--domains", "d", "--folder", "o"],
         ])
     func usage(arguments: [String]) async throws {
         #expect(try await CommandRun.holdfastctl(arguments).status == 2)
