@@ -51,11 +51,15 @@ public struct HostProbe: Sendable {
         self.validator = validator
     }
 
+    /// A probe that asks for a valid path to one of these anchors.
+    package init(trusting anchors: TrustAnchors) { self.init(validator: PathValidator(anchors: anchors)) }
+
     /// Asks a host.
     /// - Parameters:
     ///   - host: the host; without a port, that of ``startTLS``, or 443.
-    ///   - policy: decides about what the host shows.
-    public func ask(_ host: DialedHost, policy: any TrustPolicy) async -> HostFindings {
+    ///   - policy: decides about what the host shows; nil to require a valid path and no pins.
+    public func ask(_ host: DialedHost, policy: (any TrustPolicy)? = nil) async -> HostFindings {
+        let policy = policy ?? StandardPolicy(host: HostPattern(host))
         let end = ContinuousClock.now + deadlines.whole
         let host = (try? host.withPort(orDefault: startTLS?.defaultPort ?? HostAndPort.defaultPort)) ?? host
         let places: [Place]

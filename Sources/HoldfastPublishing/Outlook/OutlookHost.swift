@@ -1,4 +1,5 @@
 public import Foundation
+package import Holdfast
 
 extension PublicationOutlook {
     /// A host that clients dial, with all that it shows and is about to show.
@@ -58,6 +59,10 @@ extension PublicationOutlook {
             planned chain: [Data], at place: String, keyKind: String = "", from begins: Date, until ends: Date? = nil
         ) {
             self.init(place, keyKind, chain, nil, begins, ends, nil)
+        }
+
+        package init(_ chain: PresentedChain, at place: String, keyKind: String = "", seen: Date?) {
+            self.init(chain.certificates.map { Data($0) }, at: place, keyKind: keyKind, seen: seen)
         }
 
         /// Describes a server that could not be read: what it shows is unknown.

@@ -1,5 +1,5 @@
 public import Foundation
-import Holdfast
+package import Holdfast
 
 extension PublicationOutlook {
     /// Where clients run: the anchors that they trust, and how they validate.
@@ -39,6 +39,15 @@ extension PublicationOutlook {
             self.profile = profile
             self.revocationLists = revocationLists
             self.requiresRevocationLists = requiresRevocationLists
+        }
+
+        /// Describes clients that trust authorities, and have revocation lists.
+        package init(
+            _ name: String, trusting anchors: TrustAnchors, revocationLists: [CertificateRevocationList] = []
+        ) {
+            self.init(
+                name, anchors: anchors.certificates.map { Data($0.der) },
+                revocationLists: revocationLists.map { Data($0.der) })
         }
     }
 }

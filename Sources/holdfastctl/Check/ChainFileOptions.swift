@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastPublishing
 
 /// The options for a chain in a file, which no server has yet.
 struct ChainFileOptions: ParsableArguments {
@@ -33,39 +34,12 @@ struct ChainFileOptions: ParsableArguments {
 
     /// Reports what a client would decide if a server presented this chain.
     func report(
-        validator: PathValidator, lookup: RevocationLookup, at time: Date, watch: ExpiryWatch?,
-        policy: (DialedHost) throws -> any TrustPolicy
+        _ checking: ChainChecking, at time: Date, policy: (DialedHost) throws -> any TrustPolicy
     ) async throws -> CheckReport {
         guard let chain, let host = try hostArgument?.get() else {
             throw CommandFailure(.wrongUsage, "--chain and --host go together")
         }
-        let certificates = try InputFile.certificates(of: chain)
-        let trust = ServerTrust(
-            chain: PresentedChain(certificates.map(\.der)), purpose: .server(identity: host), validator: validator)
-        let policy = try policy(host)
-        let decision = await lookup.decision(after: policy.evaluate(trust, at: time), by: policy, validator)
-        var report = CheckReport(host: host, time: time, pins: decision.configuredPins)
-        report.take(decision, validator: validator, watch: watch)
-        report.revocationLists = lookup.places(of: trust.chain)
-        let remarks = (report.remarks ?? []) + Self.remarks(on: certificates)
-        report.remarks = remarks.isEmpty ? nil : remarks
-        return report
-    }
-
-    /// Remarks on the order. RFC 5246 7.4.2 requires that each certificate follows the one that it certifies, and
-    /// allows the root to be omitted.
-    static func remarks(on certificates: [X509Certificate]) -> [String] {
-        var remarks: [String] = []
-        if let leaf = certificates.first, leaf.isIssuerOnly {
-            remarks.append("the first certificate is an authority's; the server's own has to come first")
-        }
-        for (position, pair) in zip(certificates, certificates.dropFirst()).enumerated()
-        where pair.0.issuer != pair.1.subject {
-            remarks.append("certificate \(position + 1) did not issue certificate \(position), and some clients mind")
-        }
-        if certificates.count > 1, let last = certificates.last, last.isSelfIssued {
-            remarks.append("certificate \(certificates.count - 1) is a root, which clients have themselves")
-        }
-        return remarks
+        return await checking.report(
+            on: try InputFile.chain(of: chain).certificates, of: host, by: try policy(host), at: time)
     }
 }

@@ -114,8 +114,10 @@ struct CheckCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Trust a server only with this pin (sha256/BASE64 or cert-sha256/HEX) in a valid path. Repeatable.",
             valueName: "pin"),
-        transform: { try Pin($0) })
-    var pin: [Pin] = []
+        transform: { try NamedPin($0) })
+    var pin: [NamedPin] = []
+
+    private var required: PinRequirement { PinRequirement(pin.map(\.pin)) }
 
     @Option(
         help: ArgumentHelp("Exit with 4 if anything ends in less than this time.", valueName: "span"),
@@ -169,23 +171,27 @@ struct CheckCommand: AsyncParsableCommand {
         guard !hostArguments.isEmpty || !published.isEmpty else {
             throw ValidationError("Missing expected argument '<host[:port]> ...'")
         }
-        for host in hosts { _ = try policy(pins: pin, for: host) }
+        for host in hosts {
+            do throws(PublishingError) {
+                _ = try required.policy(of: host)
+            } catch {
+                throw ValidationError("--pin: \(error)")
+            }
+        }
     }
 
     func run() async throws {
         let output = Output.standard
         let now = SystemWallClock().now
-        let watch = watch.map(ExpiryWatch.init)
+        let watch = watch.map { ExpiryWatch(span: .seconds($0.seconds)) }
         guard file.isEmpty else {
             let time = file.time ?? now
             let pins = try await readPins(at: time)
             let anchors = try await connection.anchors()
-            let lookup = try certificateStatus.lookup(within: .seconds(connection.timeout))
+            let checking = try certificateStatus.checking(
+                trusting: anchors, watch: watch, within: .seconds(connection.timeout))
             var reports = [
-                try await file.report(
-                    validator: try certificateStatus.validator(to: anchors, by: lookup), lookup: lookup, at: time,
-                    watch: watch
-                ) { try policy(published: pins, for: $0) }
+                try await file.report(checking, at: time) { try policy(published: pins, for: $0) }
             ]
             try outlook(of: pins, anchors, watch, at: time)?.judge(&reports, at: time)
             try finish(reports, at: now, to: output)
@@ -204,19 +210,19 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let examinations = try hosts.map { host in
             let host = try connection.dialed(host)
-            let pins = published?.pins(of: host, at: now) ?? pin
+            let pins = published?.pins(of: host, at: now) ?? required.pins
             return HostExamination(
                 policy: try policy(published: published, for: host), host: host,
-                report: CheckReport(host: host, time: now, pins: pins), watch: watch)
+                report: CheckReport(host: host, time: now, pins: pins))
         }
-        let (probe, validator, lookup): (HostProbe, PathValidator, RevocationLookup)
+        let (probe, checking): (HostProbe, ChainChecking)
         let outlook: PublishedOutlook?
         do throws(CommandFailure) {
             let anchors = try await connection.anchors()
             outlook = try self.outlook(of: published, anchors, watch, at: now)
-            lookup = try certificateStatus.lookup(within: .seconds(connection.timeout))
-            validator = try certificateStatus.validator(to: anchors, by: lookup)
-            probe = try await connection.probe(validator)
+            checking = try certificateStatus.checking(
+                trusting: anchors, watch: watch, within: .seconds(connection.timeout))
+            probe = try await connection.probe(checking)
         } catch {
             // The error concerns all hosts alike, so it is reported once.
             if json || answer.format != nil {
@@ -225,7 +231,7 @@ struct CheckCommand: AsyncParsableCommand {
             throw error
         }
         let found = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
-            await examination.run(probe, validator, lookup)
+            await examination.run(probe, checking)
         }
         var reports = found.flatMap(\.self)
         // The probing took its time, and an end that passed meanwhile counts.
@@ -300,23 +306,13 @@ struct CheckCommand: AsyncParsableCommand {
                 }),
             platforms: try clients.platforms(
                 anchors, named: connection.ca ?? "this machine's anchors",
-                lists: try RevocationFile.lists(from: certificateStatus.crl)),
-            appVersions: versions, staleness: clients.staleness, watch: watch)
+                lists: try certificateStatus.lists()),
+            appVersions: versions, staleness: .seconds(clients.staleness.seconds), watch: watch)
     }
 
     /// The policy that clients have, or one with the pins that were given.
     private func policy(published: PublishedPinVersions?, for host: DialedHost) throws -> any TrustPolicy {
-        guard let published else { return try policy(pins: pin, for: host) }
+        guard let published else { return try required.policy(of: host) }
         return try published.policy(of: host)
-    }
-
-    private func policy(pins: [Pin], for host: DialedHost) throws -> any TrustPolicy {
-        let pattern = HostPattern(host)
-        guard !pins.isEmpty else { return StandardPolicy(host: pattern) }
-        do {
-            return try PinnedPolicy(host: pattern, pins: PinSet(pins: pins))
-        } catch {
-            throw ValidationError("--pin: \(error)")
-        }
     }
 }

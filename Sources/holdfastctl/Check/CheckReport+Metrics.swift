@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastPublishing
 
 extension CheckReport {
     /// The result as metrics: the host with its address, the exit code that it alone would give, and what ends.

@@ -1,4 +1,5 @@
 import HoldfastOutput
+import HoldfastPublishing
 
 /// The table that `check` prints for several hosts: a line for each, and how many there are of each kind.
 struct CheckTable {

@@ -1,5 +1,6 @@
 import Holdfast
 import HoldfastProbe
+import HoldfastPublishing
 
 /// One host to check, with everything that is needed for it.
 struct HostExamination: Sendable {
@@ -8,20 +9,21 @@ struct HostExamination: Sendable {
     let host: DialedHost
     /// What is known before the host is asked.
     let report: CheckReport
-    let watch: ExpiryWatch?
 
     /// A report for each chain that the host shows, at any of its addresses and for each kind of key, and for each
     /// address that could not be asked.
-    func run(_ probe: HostProbe, _ validator: PathValidator, _ lookup: RevocationLookup) async -> [CheckReport] {
+    func run(_ probe: HostProbe, _ checking: ChainChecking) async -> [CheckReport] {
         let findings = await probe.ask(host, policy: policy)
-        var reports: [CheckReport] = []
+        var found: [(sightings: [Sighting], report: CheckReport)] = []
         for sighting in findings.sightings {
-            if let index = reports.firstIndex(where: { $0.isOf(sighting) }) {
-                reports[index].take(anotherAddress: sighting)
+            if let index = found.firstIndex(where: { $0.sightings.first?.showsTheSame(as: sighting) == true }) {
+                found[index].sightings.append(sighting)
+                found[index].report.addresses = found[index].sightings.compactMap(\.address?.description)
             } else {
-                reports.append(await report(on: sighting, of: findings, validator, lookup))
+                found.append(([sighting], await report(on: sighting, of: findings, checking)))
             }
         }
+        var reports = found.map(\.report)
         if let remark = findings.remark, let first = reports.firstIndex(where: { $0.error == nil }) {
             reports[first].remarks = (reports[first].remarks ?? []) + [remark]
             reports[first].notAsked = remark
@@ -30,21 +32,18 @@ struct HostExamination: Sendable {
     }
 
     private func report(
-        on sighting: Sighting, of findings: HostFindings, _ validator: PathValidator, _ lookup: RevocationLookup
+        on sighting: Sighting, of findings: HostFindings, _ checking: ChainChecking
     ) async -> CheckReport {
         var report = report
-        report.sightings = [sighting]
         report.address = sighting.address?.description
         report.proxy = sighting.proxy?.description
         switch sighting.result {
         case .failure(let failure):
             return report.failing(CommandFailure(failure, advice: findings.advice(on: failure)))
         case .success(let shown):
-            let decision = await lookup.decision(after: shown.decision, by: policy, validator)
             report.tls = shown.tlsVersion
             report.asksForClientCertificate = shown.asksForClientCertificate
-            report.revocationLists = decision.chain.flatMap(lookup.places)
-            report.take(decision, validator: validator, watch: watch)
+            await checking.take(shown.decision, by: policy, into: &report)
             return report
         }
     }
@@ -60,17 +59,12 @@ struct HostExamination: Sendable {
     }
 }
 
-extension CheckReport {
+extension Sighting {
     /// Whether another address showed the same, with the same version of TLS.
-    fileprivate func isOf(_ sighting: Sighting) -> Bool {
-        guard let mine = sightings.first?.shown, let other = sighting.shown else { return false }
+    fileprivate func showsTheSame(as other: Sighting) -> Bool {
+        guard let mine = shown, let other = other.shown else { return false }
         return mine.decision.chain == other.decision.chain && mine.tlsVersion == other.tlsVersion
             && mine.asksForClientCertificate == other.asksForClientCertificate
             && mine.decision.isTrusted == other.decision.isTrusted
-    }
-
-    fileprivate mutating func take(anotherAddress sighting: Sighting) {
-        sightings.append(sighting)
-        addresses = sightings.compactMap(\.address?.description)
     }
 }

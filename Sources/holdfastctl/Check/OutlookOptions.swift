@@ -67,7 +67,7 @@ struct OutlookOptions: ParsableArguments {
     }
 
     /// A name, and the file behind its equals sign.
-    private static func pair(_ text: String) -> (name: String, file: String?) {
+    static func pair(_ text: String) -> (name: String, file: String?) {
         guard let sign = text.firstIndex(of: "=") else { return (text, nil) }
         let file = text[text.index(after: sign)...]
         return (String(text[..<sign]), file.isEmpty ? nil : String(file))
@@ -128,13 +128,13 @@ struct OutlookOptions: ParsableArguments {
     ///   - name: what those anchors are called.
     ///   - lists: the revocation lists that clients have.
     func platforms(
-        _ anchors: TrustAnchors, named name: String, lists: [CertificateRevocationList]
+        _ anchors: TrustAnchors, named name: String, lists: RevocationLists
     ) throws(CommandFailure) -> [PublicationOutlook.Platform] {
         guard !platform.isEmpty else { return Self.platform(anchors, named: name, lists: lists) }
         var platforms: [PublicationOutlook.Platform] = []
         for text in platform {
             let (name, file) = Self.pair(text)
-            let anchors = TrustAnchors(try InputFile.certificates(of: file ?? ""))
+            let anchors = try InputFile.chain(of: file ?? "").anchors
             platforms += Self.platform(anchors, named: name, lists: lists)
         }
         return platforms
@@ -142,11 +142,8 @@ struct OutlookOptions: ParsableArguments {
 
     /// The one platform with these anchors.
     static func platform(
-        _ anchors: TrustAnchors, named name: String, lists: [CertificateRevocationList] = []
+        _ anchors: TrustAnchors, named name: String, lists: RevocationLists = RevocationLists()
     ) -> [PublicationOutlook.Platform] {
-        [
-            .init(
-                name, anchors: anchors.certificates.map { Data($0.der) }, revocationLists: lists.map { Data($0.der) })
-        ]
+        [.init(name, trusting: anchors, revocationLists: lists.lists)]
     }
 }

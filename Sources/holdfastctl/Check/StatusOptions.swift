@@ -1,5 +1,6 @@
 import ArgumentParser
 import Holdfast
+import HoldfastPublishing
 
 /// What `check` requires of certificates in addition to a valid path: that nobody has revoked them, a certain policy
 /// under which they were issued, and that transparency logs have seen them.
@@ -31,33 +32,34 @@ struct StatusOptions: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var logList: String?
 
-    /// Makes a validator with these requirements.
-    func validator(
-        to anchors: TrustAnchors, by lookup: RevocationLookup
-    ) throws(CommandFailure) -> PathValidator {
-        PathValidator(
-            anchors: anchors, revocation: lookup.source, certificatePolicies: certificatePolicies,
-            transparency: try transparency())
-    }
-
-    private func transparency() throws(CommandFailure) -> Transparency {
-        guard let logList else { return .none }
-        let json = try InputFile.content(of: logList, maximumBytes: TransparencyLogList.maximumBytes)
-        do throws(DocumentError) {
-            return .required(try TransparencyLogList(json: json))
-        } catch {
-            throw CommandFailure(.unreadableFile, "\(logList): \(error)")
+    /// Reads the files, for checks of hosts or chains.
+    /// - Parameter limit: how long fetching the lists of a host may take.
+    func checking(
+        trusting anchors: TrustAnchors, watch: ExpiryWatch?, within limit: Duration
+    ) throws(CommandFailure) -> ChainChecking {
+        let lists = try lists()
+        let logs = try logList.map { path throws(CommandFailure) in
+            (name: path, json: try InputFile.content(of: path, maximumBytes: TransparencyLogList.maximumBytes))
+        }
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            let lookup = try RevocationLookup(
+                lists: lists.lists, within: limit, fetchingWith: revocation ? RevocationListProvider() : nil)
+            return try ChainChecking(trusting: anchors, lookup: lookup, policies: policy, logs: logs, watch: watch)
         }
     }
 
-    private var certificatePolicies: CertificatePolicies {
-        policy.isEmpty ? .any : CertificatePolicies(acceptable: Set(policy), requiresExplicitPolicy: true)
-    }
-
     /// Reads the files with revocation lists.
-    func lookup(within limit: Duration) throws(CommandFailure) -> RevocationLookup {
-        let lists = try RevocationFile.lists(from: crl)
-        return try RevocationLookup(lists: lists, fetches: revocation, within: limit)
+    func lists() throws(CommandFailure) -> RevocationLists {
+        var lists = RevocationLists()
+        for path in crl {
+            let data = try InputFile.content(of: path, maximumBytes: RevocationLists.maximumBytes)
+            do throws(PublishingError) {
+                try lists.add(data, named: path)
+            } catch {
+                throw CommandFailure(error)
+            }
+        }
+        return lists
     }
 
     private static func policy(_ text: String) throws -> String {

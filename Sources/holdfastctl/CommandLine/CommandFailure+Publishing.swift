@@ -15,7 +15,8 @@ extension CommandFailure {
             default: .invalidList
             }
         let subject = error.subject.map { "\($0): " } ?? ""
-        self.init(code, "\(subject)expected \(error.expected), found \(error.found). \(error.remedy)")
+        let remedy = error.remedy.isEmpty ? "" : ". \(error.remedy)"
+        self.init(code, "\(subject)expected \(error.expected), found \(error.found)\(remedy)")
     }
 
     /// Calls the library, and throws its errors as the command's.

@@ -31,7 +31,7 @@ enum ClientCertificateFiles {
     private static func bytes(
         of path: String, wanting purpose: ForeignFile.Purpose
     ) throws(CommandFailure) -> [UInt8] {
-        let data = try InputFile.content(of: path, maximumBytes: CertificateFile.maximumBytes)
+        let data = try InputFile.content(of: path, maximumBytes: ChainFile.maximumBytes)
         try ForeignFile(data, path: path).refuse(wanting: purpose)
         return Array(data)
     }

@@ -2,6 +2,7 @@ public import ArgumentParser
 import Foundation
 import Holdfast
 public import HoldfastProbe
+import HoldfastPublishing
 
 /// How to reach a server and what to trust, for every verb that connects.
 struct ConnectionOptions: ParsableArguments {
@@ -132,10 +133,14 @@ struct ConnectionOptions: ParsableArguments {
     private static let timeoutsOfHost = 6
 
     /// A probe that asks as these options say. It reads the files that they name.
-    /// - Parameter validator: the validator; nil for one that uses only the anchors of the options.
-    func probe(_ validator: PathValidator? = nil) async throws(CommandFailure) -> HostProbe {
-        let made: PathValidator = if let validator { validator } else { PathValidator(anchors: try await anchors()) }
-        var probe = HostProbe(validator: made)
+    /// - Parameter checking: how chains are validated; nil to use only the anchors of the options.
+    func probe(_ checking: ChainChecking? = nil) async throws(CommandFailure) -> HostProbe {
+        var probe =
+            if let checking {
+                HostProbe(validator: checking.validator)
+            } else {
+                HostProbe(trusting: try await anchors())
+            }
         let limit = Duration.seconds(timeout)
         probe.deadlines = ProbeDeadlines(
             resolving: limit, connecting: limit, handshake: limit, whole: limit * Self.timeoutsOfHost)
@@ -164,7 +169,7 @@ struct ConnectionOptions: ParsableArguments {
                 throw CommandFailure(.noAnchors, "\(error)")
             }
         }
-        return TrustAnchors(try InputFile.certificates(of: ca))
+        return try InputFile.chain(of: ca).anchors
     }
 }
 

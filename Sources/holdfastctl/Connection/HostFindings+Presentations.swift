@@ -15,7 +15,7 @@ extension HostFindings {
                 }
                 return .init(unreadable: place, because: words ?? "it showed no certificates")
             }
-            return .init(chain.certificates.map { Data($0) }, at: place, seen: time)
+            return .init(chain, at: place, seen: time)
         }
         if isChosenByProxy, let remark { presentations.append(.init(unreadable: "other addresses", because: remark)) }
         return presentations

@@ -51,8 +51,8 @@ struct ImportCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("A pin of the configuration whose key is in reserve. Repeatable.", valueName: "pin"),
-        transform: { try Pin($0) })
-    var backup: [Pin] = []
+        transform: { try NamedPin($0) })
+    var backup: [NamedPin] = []
 
     @Flag(help: "Leave out what a pin file cannot express.")
     var lossy = false
@@ -64,7 +64,9 @@ struct ImportCommand: AsyncParsableCommand {
     var printing: PrintOptions
 
     func validate() throws {
-        guard !printing.json || output.isFile else { throw ValidationError("--json goes with -o: the pin file is JSON itself.") }
+        guard !printing.json || output.isFile else {
+            throw ValidationError("--json goes with -o: the pin file is JSON itself.")
+        }
     }
 
     private static let maximumBytes = 1 << 20
@@ -86,7 +88,7 @@ struct ImportCommand: AsyncParsableCommand {
 
     private func read(_ data: Data) throws(CommandFailure) -> PinImport {
         do throws(PublishingError) {
-            return try PinImport(data, from: source, role: role, backups: Set(backup))
+            return try PinImport(data, from: source, role: role, backups: Set(backup.map(\.pin)))
         } catch {
             let failure = CommandFailure(error)
             throw CommandFailure(failure.code, "\(path): \(failure.message)")

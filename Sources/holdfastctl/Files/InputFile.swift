@@ -34,26 +34,16 @@ enum InputFile {
 
     /// Reads everything that contains a public key from a file in PEM or DER.
     static func publicKeys(of path: String) throws(CommandFailure) -> PublicKeyFile.Content {
-        let data = try content(of: path, maximumBytes: CertificateFile.maximumBytes)
+        let data = try content(of: path, maximumBytes: ChainFile.maximumBytes)
         return try CommandFailure.rethrowing { () throws(PublishingError) in
             try PublicKeyFile(data, path: path).read()
         }
     }
 
     /// Reads all certificates of a file, which must have at least one.
-    static func certificates(of path: String) throws(CommandFailure) -> [X509Certificate] {
-        let data = try content(of: path, maximumBytes: CertificateFile.maximumBytes)
-        try ForeignFile(data, path: path).refuse(wanting: .certificate)
-        do throws(CertificateFileError) {
-            let certificates = try CertificateFile.certificates(in: data, named: path)
-            guard !certificates.isEmpty else {
-                throw CertificateFileError(
-                    .notACertificate, file: path, expected: "at least one certificate", found: "other PEM blocks only")
-            }
-            return certificates
-        } catch {
-            throw CommandFailure(.unreadableFile, "\(path): \(error)")
-        }
+    static func chain(of path: String) throws(CommandFailure) -> ChainFile {
+        let data = try content(of: path, maximumBytes: ChainFile.maximumBytes)
+        return try CommandFailure.rethrowing { () throws(PublishingError) in try ChainFile(data, path: path) }
     }
 
     private static func standardContent() throws(CommandFailure) -> Data {

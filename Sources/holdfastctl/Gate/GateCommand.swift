@@ -45,7 +45,7 @@ struct GateCommand: AsyncParsableCommand {
 
             With --json one object is printed: answer (open, ending, closed, unknown), host, port, next, until, \
             servedUntil, servedEndsFirst, cause (code, text), clients (document, kind, holders, appVersions, platform), \
-            premises.
+            premises, error (code, message).
             """)
 
     @Argument(
@@ -126,11 +126,12 @@ struct GateCommand: AsyncParsableCommand {
         let report: GateReport
         switch result {
         case .success(let found): report = found
-        case .failure(let error) where error.status == .negativeAnswer:
+        case .failure(let error) where error.status == .wrongUsage: throw error
+        case .failure(let error):
             // 1 says when it will be; of a document that nobody can read that is not known.
             Output.standard.complain(error.message)
-            throw NegativeAnswer(status: .couldNotFindOut)
-        case .failure(let error): throw error
+            report = GateReport(error, next: next, on: try connection.dialed(try host.get()))
+            if answer.isText || answer.quiet { throw NegativeAnswer(status: .couldNotFindOut) }
         }
         if answer.json {
             try Output.standard.json(report)
@@ -195,7 +196,7 @@ struct GateCommand: AsyncParsableCommand {
         return PublicationOutlook.Inputs(
             documents: documents, hosts: [],
             platforms: try clients.platforms(
-                anchors, named: connection.ca ?? "the authorities of this machine", lists: []),
+                anchors, named: connection.ca ?? "the authorities of this machine", lists: RevocationLists()),
             appVersions: clients.appVersions(carrying: documents), staleness: .seconds(clients.staleness.seconds),
             span: .seconds(span.seconds), now: now)
     }
@@ -208,12 +209,12 @@ struct GateCommand: AsyncParsableCommand {
             }
             return .key(Data(entry.subjectPublicKeyInfo))
         }
-        return .chain(try InputFile.certificates(of: next).map { Data($0.der) })
+        return .chain(try InputFile.chain(of: next).octets)
     }
 
     /// When the first certificate of what the host shows ends.
     private func servedEnd(of host: DialedHost) async throws(CommandFailure) -> Date? {
-        let findings = await (try connection.probe()).ask(host, policy: StandardPolicy(host: HostPattern(host)))
+        let findings = await (try connection.probe()).ask(host)
         if let failure = findings.commandFailure { throw failure }
         guard !findings.isChosenByProxy else {
             throw CommandFailure(

@@ -35,6 +35,17 @@ struct GateReport: Encodable {
     var cause: Cause?
     var clients: Clients?
     var premises: [String] = []
+    /// Why nothing could be found out.
+    var error: CheckReport.Failing?
+
+    /// Makes the report of a host, or of documents, that could not be asked or read.
+    init(_ failure: CommandFailure, next: String, on host: DialedHost) {
+        answer = .unknown
+        self.next = next
+        self.host = host.name
+        port = host.port
+        error = .init(code: failure.code.rawValue, message: failure.message)
+    }
 
     init(_ gate: InstallationGate, next: String, on host: DialedHost) {
         self.next = next

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Crypto
 import Foundation
 import Holdfast
 import HoldfastOutput
@@ -101,23 +100,7 @@ enum PublicKeyArgument {
             return try DocumentPublicKey(base64: text)
         }
         let content = try KeyFile.content(of: text)
-        try ForeignFile(content, path: text).refuse(wanting: .publicKey)
-        guard content.range(of: Data("PRIVATE KEY".utf8)) == nil else {
-            throw CommandFailure(
-                .wrongUsage, "\(text) has a private key; give the public one, which holdfastctl export prints")
-        }
-        guard let block = PEMBlocks.read(content).first(where: { $0.kind == .publicKey }) else {
-            return try DocumentPublicKey(
-                base64: String(decoding: content, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
-        }
-        switch block.content {
-        case .failure(let problem): throw CommandFailure(.wrongUsage, "\(text) cannot be read: \(problem.text)")
-        case .success(let der):
-            guard let key = try? P256.Signing.PublicKey(derRepresentation: der) else {
-                throw CommandFailure(.wrongUsage, "\(text) has a public key that is not on P-256")
-            }
-            return try DocumentPublicKey(x963: Array(key.x963Representation))
-        }
+        return try DocumentPublicKey(file: content, path: text)
     }
 }
 

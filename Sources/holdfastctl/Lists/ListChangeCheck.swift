@@ -36,59 +36,33 @@ struct ListChangeCheck: ParsableArguments {
         let (old, new) = change
         let changed = Set(names.map { ASCIIText.lowercased($0) })
         let hosts = old.hosts.filter { changed.contains(ASCIIText.lowercased($0.name)) }
-        let open = old.namesThatCannotBeDialed.filter { changed.contains(ASCIIText.lowercased($0)) }
-        if !open.isEmpty {
-            let names = open.map { SafeText.escapedLine($0) }.joined(separator: ", ")
+        let undialed = old.namesThatCannotBeDialed.filter { changed.contains(ASCIIText.lowercased($0)) }
+        if !undialed.isEmpty {
+            let names = undialed.map { SafeText.escapedLine($0) }.joined(separator: ", ")
             Output.standard.remark("warning: not asked, because they name no host that can be dialed: \(names)")
         }
         guard !hosts.isEmpty else { return }
         let anchors = try await connection.anchors()
-        let validator = PathValidator(anchors: anchors)
-        let lookup = try RevocationLookup(lists: [], fetches: false, within: .seconds(connection.timeout))
-        let probe = try await connection.probe(validator)
-        let examinations = try hosts.map { host in
-            let dialed = try connection.dialed(host)
-            return HostExamination(
-                policy: try new.policy(of: dialed), host: dialed,
-                report: CheckReport(host: dialed, time: now, pins: new.pins(of: dialed, at: now)), watch: nil)
+        let probe = try await connection.probe()
+        let dialed = try hosts.map { try connection.dialed($0) }
+        let shown = await SideBySide.map(dialed, atMost: Self.hostsAtOnce) { host in
+            PublicationOutlook.Host(
+                host.name, port: host.port, shown: await probe.ask(host).presentations(at: now))
         }
-        let reports = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
-            await examination.run(probe, validator, lookup)
-        }.flatMap(\.self)
-        let outlook = PublishedOutlook(
-            documents: [new.document, old.document],
-            platforms: OutlookOptions.platform(anchors, named: connection.ca ?? "this machine's anchors"),
-            appVersions: .noShippedPins)
-        let rows = try outlook.rows(of: reports, at: now).rows
-        var found: [Override] = []
-        for (report, rows) in zip(reports, rows) {
-            let place = "\(report.server)\(report.address.map { " at \($0)" } ?? "")"
-            if let error = report.error {
-                found += complain(.unreachable, "\(place) could not be asked: \(error.message)")
-                continue
-            }
-            // What was not judged is never good.
-            guard rows.contains(where: { $0.document == 0 && $0.verdict != .unknown }) else {
-                found += complain(.unreachable, "\(place): what clients get is unknown")
-                continue
-            }
-            func isOut(_ document: Int) -> PublicationOutlook.Row? {
-                rows.first { $0.document == document && $0.verdict == .out }
-            }
-            guard isOut(1) == nil, let refused = isOut(0) else { continue }
-            found += complain(
-                .refused, "\(place): clients get in now, and would be locked out (\(refused.cause?.words ?? ""))")
+        let judgement = try ListChangeJudgement(
+            from: old, to: new, hosts: shown,
+            platforms: [.init(connection.ca ?? "this machine's anchors", trusting: anchors)], at: now)
+        var open: [Override] = []
+        for finding in judgement.findings {
+            let kind: Override = finding.kind == .refused ? .refused : .unreachable
+            let isOverridden = force.contains(kind)
+            if !isOverridden { open.append(kind) }
+            Output.standard.complain(
+                "\(isOverridden ? "warning: " : "")\(kind.rawValue): \(SafeText.escapedLine(finding.text))")
         }
-        guard found.isEmpty else {
+        guard open.isEmpty else {
             Output.standard.complain("\(list) is left as it is")
-            throw NegativeAnswer(status: found.contains(.refused) ? .negativeAnswer : .couldNotFindOut)
+            throw NegativeAnswer(status: open.contains(.refused) ? .negativeAnswer : .couldNotFindOut)
         }
-    }
-
-    /// - Returns: what was found, unless it was overridden.
-    private func complain(_ kind: Override, _ text: String) -> [Override] {
-        let isOverridden = force.contains(kind)
-        Output.standard.complain("\(isOverridden ? "warning: " : "")\(kind.rawValue): \(SafeText.escapedLine(text))")
-        return isOverridden ? [] : [kind]
     }
 }

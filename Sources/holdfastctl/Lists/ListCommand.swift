@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl list`
@@ -57,34 +58,22 @@ struct ListShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let data = try PinListFile(list).data()
-        let report: PinListReport
-        do {
-            report = try read(data, now: SystemWallClock().now)
-        } catch let error as CommandFailure {
-            throw CommandFailure(error.code, "\(list) is not a list of fingerprints: \(error.message)")
+        let now = SystemWallClock().now
+        let report: FingerprintListReport
+        do throws(DocumentError) {
+            report =
+                if let key = key?.value {
+                    try FingerprintListReport(verifying: data, named: list, with: key, at: now)
+                } else {
+                    try FingerprintListReport(unverified: data, named: list, at: now)
+                }
         } catch {
-            throw CommandFailure(
-                .invalidList, "\(list) is not a list of fingerprints: \(ForeignErrorText.whole(error))")
+            throw CommandFailure(.invalidList, "\(list) is not a list of fingerprints: \(error)")
         }
         try printing.print(report) { output in
             report.print(to: output)
             if !report.verified { output.line("Signatures were not verified: holdfastctl verify does that.", .faint) }
         }
-    }
-
-    private func read(_ data: Data, now: Date) throws -> PinListReport {
-        if let key {
-            let verified = try FingerprintList(verifying: data, with: try key.get())
-            return PinListReport(
-                file: list, entries: verified.entries, hasDomains: verified.unsignedDomainsConfiguration != nil,
-                verified: true, now: now)
-        }
-        let unverified = try UnverifiedFingerprintList(data)
-        guard let entries = unverified.entries else {
-            throw CommandFailure(.invalidList, "it has no field \"fingerprints\"")
-        }
-        return PinListReport(
-            file: list, entries: entries, hasDomains: unverified.hasDomains, verified: false, now: now)
     }
 }
 
@@ -122,22 +111,20 @@ struct ListPruneCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemWallClock().now
-        // An entry is valid up to and including the second of its expiration.
-        let second = Date(wholeSeconds: now.wholeSeconds)
-        var removed: [FingerprintEntry] = []
+        var removal: ListRemoval?
         let change = try PinListFile(list).update(signedBy: try key.get(), creating: false) { draft in
-            removed = draft.prune(at: second)
+            removal = ListRemoval(expiredOf: &draft, at: now)
             return try draft.withItsSignatures()
         }
-        try ListRemoval(file: list, removed: removed.map { .init($0, now: now) }, remaining: change.after.count)
+        try ListRemovalReport(file: list, removed: removal?.removed ?? [], remaining: change.count)
             .print(printing, to: PinListFile(list).tells)
     }
 }
 
 /// What was removed from a list. Its fields are those of the JSON object.
-struct ListRemoval: Encodable {
+struct ListRemovalReport: Encodable {
     let file: String
-    let removed: [PinListReport.Entry]
+    let removed: [FingerprintListReport.Entry]
     let remaining: Int
 
     func print(_ printing: PrintOptions, to output: Output) throws {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl list remove`
@@ -64,54 +65,24 @@ struct ListRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemWallClock().now
-        // An entry is valid up to and including the second of its expiration.
-        let second = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
-        var removed: [FingerprintEntry] = []
-        var orphans: [String] = []
+        var removal: ListRemoval?
         func remove(from draft: inout PinListDraft) throws -> Data {
-            removed = []
-            for subject in subjects {
-                let found = draft.remove { Self.matches($0, subject) }
-                guard !found.isEmpty else {
-                    throw CommandFailure(
-                        .invalidList, "\(list) is left as it is: it has no entry of \(SafeText.escapedLine(subject))")
-                }
-                removed += found
-            }
-            let live = Set(draft.entries.filter { $0.expiryDate >= second }.map { Array($0.name.utf8) })
-            orphans = Set(removed.filter { $0.expiryDate >= second }.map { Array($0.name.utf8) }).subtracting(live)
-                .sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
-            guard orphans.isEmpty || retire else {
-                throw CommandFailure(
-                    .invalidList,
-                    "\(list) is left as it is: \(Self.listed(orphans)) would have no live entry, and clients refuse "
-                        + "such a list. Sign what replaces it first; --retire is for a host that is gone.")
-            }
+            removal = try ListRemoval(of: subjects, from: &draft, named: list, retiring: retire, at: now)
             return try draft.withItsSignatures()
         }
         let (file, publicKey) = (PinListFile(list), try key.get())
         if let preview = try file.preview(signedBy: publicKey, at: now, remove) {
             // A host that is gone cannot be asked.
-            let names = removed.filter { entry in
-                entry.expiryDate >= second && !orphans.contains { $0.utf8.elementsEqual(entry.name.utf8) }
-            }.map(\.name)
-            try await check.check(preview, concerning: names, of: list, by: connection, at: now)
+            try await check.check(
+                preview, concerning: removal?.changedNames ?? [], of: list, by: connection, at: now)
         }
         let change = try file.update(signedBy: publicKey, creating: false, remove)
-        if !orphans.isEmpty {
+        if let orphans = removal?.orphans, !orphans.isEmpty {
+            let names = orphans.map { SafeText.escapedLine($0) }.joined(separator: ", ")
             Output.standard.remark(
-                "warning: \(Self.listed(orphans)) has no live entry any more: clients that know one refuse this list")
+                "warning: \(names) has no live entry any more: clients that know one refuse this list")
         }
-        try ListRemoval(file: list, removed: removed.map { .init($0, now: now) }, remaining: change.after.count)
+        try ListRemovalReport(file: list, removed: removal?.removed ?? [], remaining: change.count)
             .print(printing, to: PinListFile(list).tells)
-    }
-
-    private static func listed(_ names: [String]) -> String {
-        names.map { SafeText.escapedLine($0) }.joined(separator: ", ")
-    }
-
-    private static func matches(_ entry: FingerprintEntry, _ subject: String) -> Bool {
-        if let pin = try? SignCommand.fingerprint(subject) { return entry.pin == pin }
-        return ASCIIText.lowercased(entry.name) == ASCIIText.lowercased(subject)
     }
 }

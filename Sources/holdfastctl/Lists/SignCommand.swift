@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastProbe
+import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl sign`
@@ -69,8 +71,8 @@ struct SignCommand: AsyncParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp("The SHA-256 of a certificate, instead of one.", valueName: "hex or Base64"),
-        transform: Self.fingerprint)
-    var fingerprint: Pin?
+        transform: ListFingerprint.init)
+    var fingerprint: ListFingerprint?
 
     @Option(
         name: [.customShort("t"), .long],
@@ -113,29 +115,10 @@ struct SignCommand: AsyncParsableCommand {
     var connection: ConnectionOptions
 
     private struct Report: Encodable {
-        enum Change: String, Encodable {
-            case added, replaced, unchanged
-        }
-
-        struct Signed: Encodable {
-            let change: Change
-            let entry: PinListReport.Entry
-
-            private enum Key: CodingKey {
-                case change
-            }
-
-            func encode(to encoder: any Encoder) throws {
-                try entry.encode(to: encoder)
-                var container = encoder.container(keyedBy: Key.self)
-                try container.encode(change, forKey: .change)
-            }
-        }
-
         let list: String
         let created: Bool
-        let signed: [Signed]
-        let removed: [PinListReport.Entry]
+        let signed: [ListChange.Signed]
+        let removed: [FingerprintListReport.Entry]
         let entries: Int
         let namesWithoutBackup: [String]
     }
@@ -181,20 +164,16 @@ struct SignCommand: AsyncParsableCommand {
     func run() async throws {
         let key = try key.read()
         let now = SystemWallClock().now
-        let entries: [FingerprintEntry]
-        if let fingerprint, let expires {
-            entries = try SignedSubjects.entries(
-                for: name, fingerprint: fingerprint, expires: expires, depth: depth, now: now)
-        } else {
-            entries = try await SignedSubjects(
-                names: name, connection: connection, allowsUntrusted: allowUntrusted, depth: depth,
-                staleness: .seconds(staleness.seconds), now: now
-            ).entries(of: sources)
+        let passed = try await passed(at: now)
+        guard passed.problems.isEmpty else {
+            throw CommandFailure(.notSigned, "nothing was signed\n" + passed.problems.joined(separator: "\n"))
         }
+        for warning in passed.warnings { Output.standard.remark("warning: \(warning)") }
+        let entries = passed.entries
         guard let list else {
             let draft = PinListDraft(entries)
             try output.write(String(decoding: try draft.signed(by: key), as: UTF8.self))
-            PinListReport.warn(ofNamesWithoutBackup: draft.namesWithoutBackup(at: now), .standard)
+            FingerprintListReport.warn(ofNamesWithoutBackup: draft.namesWithoutBackup(at: now), .standard)
             return
         }
         func sign(_ draft: inout PinListDraft) throws -> Data {
@@ -202,30 +181,16 @@ struct SignCommand: AsyncParsableCommand {
             return try draft.signed(by: key)
         }
         if replace, let preview = try PinListFile(list).preview(signedBy: try key.publicKey, at: now, sign) {
-            try await check.check(preview, concerning: entries.map(\.name), of: list, by: connection, at: now)
+            try await check.check(preview, concerning: passed.names, of: list, by: connection, at: now)
         }
         let change = try PinListFile(list).update(signedBy: try key.publicKey, creating: true, sign)
         let report = Report(
-            list: list, created: change.isNew,
-            signed: PinListDraft(entries).entries.map { entry in
-                let kind: Report.Change =
-                    change.before.contains(entry)
-                    ? .unchanged
-                    : change.before.contains { Self.areAlike($0, entry) } ? .replaced : .added
-                return .init(change: kind, entry: .init(entry, now: now))
-            },
-            removed: change.before.filter { old in
-                !change.after.contains { Self.areAlike($0, old) && $0.depth == old.depth }
-            }.map { .init($0, now: now) },
-            entries: change.after.count, namesWithoutBackup: PinListDraft(change.after).namesWithoutBackup(at: now))
+            list: list, created: change.old == nil, signed: change.signed(entries, at: now),
+            removed: change.removed(at: now), entries: change.count,
+            namesWithoutBackup: change.namesWithoutBackup(at: now))
         let telling = PinListFile(list).tells
         try printing.print(report, to: telling) { print(report, to: $0) }
-        PinListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, .standard)
-    }
-
-    /// Names are compared octet by octet, as clients do.
-    private static func areAlike(_ one: FingerprintEntry, _ other: FingerprintEntry) -> Bool {
-        one.name.utf8.elementsEqual(other.name.utf8) && one.pin == other.pin
+        FingerprintListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, .standard)
     }
 
     private func print(_ report: Report, to output: Output) {
@@ -243,22 +208,44 @@ struct SignCommand: AsyncParsableCommand {
         }
     }
 
-    // MARK: Arguments
+    // MARK: Subjects
 
-    /// Reads a fingerprint in hexadecimal as the reference tool takes it, in Base64 as lists have it, or as `pin`
-    /// prints it.
-    static func fingerprint(_ text: String) throws -> Pin {
-        if text.hasPrefix("cert-sha256/") { return try Pin(text) }
-        guard !text.hasPrefix("sha256/") else {
-            throw CommandFailure(.wrongUsage, "expected the SHA-256 of a certificate, found the pin of a key")
+    /// Finds the certificates to sign for, and checks each before it becomes an entry.
+    private func passed(at now: Date) async throws -> ListSubjects.Passed {
+        if let fingerprint, let expires {
+            return try ListSubjects.passed(fingerprint, for: name, expires: expires, depth: depth, at: now)
         }
-        if let pin = try? Pin("cert-sha256/\(text)") { return pin }
-        if let octets = CanonicalBase64.decode(text.utf8),
-            let pin = try? Pin(subject: .certificate, digest: octets)
-        {
-            return pin
+        var rules = ListSubjects.Rules(staleness: .seconds(staleness.seconds))
+        (rules.allowsUntrusted, rules.depth) = (allowUntrusted, depth)
+        var subjects = ListSubjects(names: name, rules: rules, at: now)
+        let asksHosts = sources.contains { !PinInput.isFile($0) }
+        let anchors = try await anchors(asksHosts: asksHosts)
+        let probe = asksHosts ? try await connection.probe() : nil
+        for source in sources {
+            if let probe, !PinInput.isFile(source) {
+                try await add(source, to: &subjects, by: probe)
+            } else {
+                try subjects.add(try InputFile.chain(of: source).certificates, ofFile: source)
+            }
         }
-        throw CommandFailure(
-            .wrongUsage, "expected the SHA-256 of a certificate, 64 hexadecimal digits or 44 characters of Base64")
+        return subjects.passed(trusting: anchors)
+    }
+
+    private func anchors(asksHosts: Bool) async throws(CommandFailure) -> TrustAnchors {
+        do throws(CommandFailure) {
+            return try await connection.anchors()
+        } catch {
+            guard allowUntrusted, !asksHosts, error.code == .noAnchors else { throw error }
+            return TrustAnchors([])
+        }
+    }
+
+    private func add(_ source: String, to subjects: inout ListSubjects, by probe: HostProbe) async throws {
+        let host = try connection.dialed(try ServerAddress.hostWithOptionalPort(source))
+        // The decision does not matter here: what was presented is checked name by name afterward.
+        let findings = await probe.ask(host)
+        if let failure = findings.commandFailure { throw PinInput.noFile(failure, host.name) }
+        if let remark = findings.remark { Output.standard.remark("\(source): \(remark)") }
+        subjects.add(findings.shown.compactMap(\.decision.chain), of: host, named: source)
     }
 }

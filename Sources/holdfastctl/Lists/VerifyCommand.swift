@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl verify`
@@ -53,7 +54,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     private struct Answer: Encodable {
         let outcome: Outcome
-        let report: PinListReport
+        let report: FingerprintListReport
 
         private enum Key: CodingKey {
             case outcome
@@ -90,9 +91,9 @@ struct VerifyCommand: AsyncParsableCommand {
         let now = SystemWallClock().now
         let data = try PinListFile(list).data()
         let publicKey = try key.get()
-        let verified: FingerprintList
+        var report: FingerprintListReport
         do throws(DocumentError) {
-            verified = try FingerprintList(verifying: data, with: publicKey)
+            report = try FingerprintListReport(verifying: data, named: list, with: publicKey, at: now)
         } catch {
             if json {
                 let failure = Refusal.Failure(
@@ -102,7 +103,7 @@ struct VerifyCommand: AsyncParsableCommand {
             }
             throw CommandFailure(.invalidList, "\(list) does not verify: \(error)")
         }
-        guard !verified.entries.isEmpty else {
+        guard !report.entries.isEmpty else {
             let message = "clients refuse a list without entries"
             if json {
                 let failure = Refusal.Failure(
@@ -112,15 +113,12 @@ struct VerifyCommand: AsyncParsableCommand {
             }
             throw CommandFailure(.invalidList, "\(list) does not verify: \(message)")
         }
-        var report = PinListReport(
-            file: list, entries: verified.entries, hasDomains: verified.unsignedDomainsConfiguration != nil,
-            verified: true, now: now)
-        report.watch = watch
+        (report.watch, report.watchedSeconds) = (watch?.description, watch?.seconds)
         let outcome: Outcome = report.expired > 0 ? .expired : report.expiringSoon > 0 ? .expiring : .valid
         let status: CommandFailure.Status? =
             outcome == .valid ? nil : outcome == .expiring ? .endsSoon : .negativeAnswer
         if answer.format != nil {
-            let ends = verified.entries.map { (what: "entry of \($0.name)", date: $0.expiryDate) }
+            let ends = report.entries.map { (what: "entry of \($0.name)", date: Date(wholeSeconds: $0.expires)) }
             try answer.write(
                 PrometheusText(
                     verb: "verify", now: now, subjects: [.init(name: list, status: status, ends: ends)]))

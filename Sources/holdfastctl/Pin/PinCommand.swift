@@ -247,7 +247,7 @@ struct PinCommand: AsyncParsableCommand {
     private static func report(
         of host: DialedHost, _ probe: HostProbe, isForced: Bool
     ) async throws(CommandFailure) -> PinReport {
-        let findings = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host)))
+        let findings = await probe.ask(host)
         if let failure = findings.commandFailure { throw failure }
         if let remark = findings.remark { Output.standard.remark("\(host): \(remark)") }
         let decisions = findings.shown.map(\.decision)

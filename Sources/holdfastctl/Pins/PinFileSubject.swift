@@ -24,7 +24,7 @@ struct PinFileSubject: ParsableArguments {
 
     /// A pin that an argument names.
     struct Named {
-        let pin: Pin
+        let named: NamedPin
         /// Whether it is the key of an authority, as far as its certificate tells; nil for a pin alone.
         let isIssuer: Bool?
         /// Whether it is of a key that is in no certificate; nil for a pin alone.
@@ -38,7 +38,8 @@ struct PinFileSubject: ParsableArguments {
     func pins(includingIssuers includesIssuers: Bool = false) throws -> [Named] {
         var named: [Named] = []
         for source in sources {
-            for pin in try Self.pins(of: source, includesIssuers) where !named.contains(where: { $0.pin == pin.pin }) {
+            for pin in try Self.pins(of: source, includesIssuers)
+            where !named.contains(where: { $0.named == pin.named }) {
                 named.append(pin)
             }
         }
@@ -48,12 +49,12 @@ struct PinFileSubject: ParsableArguments {
     private static func pins(of source: String, _ includesIssuers: Bool) throws -> [Named] {
         if source.hasPrefix("sha256/") || source.hasPrefix("cert-sha256/") {
             do {
-                let pin = try Pin(source)
-                guard pin.subject == .publicKey else {
+                let pin = try NamedPin(source)
+                guard pin.isOfKey else {
                     throw CommandFailure(
                         .wrongUsage, "\(source): expected the pin of a key, sha256/BASE64, found that of a certificate")
                 }
-                return [Named(pin: pin, isIssuer: nil, isBackup: nil, source: source)]
+                return [Named(named: pin, isIssuer: nil, isBackup: nil, source: source)]
             } catch let failure as CommandFailure {
                 throw failure
             } catch {
@@ -70,7 +71,7 @@ struct PinFileSubject: ParsableArguments {
                     : "\(source) has only certificates of authorities; --role issuer pins those")
         }
         return try chosen.map { entry in
-            Named(pin: try Pin(entry.keyPin), isIssuer: entry.isIssuer, isBackup: entry.isBackup, source: source)
+            Named(named: try NamedPin(entry.keyPin), isIssuer: entry.isIssuer, isBackup: entry.isBackup, source: source)
         }
     }
 }

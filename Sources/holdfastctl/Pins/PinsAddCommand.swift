@@ -69,7 +69,8 @@ struct PinsAddCommand: AsyncParsableCommand {
             // A new entry needs a pin that counts first.
             for pin in pins {
                 try edit.add(
-                    pin.pin, as: role, state: state ?? (pin.isBackup == true ? .backup : .active), until: end, to: host,
+                    pin.named.pin, as: role, state: state ?? (pin.isBackup == true ? .backup : .active), until: end,
+                    to: host,
                     ports: ports?.numbers ?? [])
             }
         }

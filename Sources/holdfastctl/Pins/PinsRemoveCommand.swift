@@ -50,7 +50,7 @@ struct PinsRemoveCommand: AsyncParsableCommand {
         }
         let pins = try subject.pins(includingIssuers: role == .issuer)
         try editing.run { edit throws(PublishingError) in
-            for pin in pins { try edit.remove(pin.pin, as: role, from: host) }
+            for pin in pins { try edit.remove(pin.named.pin, as: role, from: host) }
         }
     }
 }
@@ -97,7 +97,7 @@ struct PinsRetireCommand: AsyncParsableCommand {
         }
         let pins = try subject.pins()
         try editing.run { edit throws(PublishingError) in
-            for pin in pins { try edit.retire(pin.pin, of: host) }
+            for pin in pins { try edit.retire(pin.named.pin, of: host) }
         }
     }
 }
@@ -136,6 +136,6 @@ struct PinsPromoteCommand: AsyncParsableCommand {
         guard pins.count == 1, let pin = pins.first else {
             throw CommandFailure(.wrongUsage, "\(subject.sources[0]) has several keys; name one by its pin")
         }
-        try editing.run { edit throws(PublishingError) in try edit.promote(pin.pin, of: host) }
+        try editing.run { edit throws(PublishingError) in try edit.promote(pin.named.pin, of: host) }
     }
 }

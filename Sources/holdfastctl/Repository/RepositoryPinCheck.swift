@@ -32,18 +32,17 @@ struct RepositoryPinCheck {
         var remarks: [String] = []
         let open = published.namesThatCannotBeDialed
         if !open.isEmpty { remarks.append("not asked, since they name no host: \(open.joined(separator: ", "))") }
-        let lookup = try RevocationLookup(lists: [], fetches: false, within: .seconds(connection.timeout))
         let anchors = try await connection.anchors()
-        let validator = PathValidator(anchors: anchors)
-        let probe = try await connection.probe(validator)
+        let checking = try ChainChecking(trusting: anchors)
+        let probe = try await connection.probe(checking)
         let examinations = try published.hosts.map { host in
             let dialed = try connection.dialed(host)
             return HostExamination(
                 policy: try published.policy(of: dialed), host: dialed,
-                report: CheckReport(host: dialed, time: now, pins: published.pins(of: dialed, at: now)), watch: nil)
+                report: CheckReport(host: dialed, time: now, pins: published.pins(of: dialed, at: now)))
         }
         let all = await SideBySide.map(examinations, atMost: Self.hostsAtOnce) { examination in
-            (host: examination.host, reports: await examination.run(probe, validator, lookup))
+            (host: examination.host, reports: await examination.run(probe, checking))
         }
         remarks += all.flatMap { host, reports in reports.flatMap { $0.remarks ?? [] }.map { "\(host): \($0)" } }
         var documents = [published.document]

@@ -87,8 +87,8 @@ struct RolloverCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A version of the app in the field, and the pin file that it carries: VERSION=FILE. Repeatable.",
-            valueName: "version=file"))
+            "A version of the app in the field, and the pin file that it carries: VERSION=FILE, or VERSION alone if it "
+                + "carries none. Repeatable.", valueName: "version[=file]"))
     var shipped: [String] = []
 
     @Option(
@@ -119,10 +119,10 @@ struct RolloverCommand: AsyncParsableCommand {
 
     func run() async throws {
         let now = SystemWallClock().now
-        let file = try RolloverDocument(document, key: try key?.get())
+        let file = try read(document, key: key?.value)
         var asked: [DialedHost] = []
         if hosts.isEmpty {
-            let all = file.hosts()
+            let all = file.hosts(defaultPort: ServerAddress.defaultPort)
             for pattern in all.patterns {
                 Output.standard.remark(
                     "\(SafeText.escapedLine(pattern)) names no host to ask: name the hosts to ask")
@@ -142,7 +142,7 @@ struct RolloverCommand: AsyncParsableCommand {
         let reports = await SideBySide.map(asked, atMost: Self.hostsAtOnce) { host in
             var inputs = common
             (inputs.host, inputs.port) = (host.name, host.port)
-            inputs.servers = await probe.ask(host, policy: StandardPolicy(host: HostPattern(host))).presentations(
+            inputs.servers = await probe.ask(host).presentations(
                 at: now)
             return RolloverReport.all(of: inputs, host: host, document: document)
         }.flatMap(\.self)
@@ -166,59 +166,43 @@ struct RolloverCommand: AsyncParsableCommand {
         let since = publishedTime(file, now)
         var documents: [PublicationOutlook.Document] = []
         for path in before {
-            documents.append(try RolloverDocument(path, key: try key?.get()).held(from: .distantPast, until: since))
+            documents.append(try read(path, key: key?.value).held(from: .distantPast, until: since))
         }
         documents.append(file.held(from: since))
         var versions: [PublicationOutlook.AppVersion] = []
         for text in shipped {
-            guard let sign = text.firstIndex(of: "="), text.index(after: sign) != text.endIndex else {
-                throw CommandFailure(.wrongUsage, "--shipped: expected VERSION=FILE, found \(text.quoted)")
+            let (version, file) = OutlookOptions.pair(text)
+            guard let path = file else {
+                versions.append(.init(version, carriesDocument: false))
+                continue
             }
-            let (version, path) = (String(text[..<sign]), String(text[text.index(after: sign)...]))
-            documents.append(try RolloverDocument(path, key: nil).held(from: .distantPast, in: version))
+            documents.append(try read(path, key: nil).held(from: .distantPast, in: version))
             versions.append(.init(version))
         }
         let anchors = try await connection.anchors()
         let platform = PublicationOutlook.Platform(
             connection.ca.map { "clients that trust \($0)" } ?? "clients that trust what this machine trusts",
-            anchors: anchors.certificates.map { Data($0.der) })
-        return RolloverInputs(
-            host: "", documents: documents, hasEarlierDocuments: !isFirst, servers: [],
-            candidates: try candidates(file), retiring: try retiringPins(), platforms: [platform],
+            trusting: anchors)
+        var inputs = RolloverInputs(
+            host: "", documents: documents, hasEarlierDocuments: !isFirst, servers: [], platforms: [platform],
             appVersions: versions.isEmpty ? .unknown : .versions(versions),
             staleness: staleness.map { .seconds($0.seconds) } ?? file.staleness, now: now)
+        for path in next {
+            let data = try InputFile.content(of: path, maximumBytes: ChainFile.maximumBytes)
+            inputs.candidates += try RolloverInputs.Candidate.candidates(
+                in: data, named: path, pinsCertificates: file.pinsCertificates)
+        }
+        for text in retiring where !inputs.retire(pin: text) {
+            try inputs.retire(
+                try InputFile.content(of: text, maximumBytes: ChainFile.maximumBytes), named: text)
+        }
+        return inputs
     }
 
-    /// What will be deployed.
-    private func candidates(_ file: RolloverDocument) throws -> [RolloverInputs.Candidate] {
-        try next.flatMap { path throws -> [RolloverInputs.Candidate] in
-            let entries = try InputFile.publicKeys(of: path).entries.filter { !$0.isIssuer }
-            guard !entries.isEmpty, !file.pinsCertificates || entries.allSatisfy({ $0.certificatePin != nil }) else {
-                throw CommandFailure(
-                    .wrongUsage,
-                    "\(path) has no \(file.pinsCertificates ? "certificate" : "key") of a server: --next is what is "
-                        + "deployed, and a list pins certificates")
-            }
-            guard entries.contains(where: { $0.kind == .certificate }) else {
-                return try entries.map { .init(path, keyPin: try Pin($0.keyPin)) }
-            }
-            return [.init(path, chain: try InputFile.certificates(of: path).map { Data($0.der) })]
-        }
-    }
-
-    /// The pins that are to be withdrawn, of keys and of certificates.
-    private func retiringPins() throws -> Set<Pin> {
-        var pins: Set<Pin> = []
-        for text in retiring {
-            if let pin = try? Pin(text) {
-                pins.insert(pin)
-                continue
-            }
-            for entry in try InputFile.publicKeys(of: text).entries where !entry.isIssuer {
-                pins.formUnion(try [entry.keyPin, entry.certificatePin].compactMap(\.self).map { try Pin($0) })
-            }
-        }
-        return pins
+    private func read(_ path: String, key: DocumentPublicKey?) throws -> RolloverDocument {
+        try RolloverDocument(
+            try InputFile.content(of: path, maximumBytes: RolloverDocument.maximumBytes), named: path, key: key,
+            remedy: "Give the signer's public key with --public-key.")
     }
 
     private func publishedTime(_ file: RolloverDocument, _ now: Date) -> Date {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastTUF
 
 /// `holdfastctl show`
@@ -95,18 +96,15 @@ struct ShowCommand: AsyncParsableCommand {
     func run() async throws {
         let input = try InputDocument(source)
         let data = try await input.content(
-            maximumBytes: CertificateRevocationList.maximumBytes, timeout: Int(timeout.seconds),
+            maximumBytes: ShownDocument.maximumBytes, timeout: Int(timeout.seconds),
             through: ConnectionOptions.proxiesOfEnvironment
         ) { () async throws(CommandFailure) in try await ConnectionOptions.anchors(ca: ca) }
-        let evidence = ShowEvidence(
-            key: try key.map { key throws(CommandFailure) in try key.get() },
-            signerCertificates: try signer.map { path throws(CommandFailure) in
-                try InputFile.certificates(of: path)
-            } ?? [],
-            root: try root.map { path throws(CommandFailure) in
-                try InputFile.content(of: path, maximumBytes: TUFSettings.pythonTUF.rootBytes)
-            },
-            challenge: challenge, signature: signature)
+        try refuseUselessEvidence(of: data, named: input.name)
+        var evidence = ShownDocument.Evidence()
+        evidence.key = key?.value
+        if let signer { evidence.signerCertificates = try InputFile.chain(of: signer).certificates }
+        if let root { evidence.root = try InputFile.content(of: root, maximumBytes: TUFSettings.pythonTUF.rootBytes) }
+        (evidence.challenge, evidence.signature) = (challenge, signature)
         let items = try ShownDocument(data, name: input.name, evidence: evidence, now: SystemWallClock().now).items()
         let output = Output.standard
         if printing.json {
@@ -120,13 +118,19 @@ struct ShowCommand: AsyncParsableCommand {
         }
         if items.contains(where: { $0.signature?.state == .invalid }) { throw NegativeAnswer() }
     }
-}
 
-/// The keys and values with which signatures are verified.
-struct ShowEvidence {
-    var key: DocumentPublicKey?
-    var signerCertificates: [X509Certificate] = []
-    var root: Data?
-    var challenge: String?
-    var signature: String?
+    /// An option that says nothing about the document is a mistake.
+    private func refuseUselessEvidence(of data: Data, named name: String) throws(CommandFailure) {
+        let kind = DocumentKind(data)
+        let uses: [(option: String, isGiven: Bool, kinds: [DocumentKind])] = [
+            ("--public-key", key != nil, [.signedList, .listEntry, .challengeAnswer]),
+            ("--challenge", challenge != nil, [.challengeAnswer]),
+            ("--signer", signer != nil, [.trustServerDocument, .pem, .der]),
+            ("--root", root != nil, [.metadata, .bundle]),
+        ]
+        for use in uses where use.isGiven && !use.kinds.contains(kind) {
+            throw CommandFailure(
+                .wrongUsage, "\(name) looks like \(kind.description), and \(use.option) does not apply to it")
+        }
+    }
 }

@@ -126,7 +126,6 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
     @Flag(help: "Print failures only: no line for a round in which all is well.")
     var quiet = false
 
-
     @Option(
         help: ArgumentHelp(
             "Connect this many times to each address. Every second time asks for a key of the other kind (ECDSA, RSA). "
@@ -220,10 +219,17 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             before: before,
             key: { () throws(CommandFailure) in try files.readKey(certificateFile: certificate) },
             hosts: { () throws(CommandFailure) in try files.readDomains() },
-            backups: { () throws(CommandFailure) in try TrustServerBackupFile.read(backup) },
+            backups: { () throws(CommandFailure) in try Self.backups(backup) },
             probe: { () async throws(CommandFailure) in try await connection.probe() })
         for complaint in inputs.complaints { log.warn(complaint) }
         return inputs
+    }
+
+    private static func backups(_ paths: [String]) throws(CommandFailure) -> TrustServerBackups {
+        let files = try paths.map { path throws(CommandFailure) in
+            (name: path, data: try InputFile.content(of: path, maximumBytes: ChainFile.maximumBytes))
+        }
+        return try CommandFailure.rethrowing { () throws(PublishingError) in try TrustServerBackups(files: files) }
     }
 
     private func publication(_ inputs: TrustServerInputs, _ gate: StopGate) -> TrustServerPublication {
@@ -232,7 +238,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         case .success(var probe):
             probe.connectionsPerAddress = tries
             ask = { [probe] host in
-                PublishingRound.Answer(await probe.ask(host, policy: StandardPolicy(host: HostPattern(host))))
+                PublishingRound.Answer(await probe.ask(host))
             }
         case .failure(let error): ask = { _ in .unreachable(error.message) }
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl trust-server show`
@@ -38,17 +39,15 @@ struct TrustServerShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (der, file) = try signer.certificate()
-        let certificate: X509Certificate
-        do throws(CertificateError) {
-            certificate = try X509Certificate(der: der)
-        } catch {
-            throw CommandFailure(.unreadableFile, "\(file): \(error)")
+        let certificate = CertificateReport(der: der, position: nil, now: SystemWallClock().now)
+        guard let end = certificate.notAfter else {
+            throw CommandFailure(.unreadableFile, "\(file): \(certificate.unreadable ?? "it cannot be read")")
         }
         let text = Data(der).base64EncodedString()
         let report = Report(
             customer: signer.customer, certificate: text, file: file,
-            certificatePin: certificate.certificatePin.description,
-            notAfter: certificate.notAfter.formatted(.iso8601))
+            certificatePin: certificate.certificatePin,
+            notAfter: end)
         try printing.print(report) { $0.line(text) }
     }
 }
@@ -86,9 +85,9 @@ struct TrustServerSignerOptions: ParsableArguments {
                 "\(file) is not there: holdfastctl trust-server init --customer \(customer) makes it; --folder names "
                     + "another folder")
         }
-        guard let first = try InputFile.certificates(of: file).first else {
+        guard let der = try InputFile.chain(of: file).octets.first else {
             throw CommandFailure(.unreadableFile, "\(file) has no certificate")
         }
-        return (Array(first.der), file)
+        return (Array(der), file)
     }
 }

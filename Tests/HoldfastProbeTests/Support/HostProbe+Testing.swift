@@ -10,10 +10,6 @@ extension HostProbe {
         deadlines = ProbeDeadlines(resolving: limit, connecting: limit, handshake: limit, whole: limit)
         if let addresses { resolver = .fixed(try addresses.map { try IPAddress($0) }) }
     }
-
-    func ask(_ host: DialedHost) async -> HostFindings {
-        await ask(host, policy: StandardPolicy(host: HostPattern(host)))
-    }
 }
 
 extension AddressResolver {

@@ -118,6 +118,24 @@ struct HelpTreeTests {
         }
     }
 
+    @Test("An option takes the same for every verb that has it")
+    func meanings() async throws {
+        var seen: [String: (verb: String, takes: String)] = [:]
+        for (verb, arguments) in try await Self.verbs().map({ ($0.name, $0.verb.arguments ?? []) }) {
+            for argument in arguments where argument.kind != "positional" {
+                let takes = argument.kind == "flag" ? "nothing" : argument.valueName ?? ""
+                // A file with the backups of a trust server, which has certificates too; otherwise a pin.
+                for name in argument.names ?? [] where name.name != "backup" {
+                    let key = "\(name.kind) \(name.name)"
+                    let first = seen[key] ?? (verb, takes)
+                    seen[key] = first
+                    #expect(first.takes == takes, "\(verb) and \(first.verb): \(key)")
+                }
+            }
+        }
+        #expect(seen.count > 60)
+    }
+
     @Test("A verb that watches ends prints metrics too")
     func metrics() async throws {
         for (name, verb) in try await Self.verbs() where verb.option("watch") != nil || name.hasSuffix("status") {

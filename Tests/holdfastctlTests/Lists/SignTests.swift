@@ -270,7 +270,7 @@ struct SignTests {
             #expect(text.contains(line))
 
             let more = try await site.sign(["next.pem", "api.pem", "--list", "pins.json"])
-            #expect(more.status == 0 && more.lines.last == "pins.json: 3 entries")
+            #expect(more.status == 0 && more.lines.first == "pins.json: 3 entries")
             #expect(!more.errors.contains("\(SigningSite.name) has one") && more.errors.contains("api.example.com has"))
             #expect(try site.entries().map(\.name) == ["api.example.com", SigningSite.name, SigningSite.name])
             #expect(try site.entries()[1].pin == Pin.certificate(next.der))

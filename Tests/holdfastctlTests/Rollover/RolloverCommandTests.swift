@@ -27,25 +27,6 @@ struct RolloverCommandTests {
         try PinFile.KeyPin(.publicKey(of: certificate.der), state: state)
     }
 
-    @Test("One entry decides about a host as in clients, also about the ports that it does not cover")
-    func ports() async throws {
-        try await SigningSite.with { site in
-            let leaf = try site.leaf("leaf.pem")
-            let file = try PinFile(hosts: [
-                PinFile.Host(HostPattern(SigningSite.name), ports: [443], pins: [Self.keyPin(leaf)]),
-                PinFile.Host(HostPattern("**.example.com"), pins: [Self.keyPin(leaf)]),
-            ])
-            try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
-            let document = try RolloverDocument(site.folder.appending(path: "bank.pins.json").path, key: nil)
-            let now = SystemWallClock().now
-            try document.check(DialedHost(SigningSite.name, port: 443), at: now)
-            try document.check(DialedHost("api.example.com", port: 8_443), at: now)
-            #expect(throws: CommandFailure.self) {
-                try document.check(DialedHost(SigningSite.name, port: 8_443), at: now)
-            }
-        }
-    }
-
     @Test("A key is rolled over step by step: backup, wait, deploy, remove, and nobody is locked out on the way")
     func pinFile() async throws {
         try await SigningSite.with { site in

@@ -183,7 +183,7 @@ struct ShowTests {
     func unknown() async throws {
         try await SigningSite.with { site in
             for (content, hint) in [
-                ("hello there", "not one of Holdfast's documents"), ("", "is empty"), ("{", "pin file"),
+                ("hello there", "one of Holdfast's documents"), ("", "is empty"), ("{", "pin file"),
                 ("ssh-ed25519 AAAA me@example", "ssh-keygen"),
             ] {
                 try site.write("it", content)

@@ -83,7 +83,9 @@ struct DocumentedFields {
             guard !known.contains(path) else { return false }
             // `keyNames.ID` stands for keys that the document makes.
             let parent = path.split(separator: ".").dropLast().joined(separator: ".")
-            return !known.contains { $0.hasPrefix("\(parent).") && $0.dropFirst(parent.count + 1).allSatisfy(\.isUppercase) }
+            return !known.contains {
+                $0.hasPrefix("\(parent).") && $0.dropFirst(parent.count + 1).allSatisfy(\.isUppercase)
+            }
         }
     }
 

@@ -1,24 +1,35 @@
-import Foundation
+package import Foundation
 import Holdfast
-import HoldfastPublishing
 
 /// Puts what hosts showed to the judge of the publication, and gives each report its answer.
-struct PublishedOutlook {
+package struct PublishedOutlook {
     /// What clients may hold.
-    let documents: [PublicationOutlook.Document]
-    let platforms: [PublicationOutlook.Platform]
-    let appVersions: PublicationOutlook.AppVersions
-    var staleness = TimeSpan.days(30)
+    package let documents: [PublicationOutlook.Document]
+    package let platforms: [PublicationOutlook.Platform]
+    package let appVersions: PublicationOutlook.AppVersions
+    package var staleness: Duration
     /// How soon an end is too soon; nil for only what is now.
-    var watch: ExpiryWatch?
+    package var watch: ExpiryWatch?
 
     /// How far it looks ahead at least, to say until when clients get in.
     private static let span = Duration.seconds(400 * 86_400)
 
-    private var watched: Duration { .seconds(watch?.span.seconds ?? 1) }
+    package init(
+        documents: [PublicationOutlook.Document], platforms: [PublicationOutlook.Platform],
+        appVersions: PublicationOutlook.AppVersions, staleness: Duration = .seconds(30 * 86_400),
+        watch: ExpiryWatch? = nil
+    ) {
+        self.documents = documents
+        self.platforms = platforms
+        self.appVersions = appVersions
+        self.staleness = staleness
+        self.watch = watch
+    }
+
+    private var watched: Duration { watch?.span ?? .seconds(1) }
 
     /// Judges all reports together, and writes the answers into them.
-    func judge(_ reports: inout [CheckReport], at now: Date) throws(CommandFailure) {
+    package func judge(_ reports: inout [CheckReport], at now: Date) throws(PublishingError) {
         let (all, open) = try rows(of: reports, at: now)
         let end = now.addingTimeInterval(watched.inSeconds)
         for (index, rows) in all.enumerated() where reports[index].error == nil {
@@ -28,9 +39,9 @@ struct PublishedOutlook {
     }
 
     /// What was judged about each report, and what is unknown about the clients whatever hosts show; nil if nothing is.
-    func rows(
+    package func rows(
         of reports: [CheckReport], at now: Date
-    ) throws(CommandFailure) -> (rows: [[PublicationOutlook.Row]], open: String?) {
+    ) throws(PublishingError) -> (rows: [[PublicationOutlook.Row]], open: String?) {
         var hosts: [PublicationOutlook.Host] = []
         var places: [(host: Int, chain: Int)] = []
         for report in reports {
@@ -43,10 +54,8 @@ struct PublishedOutlook {
         }
         let inputs = PublicationOutlook.Inputs(
             documents: documents, hosts: hosts, platforms: platforms, appVersions: appVersions,
-            staleness: .seconds(staleness.seconds), span: max(Self.span, watched), now: now)
-        let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in
-            try PublicationOutlook(judging: inputs)
-        }
+            staleness: staleness, span: max(Self.span, watched), now: now)
+        let outlook = try PublicationOutlook(judging: inputs)
         var byPlace = Dictionary(grouping: outlook.rows.indices) { index in
             [outlook.rows[index].hostIndex ?? -1, outlook.rows[index].presentation ?? -1]
         }
@@ -63,7 +72,7 @@ extension CheckReport {
     fileprivate func presentation(at now: Date) -> PublicationOutlook.Presentation {
         let place = address ?? proxy ?? host
         guard let presented else { return .init(unreadable: place, because: error?.message ?? "it was not asked") }
-        return .init(presented.certificates.map { Data($0) }, at: place, keyKind: chain?.first?.key ?? "", seen: now)
+        return .init(presented, at: place, keyKind: chain?.first?.key ?? "", seen: now)
     }
 
     /// - Parameters:

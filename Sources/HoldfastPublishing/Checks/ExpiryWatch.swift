@@ -1,29 +1,31 @@
-import Foundation
-import Holdfast
+package import Foundation
+package import Holdfast
 
 /// Finds certificates that end too soon among those on which a decision is based.
-struct ExpiryWatch: Sendable {
+package struct ExpiryWatch: Sendable {
     /// A certificate that ends too soon. Its fields are those of the JSON object.
-    struct Expiring: Encodable {
+    package struct Expiring: Sendable, Encodable {
         /// The position in the chain as presented; the leaf has 0. Absent for an anchor that was not sent.
-        let position: Int?
-        let subject: String
-        let notAfter: String
-        let daysLeft: Int
-        let certificatePin: String
-        let inValidPath: Bool
+        package let position: Int?
+        package let subject: String
+        package let notAfter: String
+        package let daysLeft: Int
+        package let certificatePin: String
+        package let inValidPath: Bool
         /// Whether it has one of the pins that the policy looks for.
-        let hasConfiguredPin: Bool
+        package let hasConfiguredPin: Bool
     }
 
     /// What ends within this time ends too soon.
-    let span: TimeSpan
+    package let span: Duration
+
+    package init(span: Duration) { self.span = span }
 
     /// Whether an end is too soon.
-    func isTooSoon(_ end: Date, from now: Date) -> Bool { end < now.addingTimeInterval(Double(span.seconds)) }
+    package func isTooSoon(_ end: Date, from now: Date) -> Bool { end < now.addingTimeInterval(span.inSeconds) }
 
     /// Searches the valid path with its anchor, and the presented certificates that have a configured pin.
-    func expiring(in decision: TrustDecision) -> [Expiring] {
+    package func expiring(in decision: TrustDecision) -> [Expiring] {
         let presented = decision.chain?.certificates ?? []
         let path = (decision.path ?? decision.failure?.paths.first)?.certificates ?? []
         let others = presented.compactMap { try? X509Certificate(der: $0) }
@@ -40,5 +42,14 @@ struct ExpiryWatch: Sendable {
 
     private func hasPin(_ certificate: X509Certificate, of decision: TrustDecision) -> Bool {
         PinSet(known: decision.configuredPins.map { PinRule($0) }).names(certificate)
+    }
+}
+
+extension ExpiryWatch.Expiring {
+    /// One line with the certificate and its end.
+    package var text: String {
+        let place = position.map { "certificate \($0)" } ?? "the anchor"
+        let pin = hasConfiguredPin ? ", which has a configured pin," : ""
+        return "\(place) (\(subject))\(pin) \(notAfter), \(DaysLeft.text(daysLeft))"
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import Holdfast
-import HoldfastPublishing
 import HoldfastSigning
 
 /// Shows what PEM or DER contains: certificates, requests, keys and revocation lists.
@@ -12,7 +11,7 @@ struct ShownCertificates {
     private var issuers: [X509Certificate]
     private let blocks: [PEMBlocks.Block]?
 
-    init(_ data: Data, name: String, evidence: ShowEvidence, now: Date) {
+    init(_ data: Data, name: String, evidence: ShownDocument.Evidence, now: Date) {
         self.data = data
         self.name = name
         self.now = now
@@ -24,8 +23,8 @@ struct ShownCertificates {
         }
     }
 
-    func items() throws(CommandFailure) -> [ShownItem] {
-        try ForeignFile(data, path: name).refuse(wanting: .certificate)
+    func items() throws(PublishingError) -> [ShownItem] {
+        try ForeignFile(data, path: name).check(wanting: .certificate)
         guard let blocks else { return [try item(ofDER: [UInt8](data))] }
         // OpenSSL's legacy encryption, recognized by headers inside the block (RFC 1421 4.6.1.1).
         let isEncrypted = data.range(of: Data("Proc-Type: 4,ENCRYPTED".utf8)) != nil
@@ -40,7 +39,9 @@ struct ShownCertificates {
             switch block.content {
             case .success(let content): der = content
             case .failure(let problem):
-                throw CommandFailure(.invalidList, "\(name) cannot be read as PEM: \(problem.text)")
+                throw PublishingError(
+                    .invalidDocument, of: name, expected: "PEM", found: problem.text,
+                    remedy: "Get it again from where it was made.")
             }
             switch block.kind {
             case .certificate:
@@ -58,7 +59,7 @@ struct ShownCertificates {
     }
 
     /// DER does not say what it is, so each kind is tried. No two kinds can be mistaken for one another.
-    private func item(ofDER der: [UInt8]) throws(CommandFailure) -> ShownItem {
+    private func item(ofDER der: [UInt8]) throws(PublishingError) -> ShownItem {
         if (try? X509Certificate(der: der)) != nil { return certificate(der, position: 0) }
         if let list = try? revocationList(der) { return list }
         if PrivateKeyReader.isEncrypted(der) { return encryptedKey }
@@ -75,12 +76,14 @@ struct ShownCertificates {
         return item
     }
 
-    private func revocationList(_ der: [UInt8]) throws(CommandFailure) -> ShownItem {
+    private func revocationList(_ der: [UInt8]) throws(PublishingError) -> ShownItem {
         let list: CertificateRevocationList
         do throws(CertificateError) {
             list = try CertificateRevocationList(der: der)
         } catch {
-            throw CommandFailure(.invalidList, "\(name) has a revocation list that cannot be read: \(error)")
+            throw PublishingError(
+                .invalidDocument, of: name, expected: "a revocation list", found: "one that cannot be read: \(error)",
+                remedy: "Get it again from where it was made.")
         }
         var item = ShownItem(
             "revocation list", signature: signature(issuer: list.issuer, isOwn: nil) { list.isSigned(by: $0) })
@@ -110,10 +113,8 @@ struct ShownCertificates {
         return .init(state: .unverified, text: "\(issuer) is not here; give its certificate with --signer")
     }
 
-    private func key(_ der: [UInt8]) throws(CommandFailure) -> ShownItem {
-        let entry = try CommandFailure.rethrowing { () throws(PublishingError) in
-            try PublicKeyFile(data, path: name).entry(ofDER: der)
-        }
+    private func key(_ der: [UInt8]) throws(PublishingError) -> ShownItem {
+        let entry = try PublicKeyFile(data, path: name).entry(ofDER: der)
         let kind =
             switch entry.kind {
             case .certificate: "certificate"

@@ -1,33 +1,32 @@
-import Foundation
+package import Foundation
 import Holdfast
-import HoldfastPublishing
 
 /// What a published document means for clients before a chain, as the outlook says. Its fields are those of the JSON
 /// object.
-struct PublishedVerdict: Encodable, Sendable {
+package struct PublishedVerdict: Encodable, Sendable {
     /// `in`, `ending`, `out` or `unknown`.
-    let verdict: String
+    package let verdict: String
     /// Whether a client with these pins refuses the server.
-    let isLockedOut: Bool
+    package let isLockedOut: Bool
     /// Who gets in and who does not, and why.
-    let text: String
+    package let text: String
     /// When clients no longer get in, or from when on they do; absent if nothing ends within the time that was judged.
-    var until: String?
+    package var until: String?
     /// Whole days until then.
-    var daysLeft: Int?
+    package var daysLeft: Int?
     /// What ends the access, or why there is none: one of the codes of the outlook.
-    var cause: String?
+    package var cause: String?
     /// Whether it ends within the time that is watched.
-    var expiresSoon = false
+    package var expiresSoon = false
 
     /// The days that are left, in words.
-    var remaining: String? {
+    package var remaining: String? {
         guard !isLockedOut, let until, let daysLeft else { return nil }
         return "\(cause ?? "end") at \(until), \(DaysLeft.text(daysLeft))"
     }
 
     /// The worst of several, and of those that are alike the one that ends first.
-    static func worst(of verdicts: [PublishedVerdict]) -> PublishedVerdict? {
+    package static func worst(of verdicts: [PublishedVerdict]) -> PublishedVerdict? {
         let order: [PublicationOutlook.Verdict] = [.out, .unknown, .ending, .in]
         for verdict in order {
             let found = verdicts.filter { $0.verdict == verdict.rawValue }
@@ -36,7 +35,7 @@ struct PublishedVerdict: Encodable, Sendable {
         return nil
     }
 
-    init(verdict: PublicationOutlook.Verdict, text: String) {
+    package init(verdict: PublicationOutlook.Verdict, text: String) {
         self.verdict = verdict.rawValue
         self.text = text
         isLockedOut = verdict == .out
@@ -46,7 +45,7 @@ struct PublishedVerdict: Encodable, Sendable {
     ///   - row: what was judged.
     ///   - document: the document's name.
     ///   - end: the end of the time that is watched.
-    init(_ row: PublicationOutlook.Row, of document: String, at now: Date, watchedUntil end: Date) {
+    package init(_ row: PublicationOutlook.Row, of document: String, at now: Date, watchedUntil end: Date) {
         let verdict = row.verdict(until: end)
         self.init(verdict: verdict, text: Self.text(row, document))
         until = row.until?.formatted(.iso8601)

@@ -1,29 +1,49 @@
 import Crypto
-import Foundation
-import Holdfast
-import HoldfastPublishing
+package import Foundation
+package import Holdfast
 import HoldfastSigning
 
-/// Shows what a document says, item by item.
-struct ShownDocument {
-    let data: Data
-    /// The document's name for messages.
-    let name: String
-    let evidence: ShowEvidence
-    let now: Date
+/// What a document says, item by item.
+package struct ShownDocument {
+    /// The keys and values with which signatures are verified.
+    package struct Evidence: Sendable {
+        /// The key that signs a list or an answer to a challenge.
+        package var key: DocumentPublicKey?
+        /// The certificates of a document's signer.
+        package var signerCertificates: [X509Certificate] = []
+        /// The root metadata that clients trust.
+        package var root: Data?
+        /// What was sent.
+        package var challenge: String?
+        /// What came with the answer.
+        package var signature: String?
 
-    init(_ data: Data, name: String, evidence: ShowEvidence, now: Date) {
+        package init() {}
+    }
+
+    /// The most bytes that any document has.
+    package static let maximumBytes = CertificateRevocationList.maximumBytes
+
+    private let data: Data
+    private let name: String
+    private let evidence: Evidence
+    private let now: Date
+
+    /// - Parameters:
+    ///   - data: the document, of whatever kind.
+    ///   - name: its name for messages.
+    ///   - evidence: what is known about its signer.
+    ///   - now: the time from which days are counted.
+    package init(_ data: Data, name: String, evidence: Evidence, now: Date) {
         self.data = data
         self.name = name
         self.evidence = evidence
         self.now = now
     }
 
-    /// - Throws: if the document cannot be read as what it seems to be, or if evidence was given that is useless for
-    ///   it.
-    func items() throws(CommandFailure) -> [ShownItem] {
+    /// - Throws: ``PublishingError`` `invalidDocument` if it cannot be read as what it seems to be.
+    package func items() throws(PublishingError) -> [ShownItem] {
         let kind = DocumentKind(data)
-        try refuseUselessEvidence(of: kind)
         switch kind {
         case .pinFile: return [try pinFile()]
         case .signedList, .listEntry: return [try list(isEntry: kind == .listEntry)]
@@ -36,21 +56,10 @@ struct ShownDocument {
         }
     }
 
-    private func refuseUselessEvidence(of kind: DocumentKind) throws(CommandFailure) {
-        func refuse(_ option: String) -> CommandFailure {
-            CommandFailure(.wrongUsage, "\(name) looks like \(kind.description), and \(option) does not apply to it")
-        }
-        let takesKey = [.signedList, .listEntry, .challengeAnswer].contains(kind)
-        if evidence.key != nil, !takesKey { throw refuse("--public-key") }
-        if evidence.challenge != nil, kind != .challengeAnswer { throw refuse("--challenge") }
-        if !evidence.signerCertificates.isEmpty, ![.trustServerDocument, .pem, .der].contains(kind) {
-            throw refuse("--signer")
-        }
-        if evidence.root != nil, ![.metadata, .bundle].contains(kind) { throw refuse("--root") }
-    }
-
-    private func unreadable(_ error: some Error & CustomStringConvertible, as kind: DocumentKind) -> CommandFailure {
-        CommandFailure(.invalidList, "\(name) cannot be read as \(kind.description): \(error)")
+    private func unreadable(_ error: DocumentError, as kind: DocumentKind) -> PublishingError {
+        PublishingError(
+            .invalidDocument, of: name, expected: kind.description, found: "one that cannot be read: \(error)",
+            remedy: "Get it again from where it was made.")
     }
 
     private func time(_ date: Date, ends: Bool = true) -> String {
@@ -59,8 +68,8 @@ struct ShownDocument {
 
     // MARK: Pins
 
-    private func pinFile() throws(CommandFailure) -> ShownItem {
-        let document = try PinFileReading.document(data, named: name)
+    private func pinFile() throws(PublishingError) -> ShownItem {
+        let document = try PinFileDocument(data, named: name)
         let file = document.file
         var item = ShownItem(
             "pin file", signature: .init(state: .unsigned, text: "trust it only as far as its source"))
@@ -106,14 +115,14 @@ struct ShownDocument {
         return item
     }
 
-    private func list(isEntry: Bool) throws(CommandFailure) -> ShownItem {
+    private func list(isEntry: Bool) throws(PublishingError) -> ShownItem {
         let list = isEntry ? Data("{\"fingerprints\":[".utf8) + data + Data("]}".utf8) : data
         let kind = isEntry ? DocumentKind.listEntry : .signedList
         var item: ShownItem
         do throws(DocumentError) {
             let content = try UnverifiedFingerprintList(list)
             item = ShownItem(kind.description)
-            item.entries = (content.entries ?? []).map { PinListReport.Entry($0, now: now) }
+            item.entries = (content.entries ?? []).map { FingerprintListReport.Entry($0, now: now) }
             if content.hasDomains { item.add("domains", "domainsConfig, which nobody signed and clients ignore") }
         } catch {
             throw unreadable(error, as: kind)
@@ -131,11 +140,11 @@ struct ShownDocument {
         return item
     }
 
-    private func answer() throws(CommandFailure) -> ShownItem {
+    private func answer() throws(PublishingError) -> ShownItem {
         var item = ShownItem(DocumentKind.challengeAnswer.description)
         do throws(DocumentError) {
             item.entries = (try UnverifiedFingerprintList(data).entries ?? []).map {
-                PinListReport.Entry($0, now: now)
+                FingerprintListReport.Entry($0, now: now)
             }
             var reader = try StrictJSONReader([UInt8](data), maximumBytes: DocumentLimits().bytes)
             try reader.beginObject()
@@ -164,14 +173,14 @@ struct ShownDocument {
         return item
     }
 
-    private func trustServerDocument() throws(CommandFailure) -> ShownItem {
+    private func trustServerDocument() throws(PublishingError) -> ShownItem {
         let document: UnverifiedTrustServerDocument
         do throws(DocumentError) {
             document = try UnverifiedTrustServerDocument(data)
         } catch {
             // Other programs put certificates into the same CMS envelope.
             if error.code != .invalidValue, error.code != .missingField {
-                try ForeignFile(data, path: name).refuse(wanting: .certificate)
+                try ForeignFile(data, path: name).check(wanting: .certificate)
             }
             throw unreadable(error, as: .trustServerDocument)
         }
@@ -207,8 +216,8 @@ struct ShownDocument {
     // MARK: Text
 
     /// Shows a word that may be a public key as `keygen` prints it, a pin, or a private key's number.
-    private func text() throws(CommandFailure) -> ShownItem {
-        try ForeignFile(data, path: name).refuse(wanting: .publicKey)
+    private func text() throws(PublishingError) -> ShownItem {
+        try ForeignFile(data, path: name).check(wanting: .publicKey)
         let space = Set(" \t\r\n".utf8)
         let octets = data.drop { space.contains($0) }.prefix { !space.contains($0) }
         let isOneWord = data.drop { space.contains($0) }.dropFirst(octets.count).allSatisfy { space.contains($0) }
@@ -239,8 +248,9 @@ struct ShownDocument {
                 return item
             }
         }
-        throw CommandFailure(
-            .invalidList,
-            "\(name) is not one of Holdfast's documents, nor a key, certificate, request or revocation list")
+        throw PublishingError(
+            .invalidDocument, of: name,
+            expected: "one of Holdfast's documents, or a key, certificate, request or revocation list",
+            found: "something else", remedy: "Name another file.")
     }
 }

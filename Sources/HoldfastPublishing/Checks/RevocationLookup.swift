@@ -1,22 +1,20 @@
 import Foundation
-import Holdfast
+package import Holdfast
 import Logging
 
-/// The revocation lists of one run of `check`, and where it looked for them.
-struct RevocationLookup: Sendable {
-    let source: any RevocationSource
+/// The revocation lists of one check, and where it looked for them.
+package struct RevocationLookup: Sendable {
+    package let source: any RevocationSource
     private let store: RevocationStore?
 
     /// - Parameters:
     ///   - lists: the lists that were given.
-    ///   - fetches: whether the lists that certificates name are fetched. If so, the status of every certificate must
-    ///     be known.
     ///   - limit: how long fetching the lists of a host may take.
-    init(
-        lists: [CertificateRevocationList], fetches: Bool, within limit: Duration,
-        provider: any RemoteDataProvider = RevocationListProvider()
-    ) throws(CommandFailure) {
-        guard fetches else {
+    ///   - provider: fetches the lists that certificates name, whose status must then be known; nil to fetch none.
+    package init(
+        lists: [CertificateRevocationList], within limit: Duration, fetchingWith provider: (any RemoteDataProvider)?
+    ) throws(PublishingError) {
+        guard let provider else {
             (source, store) = (lists.isEmpty ? Revocation.none : .crls(lists), nil)
             return
         }
@@ -32,12 +30,12 @@ struct RevocationLookup: Sendable {
             let store = try RevocationStore(configuration: configuration, logger: quiet)
             (source, self.store) = (store, store)
         } catch {
-            throw CommandFailure(.wrongUsage, "\(error)")
+            throw PublishingError(.invalidInput, expected: error.expected, found: error.found, remedy: error.remedy)
         }
     }
 
     /// The decision after the lists were fetched that the path of the first decision named.
-    func decision(
+    package func decision(
         after first: TrustDecision, by policy: any TrustPolicy, _ validator: PathValidator
     ) async -> TrustDecision {
         guard let store, let chain = first.chain, first.isTrusted || Self.isOpen(first) else { return first }
@@ -52,18 +50,18 @@ struct RevocationLookup: Sendable {
     }
 
     /// Where the lists of a chain were looked for; nil if none were fetched.
-    func places(of chain: PresentedChain) -> [Place]? {
+    package func places(of chain: PresentedChain) -> [Place]? {
         store?.lists(namedBy: chain.certificates.compactMap { try? X509Certificate(der: $0) }).map(Place.init)
     }
 
     /// A list that was looked for. Its fields are those of the JSON object.
-    struct Place: Encodable {
-        let url: String
-        let isUsable: Bool
-        let revokedCertificates: Int?
-        let thisUpdate: String?
-        let nextUpdate: String?
-        let error: String?
+    package struct Place: Sendable, Encodable {
+        package let url: String
+        package let isUsable: Bool
+        package let revokedCertificates: Int?
+        package let thisUpdate: String?
+        package let nextUpdate: String?
+        package let error: String?
 
         init(_ status: RevocationListStatus) {
             url = status.url.absoluteString
@@ -76,7 +74,7 @@ struct RevocationLookup: Sendable {
         }
 
         /// One line for people.
-        var text: String {
+        package var text: String {
             guard isUsable else { return "\(url): \(error ?? "no answer in time")" }
             let count = revokedCertificates ?? 0
             let until = nextUpdate.map { ", until \($0)" } ?? ""

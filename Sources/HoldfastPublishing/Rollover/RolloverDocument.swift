@@ -1,10 +1,8 @@
-import Foundation
-import Holdfast
-import HoldfastPublishing
-import HoldfastSigning
+package import Foundation
+package import Holdfast
 
 /// The published pins in which a change of keys is prepared, or earlier ones: a pin file, or a signed list.
-struct RolloverDocument: Sendable {
+package struct RolloverDocument: Sendable {
     private enum Content {
         case file(PinFile)
         case list(FingerprintList)
@@ -15,18 +13,27 @@ struct RolloverDocument: Sendable {
     private let kind: PublicationOutlook.Document.Kind
     private let content: Content
     /// When the document says that it was made.
-    let issued: Date?
+    package let issued: Date?
     /// For how long clients may use an older document, according to the document or to what clients of its kind
     /// do; nil for a file that apps ship.
-    let staleness: Duration?
+    package let staleness: Duration?
+
+    /// More than a document of either kind may have, so that its reader says what is wrong.
+    package static let maximumBytes = max(8 << 20, DocumentLimits().bytes + 1)
 
     /// Reads a pin file, or a list that is signed with a key.
-    init(_ path: String, key: DocumentPublicKey?) throws(CommandFailure) {
-        name = path
-        octets = try InputFile.content(of: path, maximumBytes: max(8 << 20, DocumentLimits().bytes + 1))
+    /// - Parameters:
+    ///   - data: the document.
+    ///   - name: its name for messages.
+    ///   - key: the list's signer; nil for a pin file.
+    ///   - remedy: what to do with a list without its key.
+    package init(
+        _ data: Data, named name: String, key: DocumentPublicKey?, remedy: String? = nil
+    ) throws(PublishingError) {
+        (self.name, octets) = (name, data)
         guard let key else {
-            let file = try PinFileReading.pinFile(
-                octets, named: path, remedies: [.signedList: "Give the signer's public key with --public-key."])
+            let remedies = remedy.map { [DocumentKind.signedList: $0] } ?? [:]
+            let file = try PinFileDocument(data, named: name, remedies: remedies).file
             content = .file(file)
             kind = .shippedPins
             issued = file.issuedAt
@@ -39,15 +46,17 @@ struct RolloverDocument: Sendable {
             issued = nil
             staleness = UpdateSchedule().periodicInterval
         } catch {
-            throw CommandFailure(.invalidList, "\(path) does not verify: \(error)")
+            throw PublishingError(
+                .invalidDocument, of: name, expected: "a list that verifies under its signer's key",
+                found: "one that does not verify: \(error)")
         }
     }
 
     /// Whether the document pins certificates: a list does, a pin file pins keys.
-    var pinsCertificates: Bool { if case .list = content { true } else { false } }
+    package var pinsCertificates: Bool { if case .list = content { true } else { false } }
 
     /// The document as clients may hold it.
-    func held(from published: Date, until replaced: Date? = nil, in version: String? = nil)
+    package func held(from published: Date, until replaced: Date? = nil, in version: String? = nil)
         -> PublicationOutlook.Document
     {
         .init(
@@ -56,7 +65,8 @@ struct RolloverDocument: Sendable {
     }
 
     /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialed.
-    func hosts() -> (hosts: [DialedHost], patterns: [String]) {
+    /// - Parameter defaultPort: the port of a place that names none.
+    package func hosts(defaultPort: Int) -> (hosts: [DialedHost], patterns: [String]) {
         let places: [PublishedPins.Place] =
             switch content {
             case .file(let file): PublishedPins.places(of: file)
@@ -65,7 +75,7 @@ struct RolloverDocument: Sendable {
         var hosts: [DialedHost] = []
         var patterns: [String] = []
         for place in places {
-            guard let host = try? DialedHost(place.name, port: place.port ?? ServerAddress.defaultPort) else {
+            guard let host = try? DialedHost(place.name, port: place.port ?? defaultPort) else {
                 if !patterns.contains(where: { $0.utf8.elementsEqual(place.name.utf8) }) { patterns.append(place.name) }
                 continue
             }
@@ -75,18 +85,23 @@ struct RolloverDocument: Sendable {
     }
 
     /// Makes sure that the document decides about a host.
-    func check(_ host: DialedHost, at time: Date) throws(CommandFailure) {
+    package func check(_ host: DialedHost, at time: Date) throws(PublishingError) {
         let question = PinQuestion(host: host, time: time)
         switch content {
         case .file(let file):
             guard case .required = file.answer(to: question).content else {
-                throw CommandFailure(.invalidList, "the pin file has no pins of \(host)")
+                throw PublishingError(
+                    .invalidDocument, of: name, expected: "a pin file that has pins of \(host)",
+                    found: "no pins of \(host)")
             }
         case .list(let list):
             switch FingerprintListPins(list).answer(to: question).content {
             // Clients know the host, but may have no valid pin for it.
             case .required, .none(.expired, _): break
-            case .none, .exempt: throw CommandFailure(.invalidList, "the list has no entry of \(host) that counts")
+            case .none, .exempt:
+                throw PublishingError(
+                    .invalidDocument, of: name, expected: "a list that has an entry of \(host)",
+                    found: "no entry that counts")
             }
         }
     }

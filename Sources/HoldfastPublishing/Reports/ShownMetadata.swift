@@ -1,6 +1,5 @@
 import Foundation
 import Holdfast
-import HoldfastPublishing
 import HoldfastTUF
 
 /// Shows TUF metadata or a bundle of it, and whether a client that trusts a root accepts it.
@@ -18,18 +17,23 @@ struct ShownMetadata {
         self.now = now
     }
 
-    func items(_ kind: DocumentKind) throws(CommandFailure) -> [ShownItem] {
+    func items(_ kind: DocumentKind) throws(PublishingError) -> [ShownItem] {
         if kind == .bundle { return try bundle() }
         return [try metadata(data, name, root: root)]
     }
 
-    private func metadata(_ data: Data, _ name: String, root: Data?) throws(CommandFailure) -> ShownItem {
+    private func unreadable(_ error: TUFError, _ name: String, as kind: DocumentKind) -> PublishingError {
+        PublishingError(
+            .invalidDocument, of: name, expected: kind.description, found: "one that cannot be read: \(error)",
+            remedy: "Get it again from where it was made.")
+    }
+
+    private func metadata(_ data: Data, _ name: String, root: Data?) throws(PublishingError) -> ShownItem {
         let summary: MetadataSummary
         do throws(TUFError) {
             summary = try MetadataSummary([UInt8](data), trustedRoot: root.map { [UInt8]($0) })
         } catch {
-            throw CommandFailure(
-                .invalidList, "\(name) cannot be read as \(DocumentKind.metadata.description): \(error)")
+            throw unreadable(error, name, as: .metadata)
         }
         var item = ShownItem(
             "\(summary.type), \(DocumentKind.metadata.description)", signature: signature(of: summary))
@@ -62,12 +66,12 @@ struct ShownMetadata {
     }
 
     /// The bundle, and then each file in it.
-    private func bundle() throws(CommandFailure) -> [ShownItem] {
+    private func bundle() throws(PublishingError) -> [ShownItem] {
         let bundle: RepositoryBundle
         do throws(TUFError) {
             bundle = try RepositoryBundle([UInt8](data), maximumBytes: CertificateRevocationList.maximumBytes)
         } catch {
-            throw CommandFailure(.invalidList, "\(name) cannot be read as \(DocumentKind.bundle.description): \(error)")
+            throw unreadable(error, name, as: .bundle)
         }
         var item = ShownItem(DocumentKind.bundle.description, signature: signature(of: bundle))
         if !bundle.roots.isEmpty {
@@ -80,7 +84,7 @@ struct ShownMetadata {
             if let file { items.append(try metadata(file, "\(name): \(role)", root: nil)) }
         }
         if let pins = bundle.pins {
-            items += try ShownDocument(pins, name: "\(name): pins", evidence: ShowEvidence(), now: now).items()
+            items += try ShownDocument(pins, name: "\(name): pins", evidence: .init(), now: now).items()
         }
         return items
     }

@@ -1,19 +1,19 @@
-import Foundation
+package import Foundation
 
 /// The days until an end, as reports print them.
-enum DaysLeft {
+package enum DaysLeft {
     /// Whole days, rounded down. Times of certificates and clocks are far from overflowing.
-    static func days(until end: Date, from now: Date) -> Int {
+    package static func days(until end: Date, from now: Date) -> Int {
         let days = (end.timeIntervalSince(now) / 86_400).rounded(.down)
         return days.isFinite && abs(days) < 1e9 ? Int(days) : 0
     }
 
     /// A time, with the days that are left until then.
-    static func end(_ end: Date, from now: Date) -> String {
+    package static func end(_ end: Date, from now: Date) -> String {
         "\(end.formatted(.iso8601)), \(text(days(until: end, from: now)))"
     }
 
-    static func text(_ days: Int) -> String {
+    package static func text(_ days: Int) -> String {
         switch days {
         case ..<(-1): "ended \(-days) days ago"
         case -1: "ended within the last day"

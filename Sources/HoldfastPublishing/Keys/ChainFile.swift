@@ -1,0 +1,33 @@
+package import Foundation
+package import Holdfast
+
+/// The certificates of a file, PEM or DER.
+package struct ChainFile: Sendable {
+    /// The most bytes that such a file has.
+    package static let maximumBytes = CertificateFile.maximumBytes
+
+    /// In the order of the file; at least one.
+    package let certificates: [X509Certificate]
+
+    /// - Parameter path: the file's name for messages.
+    /// - Throws: ``PublishingError`` `unreadable` if it has no certificate, or one that cannot be read.
+    package init(_ data: Data, path: String) throws(PublishingError) {
+        try ForeignFile(data, path: path).check(wanting: .certificate)
+        do throws(CertificateFileError) {
+            certificates = try CertificateFile.certificates(in: data, named: path)
+        } catch {
+            throw PublishingError(
+                .unreadable, of: path, expected: error.expected, found: error.found, remedy: error.remedy)
+        }
+        guard !certificates.isEmpty else {
+            throw PublishingError(
+                .unreadable, of: path, expected: "at least one certificate", found: "other PEM blocks only")
+        }
+    }
+
+    /// The authorities that they are.
+    package var anchors: TrustAnchors { TrustAnchors(certificates) }
+
+    /// DER of each.
+    package var octets: [Data] { certificates.map { Data($0.der) } }
+}

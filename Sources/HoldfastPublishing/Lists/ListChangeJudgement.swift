@@ -1,0 +1,64 @@
+package import Foundation
+import Holdfast
+
+/// Whether a change of a list locks clients out that get in without it, by the outlook.
+package struct ListChangeJudgement {
+    /// Why a change should not be made.
+    package struct Finding: Sendable {
+        package enum Kind: String, Sendable {
+            /// Clients get in now, and would be locked out.
+            case refused
+            /// Nobody knows what clients get.
+            case unreachable
+        }
+
+        package let kind: Kind
+        package let text: String
+    }
+
+    /// How far it looks ahead.
+    private static let span = Duration.seconds(400 * 86_400)
+
+    /// What was found, in the order of the hosts.
+    package let findings: [Finding]
+
+    /// - Parameters:
+    ///   - old: the list as clients have it.
+    ///   - new: the list as it would be.
+    ///   - hosts: those whose entries change, with what they show.
+    ///   - platforms: where clients run.
+    package init(
+        from old: PublishedPins, to new: PublishedPins, hosts: [PublicationOutlook.Host],
+        platforms: [PublicationOutlook.Platform], at now: Date
+    ) throws(PublishingError) {
+        let outlook = try PublicationOutlook(
+            judging: PublicationOutlook.Inputs(
+                documents: [new.document, old.document], hosts: hosts, platforms: platforms,
+                appVersions: .noShippedPins, staleness: .seconds(30 * 86_400), span: Self.span, now: now))
+        var findings: [Finding] = []
+        for (index, host) in hosts.enumerated() {
+            for (position, shown) in host.shown.enumerated() {
+                let rows = outlook.rows.filter { $0.hostIndex == index && $0.presentation == position }
+                let name = host.port.map { "\(host.name):\($0)" } ?? host.name
+                let place = shown.place.utf8.elementsEqual(host.name.utf8) ? name : "\(name) at \(shown.place)"
+                func isOut(_ document: Int) -> PublicationOutlook.Row? {
+                    rows.first { $0.document == document && $0.verdict == .out }
+                }
+                if let problem = shown.problem {
+                    findings.append(Finding(kind: .unreachable, text: "\(place) could not be asked: \(problem)"))
+                } else if !rows.contains(where: { $0.document == 0 && $0.verdict != .unknown }) {
+                    // What was not judged is never good.
+                    findings.append(Finding(kind: .unreachable, text: "\(place): what clients get is unknown"))
+                } else if isOut(1) == nil, let refused = isOut(0) {
+                    findings.append(
+                        Finding(
+                            kind: .refused,
+                            text:
+                                "\(place): clients get in now, and would be locked out (\(refused.cause?.words ?? ""))")
+                    )
+                }
+            }
+        }
+        self.findings = findings
+    }
+}
