@@ -22,7 +22,7 @@ public struct ServerFolder: Sendable {
     /// A server that is open.
     public struct Open: Sendable {
         /// What it is configured with.
-        public let configuration: ServerConfiguration
+        public let configuration: FolderConfiguration
         /// Its database.
         public let engine: SQLiteEngine
         /// What it knows.
@@ -69,7 +69,7 @@ public struct ServerFolder: Sendable {
         _ = try await Catalog(creating: engine, server: statement.server, genesis: genesis, head: head)
         await engine.close()
         // Written last: a folder without it has no server.
-        let settings = try ServerConfiguration(
+        let settings = try FolderConfiguration(
             server: statement.server, genesis: statement.digest, secret: secret.url.path)
         try WholeFile.replace(configuration, with: settings.octets)
         return made
@@ -87,7 +87,7 @@ public struct ServerFolder: Sendable {
                 .notFound, of: configuration.path, expected: "the configuration of a server", found: "none",
                 remedy: "Name the folder with --data, or make a server with holdfast-server init.")
         }
-        let configuration = try ServerConfiguration(octets)
+        let configuration = try FolderConfiguration(octets)
         let engine = try SQLiteEngine(database, clock: clock)
         let catalog = try await Catalog(
             engine, server: configuration.server, genesis: configuration.genesis, head: head)

@@ -1,5 +1,5 @@
 /// What a server must not read from its database: who it is, and who its first approvers were (`holdfast-server-v1`).
-public struct ServerConfiguration: Sendable, Hashable {
+public struct FolderConfiguration: Sendable, Hashable {
     /// The id of the server.
     public let server: RandomID
     /// The digest of the first statement of approvers.
