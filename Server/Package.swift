@@ -21,17 +21,21 @@ func holdfast(_ product: String) -> Target.Dependency { .product(name: product, 
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 /// The pin server: a package of its own, so that an app that uses Holdfast needs no SQLite.
 let package = Package(
     name: "holdfast-server",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "HoldfastServer", targets: ["HoldfastServer"])
+        .library(name: "HoldfastServer", targets: ["HoldfastServer"]),
+        .executable(name: "holdfast-server", targets: ["holdfast-server"]),
     ],
     dependencies: [
         .package(name: "holdfast", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
@@ -46,11 +50,18 @@ let package = Package(
                 .embedInCode("Storage/Migrations/sqlite-0002.sql"),
             ],
             swiftSettings: strict),
+        .executableTarget(
+            name: "holdfast-server",
+            dependencies: [
+                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "HoldfastServerTests",
             dependencies: [
-                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastSigning"), holdfast("HoldfastTesting"),
-                crypto, cryptoExtras,
+                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
+                holdfast("HoldfastTesting"), crypto, cryptoExtras, logging,
             ],
             exclude: ["Python"], swiftSettings: strict),
     ]

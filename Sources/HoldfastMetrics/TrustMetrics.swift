@@ -29,17 +29,13 @@ public struct TrustMetrics: Sendable {
     /// Makes an object that creates counters when they are first needed. It may be used from any thread; copies share
     /// their counters.
     /// - Parameter factory: creates the counters; by default the factory that the application has bootstrapped.
-    public init(factory: any MetricsFactory = MetricsSystem.factory) {
-        self.factory = factory
-    }
+    public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
     // MARK: Watching
 
     /// Counts every decision of a manager's policies from now on.
     @discardableResult
-    public func count(_ manager: TrustManager) -> ObserverToken {
-        manager.addObserver { record($0) }
-    }
+    public func count(_ manager: TrustManager) -> ObserverToken { manager.addObserver { record($0) } }
 
     /// Counts every update of a store from now on. All lists of a `RevocationStore` share the counters.
     /// - Parameters:

@@ -19,9 +19,7 @@ public final class PowerAuthSslPinningValidationStrategy: NSObject, PowerAuthCli
     public let certStore: CertStore
 
     /// Makes a strategy for a store.
-    public init(certStore: CertStore) {
-        self.certStore = certStore
-    }
+    public init(certStore: CertStore) { self.certStore = certStore }
 
     /// Answers a challenge. It returns before the answer is known, and calls the handler then.
     public func validateSsl(

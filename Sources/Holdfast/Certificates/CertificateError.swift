@@ -12,13 +12,6 @@ public struct CertificateError: HoldfastError {
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
 
-    /// Makes an error about one field.
-    ///
-    /// - Parameters:
-    ///   - code: what is wrong.
-    ///   - field: the name of the field in RFC 5280.
-    ///   - expected: what would have been right.
-    ///   - found: what was there instead.
     package init(_ code: Code, field: String, expected: String, found: String) {
         self.code = code
         self.field = field

@@ -4,4 +4,11 @@ package enum CertificateLimits {
     /// 100 KiB by default (`SSL_MAX_CERT_LIST_DEFAULT`), so no larger certificate works on the public internet; what
     /// is read from a file gets a little more than twice that.
     package static let maximumBytes = 262_144
+
+    /// - Throws: ``CertificateError`` `tooLarge` for more than that.
+    package static func check(_ der: [UInt8], field: String) throws(CertificateError) {
+        guard der.count > maximumBytes else { return }
+        throw CertificateError(
+            .tooLarge, field: field, expected: "at most \(maximumBytes) bytes", found: "\(der.count) bytes")
+    }
 }

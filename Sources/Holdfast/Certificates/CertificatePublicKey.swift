@@ -11,7 +11,7 @@ package final class CertificatePublicKey: Sendable {
         case unsupported(String)
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// The key's octets: an X9.63 point, Ed25519's 32 octets; for RSA the modulus.
     private let octets: ArraySlice<UInt8>
     private let exponent: ArraySlice<UInt8>
@@ -137,9 +137,7 @@ package final class CertificatePublicKey: Sendable {
 
     /// RSA-PSS with a salt of any length: for documents. nil for another kind of key, and for one whose certificate says
     /// which digest and salt it is for.
-    func verifies(
-        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with pss: PSSVerification
-    ) -> Bool? {
+    func verifies(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with pss: PSSVerification) -> Bool? {
         switch kind {
         case .rsa, .rsaPSS(_, nil):
             // The library's own rules for keys apply here too.
@@ -198,16 +196,6 @@ package final class CertificatePublicKey: Sendable {
     private static let secp256r1: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
     private static let secp384r1: [UInt8] = [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x22]
     private static let secp521r1: [UInt8] = [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x23]
-}
-
-extension CertificatePublicKey.Kind {
-    /// Whether a signature by it is one of RSA, of either padding.
-    package var isRSA: Bool {
-        switch self {
-        case .rsa, .rsaPSS: true
-        case .p256, .p384, .p521, .ed25519, .unsupported: false
-        }
-    }
 }
 
 extension CertificatePublicKey.Kind: CustomStringConvertible {

@@ -22,9 +22,7 @@ public struct CertificateRevocationList: Sendable {
     /// Reads a list.
     /// - Parameter der: DER of one list, with nothing after it.
     /// - Throws: ``CertificateError`` naming the field that cannot be read.
-    public init(der: [UInt8]) throws(CertificateError) {
-        try self.init(RevocationListHeader(der: der))
-    }
+    public init(der: [UInt8]) throws(CertificateError) { try self.init(RevocationListHeader(der: der)) }
 
     /// Reads the entries of a list as well.
     init(_ header: RevocationListHeader) throws(CertificateError) {

@@ -5,9 +5,7 @@ public struct DistinguishedName: Sendable, Hashable {
     /// DER of the Name, its SEQUENCE included.
     package let der: ArraySlice<UInt8>
 
-    package init(der: ArraySlice<UInt8>) {
-        self.der = der
-    }
+    package init(der: ArraySlice<UInt8>) { self.der = der }
 
     /// Consistent with equality.
     public func hash(into hasher: inout Hasher) { hasher.combine(octets: der) }

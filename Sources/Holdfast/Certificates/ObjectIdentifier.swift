@@ -56,7 +56,5 @@ enum ObjectIdentifier {
         }
     }
 
-    private static func hexadecimal(_ content: ArraySlice<UInt8>) -> String {
-        "#" + Hexadecimal.encode(content)
-    }
+    private static func hexadecimal(_ content: ArraySlice<UInt8>) -> String { "#" + Hexadecimal.encode(content) }
 }

@@ -68,8 +68,7 @@ struct RSAVerificationKey: Sendable {
             case .pss(.sha384): .rsaSignatureMessagePSSSHA384
             case .pss(.sha512): .rsaSignatureMessagePSSSHA512
             }
-        return SecKeyVerifySignature(
-            key.get, algorithm, Data(message) as CFData, Data(signature) as CFData, nil)
+        return SecKeyVerifySignature(key.get, algorithm, Data(message) as CFData, Data(signature) as CFData, nil)
         #else
         let value = _RSA.Signing.RSASignature(rawRepresentation: signature)
         return switch scheme {

@@ -23,7 +23,7 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
     /// - Parameter der: the DER of a SubjectPublicKeyInfo, at most 256 KiB, with nothing after it.
     /// - Throws: ``CertificateError`` unless it is a sequence of an algorithm and a bit string.
     public init(der: [UInt8]) throws(CertificateError) {
-        try Self.requireReadableSize(of: der, field: Self.field)
+        try CertificateLimits.check(der, field: Self.field)
         do throws(DERError) {
             var inner = try DERReader(sequence: der)
             _ = try inner.next(DERTag.sequence)
@@ -35,16 +35,11 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
         self.der = der[...]
     }
 
-    /// What kind of key it is; nil when it cannot be read.
-    package var keyKind: CertificatePublicKey.Kind? {
-        (try? CertificatePublicKey(0..<der.count, of: Array(der)))?.kind
-    }
-
     /// Where the SubjectPublicKeyInfo of a certificate stands.
     ///
     /// Reads the headers of at most nine elements and the content of none.
     static func range(inCertificate der: [UInt8]) throws(CertificateError) -> Range<Int> {
-        try requireReadableSize(of: der, field: "certificate")
+        try CertificateLimits.check(der, field: "certificate")
         var field = "certificate"
         do throws(DERError) {
             var reader = try DERReader(sequence: der)
@@ -70,12 +65,4 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
     }
 
     private static let field = "subjectPublicKeyInfo"
-
-    private static func requireReadableSize(of der: [UInt8], field: String) throws(CertificateError) {
-        guard der.count <= CertificateLimits.maximumBytes else {
-            throw CertificateError(
-                .tooLarge, field: field, expected: "at most \(CertificateLimits.maximumBytes) octets",
-                found: "\(der.count)")
-        }
-    }
 }

@@ -27,11 +27,7 @@ public struct X509Certificate: Sendable {
         let publicKey: Result<CertificatePublicKey, DERError>
 
         init(_ der: [UInt8]) throws(CertificateError) {
-            guard der.count <= CertificateLimits.maximumBytes else {
-                throw CertificateError(
-                    .tooLarge, field: "certificate",
-                    expected: "at most \(CertificateLimits.maximumBytes) bytes", found: "\(der.count) bytes")
-            }
+            try CertificateLimits.check(der, field: "certificate")
             var field = "certificate"
             var extensionList: DERReader.Element?
             let signatures: (inner: Range<Int>, outer: Range<Int>)
@@ -111,9 +107,7 @@ public struct X509Certificate: Sendable {
     /// Reads a certificate.
     /// - Parameter der: DER, one certificate and nothing behind it.
     /// - Throws: ``CertificateError`` naming the field that cannot be read.
-    public init(der: [UInt8]) throws(CertificateError) {
-        layout = try Layout(der)
-    }
+    public init(der: [UInt8]) throws(CertificateError) { layout = try Layout(der) }
 
     /// The DER as given.
     public var der: [UInt8] { layout.der }
@@ -138,9 +132,7 @@ public struct X509Certificate: Sendable {
     package var signatureAlgorithm: CertificateSignatureAlgorithm { layout.signatureAlgorithm }
 
     /// The names of subjectAltName, in their order; empty where there are none or where they cannot be read.
-    public var subjectAlternativeNames: [GeneralName] {
-        ((try? subjectAltName) ?? nil)?.map { GeneralName($0) } ?? []
-    }
+    public var subjectAlternativeNames: [GeneralName] { ((try? subjectAltName) ?? nil)?.map { GeneralName($0) } ?? [] }
 
     /// Whether issuer and subject are the same name, octet by octet.
     package var isSelfIssued: Bool { layout.der[layout.issuer] == layout.der[layout.subject] }

@@ -67,9 +67,7 @@ struct CMSSignedAttributes {
     }
 
     /// RFC 6211: if the signer stated the algorithms, different ones were put there by somebody else.
-    private func checkAlgorithmProtection(
-        digestAlgorithm: Range<Int>, signatureAlgorithm: Range<Int>
-    ) throws {
+    private func checkAlgorithmProtection(digestAlgorithm: Range<Int>, signatureAlgorithm: Range<Int>) throws {
         guard let protection = try single(Self.algorithmProtection, DERTag.sequence, "CMSAlgorithmProtection") else {
             return
         }
@@ -83,9 +81,7 @@ struct CMSSignedAttributes {
     }
 
     /// The one value of an attribute; nil where the attribute is not there.
-    private func single(
-        _ identifier: [UInt8], _ tag: UInt8?, _ name: String
-    ) throws -> DERReader.Element? {
+    private func single(_ identifier: [UInt8], _ tag: UInt8?, _ name: String) throws -> DERReader.Element? {
         guard let range = values[identifier[...]] else { return nil }
         var reader = DERReader(bytes, in: range)
         guard !reader.isAtEnd else { throw Self.malformed("one value of \(name)", "none") }

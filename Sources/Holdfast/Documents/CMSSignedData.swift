@@ -129,9 +129,7 @@ package struct CMSSignedData {
 
     // MARK: Parts
 
-    private static func certificates(
-        _ list: DERReader.Element?, of der: [UInt8]
-    ) throws -> [X509Certificate] {
+    private static func certificates(_ list: DERReader.Element?, of der: [UInt8]) throws -> [X509Certificate] {
         guard let list else { return [] }
         var reader = DERReader(der, in: list.content)
         var certificates: [X509Certificate] = []

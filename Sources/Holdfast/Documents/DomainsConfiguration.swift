@@ -21,10 +21,6 @@ package struct DomainsConfiguration: Sendable, Hashable {
         Dictionary(required.map { (String(decoding: $0, as: UTF8.self), $1) }) { $0 || $1 }
     }
 
-    /// Whether a host needs pins.
-    /// - Parameter name: a host in canonical form.
-    package func requiresPinning(_ name: String) -> Bool { isRequired(name) ?? pinningRequiredForUnlisted }
-
     /// Whether a name that is listed needs pins; nil for one that is not.
     func isRequired(_ name: String) -> Bool? { requiredInSmallLetters[Array(name.utf8)] }
 }

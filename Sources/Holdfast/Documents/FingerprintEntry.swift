@@ -102,13 +102,7 @@ extension StrictJSONReader {
 
     /// The entries of a list; nothing about them is verified.
     mutating func entries(atMost limit: Int) throws(DocumentError) -> [FingerprintEntry] {
-        var entries: [FingerprintEntry] = []
-        try beginArray()
-        while try nextElement() {
-            guard entries.count < limit else { throw error(.tooManyEntries, "at most \(limit) entries", "more") }
-            entries.append(try entry().entry)
-        }
-        return entries
+        try list(atMost: limit, of: "entries") { reader throws(DocumentError) in try reader.entry().entry }
     }
 
     /// One entry of a list; nothing about it is verified.

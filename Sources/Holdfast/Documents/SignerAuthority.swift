@@ -32,9 +32,7 @@ struct SignerAuthority: Sendable {
     }
 
     /// Equal octets for equal authorities.
-    var identity: [UInt8] {
-        anchors.digest + intermediates.flatMap { SHA256Digest.of($0) } + purpose
-    }
+    var identity: [UInt8] { anchors.digest + intermediates.flatMap { SHA256Digest.of($0) } + purpose }
 
     /// anyExtendedKeyUsage, serverAuth, clientAuth: authorities issue these to everybody.
     private static let tooCommon: Set<String> = ["2.5.29.37.0", "1.3.6.1.5.5.7.3.1", "1.3.6.1.5.5.7.3.2"]

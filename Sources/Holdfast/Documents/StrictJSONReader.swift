@@ -63,15 +63,11 @@ package struct StrictJSONReader {
     ///
     /// A key that is not ASCII is returned as empty, because the caller compares it only with names of fields.
     package mutating func nextKey() throws(DocumentError) -> String? {
-        guard try next(closing: "}") else { return nil }
-        guard peek == UInt8(ascii: "\"") else { throw error(.notJSON, "a key", here) }
-        let octets = try octets(atMost: DocumentLimits.keyBytes, of: "a key")
+        guard let octets = try nextKeyOctets(atMost: DocumentLimits.keyBytes) else { return nil }
         let key = octets.allSatisfy { $0 < 0x80 } ? String(decoding: octets, as: UTF8.self) : ""
         let top = frames.count - 1
         frames[top].key = key
         try remember(Key(octets: octets, hash: octets.hashValue), since: frames[top].firstKey)
-        skipWhitespace()
-        guard take(":") else { throw error(.notJSON, "a colon", here) }
         return key
     }
 
@@ -104,6 +100,20 @@ package struct StrictJSONReader {
 
     /// Whether the array has another element, which must be read or skipped; false ends the array.
     package mutating func nextElement() throws(DocumentError) -> Bool { try next(closing: "]") }
+
+    /// Reads an array.
+    /// - Parameter what: names the elements in an error.
+    mutating func list<Element>(
+        atMost limit: Int, of what: String, _ read: (inout Self) throws(DocumentError) -> Element
+    ) throws(DocumentError) -> [Element] {
+        var elements: [Element] = []
+        try beginArray()
+        while try nextElement() {
+            guard elements.count < limit else { throw error(.tooManyEntries, "at most \(limit) \(what)", "more") }
+            elements.append(try read(&self))
+        }
+        return elements
+    }
 
     private mutating func begin(isObject: Bool) throws(DocumentError) {
         skipWhitespace()
@@ -226,11 +236,9 @@ package struct StrictJSONReader {
     /// - Parameters:
     ///   - limit: how many there may be; reading goes no further.
     ///   - what: it is, for the error.
-    package mutating func octets(atMost limit: Int = .max, of what: String = "a text") throws(DocumentError)
-        -> ArraySlice<
-            UInt8
-        >
-    {
+    package mutating func octets(
+        atMost limit: Int = .max, of what: String = "a text"
+    ) throws(DocumentError) -> ArraySlice<UInt8> {
         skipWhitespace()
         guard take("\"") else { throw wrongType(what) }
         var start = position
@@ -387,12 +395,8 @@ extension StrictJSONReader {
     private mutating func fourDigits() throws(DocumentError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            let digit: UInt8
-            switch peek {
-            case let peek? where Self.isDigit(peek): digit = peek - UInt8(ascii: "0")
-            case let peek? where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(peek | 0x20):
-                digit = (peek | 0x20) - UInt8(ascii: "a") + 10
-            default: throw error(.notJSON, "four hexadecimal digits", here)
+            guard let digit = peek.flatMap(Hexadecimal.value) else {
+                throw error(.notJSON, "four hexadecimal digits", here)
             }
             value = value << 4 | UInt32(digit)
             position += 1

@@ -39,15 +39,9 @@ package struct TrustServerContent {
                 try reader.skipValue()
                 continue
             }
-            var list: [TrustServerEntry] = []
-            try reader.beginArray()
-            while try reader.nextElement() {
-                guard list.count < limits.entries else {
-                    throw reader.error(.tooManyEntries, "at most \(limits.entries) entries", "more")
-                }
-                list.append(try reader.trustServerEntry())
+            entries = try reader.list(atMost: limits.entries, of: "entries") { reader throws(DocumentError) in
+                try reader.trustServerEntry()
             }
-            entries = list
         }
         guard let entries else { throw reader.missing("hashes") }
         try reader.finish()
@@ -94,15 +88,7 @@ extension StrictJSONReader {
     private mutating func pins(
         _ read: (inout StrictJSONReader) throws(DocumentError) -> Pin
     ) throws(DocumentError) -> [Pin] {
-        var pins: [Pin] = []
-        try beginArray()
-        while try nextElement() {
-            guard pins.count < DocumentLimits.pinsOfHost else {
-                throw error(.tooManyEntries, "at most \(DocumentLimits.pinsOfHost) pins of a host", "more")
-            }
-            pins.append(try read(&self))
-        }
-        return pins
+        try list(atMost: DocumentLimits.pinsOfHost, of: "pins of a host", read)
     }
 
     /// The reference writes it as a text.

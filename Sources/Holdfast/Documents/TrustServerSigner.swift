@@ -100,8 +100,7 @@ public struct TrustServerSigner: Sendable {
         _ certificate: X509Certificate, in message: CMSSignedData, customer: String, at timestamp: Int64
     ) throws(DocumentError) {
         guard case .authority(let authority) = kind else { return }
-        try authority.judge(
-            certificate, among: message.certificates.map(\.der), customer: customer, at: timestamp)
+        try authority.judge(certificate, among: message.certificates.map(\.der), customer: customer, at: timestamp)
     }
 
     /// The key, if it is one that signatures are verified with.

@@ -15,9 +15,7 @@ package struct DERReader {
     private(set) var position: Int
     let end: Int
 
-    init(_ bytes: [UInt8]) {
-        self.init(bytes, in: 0..<bytes.count)
-    }
+    init(_ bytes: [UInt8]) { self.init(bytes, in: 0..<bytes.count) }
 
     /// Reads inside `range`, which must lie within `bytes`; a range that does not is cut to what is there.
     init(_ bytes: [UInt8], in range: Range<Int>) {
@@ -89,9 +87,7 @@ package struct DERReader {
     }
 
     /// The next element if it has this identifier; nil, with the cursor where it was, if it has another or none is left.
-    package mutating func nextIfPresent(_ tag: UInt8) throws(DERError) -> Element? {
-        nextTag == tag ? try next() : nil
-    }
+    package mutating func nextIfPresent(_ tag: UInt8) throws(DERError) -> Element? { nextTag == tag ? try next() : nil }
 
     /// Throws unless everything was read: attackers hide data after the last element.
     package func finish() throws(DERError) {

@@ -6,13 +6,7 @@ extension DispatchQueue {
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
-            async {
-                do throws(Failure) {
-                    continuation.resume(returning: .success(try body()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
+            async { continuation.resume(returning: Result(catching: body)) }
         }
         return try result.get()
     }

@@ -17,9 +17,7 @@ package final class Lock<State>: @unchecked Sendable {  // The state is reached 
     private var state: State
 
     /// Makes a lock around a value.
-    package init(_ state: consuming sending State) {
-        self.state = state
-    }
+    package init(_ state: consuming sending State) { self.state = state }
 
     /// Runs a closure with exclusive access to the value.
     package func withLock<Result, Failure: Error>(
@@ -28,6 +26,15 @@ package final class Lock<State>: @unchecked Sendable {  // The state is reached 
         mutex.lock()
         defer { mutex.unlock() }
         return try body(&state)
+    }
+}
+
+extension Bool {
+    /// Makes it true.
+    /// - Returns: whether it was not.
+    package mutating func setFirst() -> Bool {
+        defer { self = true }
+        return !self
     }
 }
 

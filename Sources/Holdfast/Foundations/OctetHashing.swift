@@ -11,9 +11,7 @@ extension Hasher {
 struct OctetString: Sendable, Hashable {
     let octets: ArraySlice<UInt8>
 
-    init(_ octets: ArraySlice<UInt8>) {
-        self.octets = octets
-    }
+    init(_ octets: ArraySlice<UInt8>) { self.octets = octets }
 
     /// Consistent with equality.
     func hash(into hasher: inout Hasher) { hasher.combine(octets: octets) }

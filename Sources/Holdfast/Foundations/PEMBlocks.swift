@@ -150,12 +150,7 @@ package struct PEMBlocks {
     }
 
     private static func isBase64(_ octet: UInt8) -> Bool {
-        switch octet {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
-            true
-        default: false
-        }
+        CanonicalBase64.value(of: octet) != nil || octet == UInt8(ascii: "=")
     }
 
     private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

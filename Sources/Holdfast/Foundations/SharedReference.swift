@@ -5,9 +5,7 @@
 package final class SharedReference<Value>: Sendable {
     nonisolated(unsafe) private let value: Value
 
-    package init(_ value: Value) {
-        unsafe self.value = value
-    }
+    package init(_ value: Value) { unsafe self.value = value }
 
     /// The object. Its owner may use it at the same time, so changing it needs a lock.
     package var get: Value { unsafe value }

@@ -3,42 +3,13 @@ package enum TimeLimit {
     /// A year: the clock traps on a time that it cannot represent.
     private static let longest = Duration.seconds(366 * 86_400)
 
-    private final class FirstAnswer<Value: Sendable>: Sendable {
-        private struct State {
-            var continuation: CheckedContinuation<Value?, Never>?
-            var answer: Value??
-        }
-
-        private let state = Lock(State())
-
-        func wait() async -> Value? {
-            await withCheckedContinuation { continuation in
-                let answer = state.withLock { state in
-                    if state.answer == nil { state.continuation = continuation }
-                    return state.answer
-                }
-                if let answer { continuation.resume(returning: answer) }
-            }
-        }
-
-        func settle(_ value: Value?) {
-            let continuation = state.withLock { state -> CheckedContinuation<Value?, Never>? in
-                guard state.answer == nil else { return nil }
-                state.answer = .some(value)
-                defer { state.continuation = nil }
-                return state.continuation
-            }
-            continuation?.resume(returning: value)
-        }
-    }
-
     /// The result of a task that others may share; nil when the time is up or the caller's task is canceled. The task
     /// itself continues: its only owner has to cancel it.
     /// - Parameter clock: measures the limit.
     package static func value<Value: Sendable>(
         of task: Task<Value, Never>, within limit: Duration, on clock: any Clock<Duration> = ContinuousClock()
     ) async -> Value? {
-        let first = FirstAnswer<Value>()
+        let first = FirstAnswer<Value?>()
         Task { first.settle(await task.value) }
         let timer = Task {
             try? await clock.sleep(for: min(limit, longest))
@@ -46,7 +17,7 @@ package enum TimeLimit {
         }
         defer { timer.cancel() }
         return await withTaskCancellationHandler {
-            await first.wait()
+            await first.value
         } onCancel: {
             first.settle(nil)
         }

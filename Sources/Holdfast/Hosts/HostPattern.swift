@@ -62,11 +62,8 @@ public struct HostPattern: Hashable, Sendable {
                 .misplacedWildcard, expected: "a host, *.DOMAIN or **.DOMAIN", found: text.quotedAddress,
                 remedy: "Write *. for one label more, **. for the domain and everything under it.")
         }
-        do throws(HostError) {
-            base = try DialedHost(name)
-        } catch {
-            throw HostPatternError(error, in: text)
-        }
+        let host = Result { () throws(HostError) in try DialedHost(name) }
+        base = try host.mapError { HostPatternError($0, in: text) }.get()
         self.scope = scope
         labelCount = Self.labelCount(of: base)
         guard case .name(let canonical) = base.kind else {

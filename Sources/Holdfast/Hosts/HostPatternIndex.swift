@@ -27,18 +27,22 @@ struct HostPatternIndex<Value> {
     /// An index without patterns.
     init() {}
 
-    var isEmpty: Bool { count == 0 }
-
     /// The value of exactly this pattern, whatever hosts it matches. Assigning replaces, assigning nil removes.
     subscript(_ pattern: HostPattern) -> Value? {
-        get { storedValue(of: pattern) }
+        get {
+            switch pattern.scope {
+            case .exact: exact[pattern.base.kind]
+            case .oneLabel: wildcards[pattern.base.name[...]]?.oneLabel?.value
+            case .subtree: wildcards[pattern.base.name[...]]?.subtree?.value
+            }
+        }
         set { set(newValue, for: pattern) }
     }
 
     /// Sets or, with nil, removes the value of a pattern; returns the one it had.
     @discardableResult
     mutating func set(_ value: Value?, for pattern: HostPattern) -> Value? {
-        let old = storedValue(of: pattern)
+        let old = self[pattern]
         let new = value.map { Entry(pattern: pattern, value: $0) }
         switch (pattern.scope, pattern.base.kind) {
         case (.exact, let kind):
@@ -79,14 +83,6 @@ struct HostPatternIndex<Value> {
         let hosts = exact.map { Entry(pattern: HostPattern(DialedHost(kind: $0)), value: $1) }
         let all = hosts + wildcards.values.flatMap { [$0.oneLabel, $0.subtree].compactMap(\.self) }
         return all.sorted { $0.pattern < $1.pattern }
-    }
-
-    private func storedValue(of pattern: HostPattern) -> Value? {
-        switch pattern.scope {
-        case .exact: exact[pattern.base.kind]
-        case .oneLabel: wildcards[pattern.base.name[...]]?.oneLabel?.value
-        case .subtree: wildcards[pattern.base.name[...]]?.subtree?.value
-        }
     }
 }
 

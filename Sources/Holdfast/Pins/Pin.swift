@@ -69,9 +69,7 @@ public struct Pin: Hashable, Sendable {
     ///
     /// - Parameter der: the DER of one certificate.
     /// - Returns: a pin that this certificate alone satisfies.
-    public static func certificate(_ der: [UInt8]) -> Pin {
-        Pin(subject: .certificate, hashing: der[...])
-    }
+    public static func certificate(_ der: [UInt8]) -> Pin { Pin(subject: .certificate, hashing: der[...]) }
 
     /// Hashes octets that are known to be a `subject`, without copying them.
     init(subject: Subject, hashing octets: ArraySlice<UInt8>) {

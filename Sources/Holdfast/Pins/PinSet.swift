@@ -146,8 +146,7 @@ public struct PinSet: Hashable, Sendable {
             for rule in rules where isMeant(rule) && !pins.contains(rule.pin) { pins.append(rule.pin) }
             return pins
         }
-        var seen: Set<Pin> = []
-        return rules.filter(isMeant).map(\.pin).filter { seen.insert($0).inserted }
+        return rules.filter(isMeant).map(\.pin).distinct
     }
 
     /// Whether too many pins have run out for any path to match, as at ``end`` itself: ``afterExpiry`` decides.

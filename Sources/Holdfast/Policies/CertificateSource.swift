@@ -40,9 +40,7 @@ public struct CertificateSource: CustomStringConvertible {
     }
 
     /// Every certificate of these files, DER or PEM whatever their endings.
-    public static func files(_ files: [URL]) -> CertificateSource {
-        CertificateSource(origin: .files(files))
-    }
+    public static func files(_ files: [URL]) -> CertificateSource { CertificateSource(origin: .files(files)) }
 
     /// Certificates in memory.
     /// - Parameter certificates: DER, one certificate each.
@@ -61,9 +59,7 @@ public struct CertificateSource: CustomStringConvertible {
     /// Reads the certificates, files in the order of their names; it blocks on the file system.
     /// - Returns: the certificates; empty if there are none.
     /// - Throws: ``CertificateFileError`` naming the first file that cannot be read.
-    public func read() throws(CertificateFileError) -> [X509Certificate] {
-        try read(log: .shared)
-    }
+    public func read() throws(CertificateFileError) -> [X509Certificate] { try read(log: .shared) }
 
     package func read(log: PolicyLog) throws(CertificateFileError) -> [X509Certificate] {
         var found: [X509Certificate] = []
@@ -97,9 +93,7 @@ public struct CertificateSource: CustomStringConvertible {
         }
     }
 
-    private static func text(_ endings: [String]) -> String {
-        endings.map { "*.\($0)" }.joined(separator: " ")
-    }
+    private static func text(_ endings: [String]) -> String { endings.map { "*.\($0)" }.joined(separator: " ") }
 
     private func files() throws(CertificateFileError) -> [URL] {
         switch origin {

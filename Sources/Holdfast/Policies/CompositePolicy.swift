@@ -30,9 +30,7 @@ public struct CompositePolicy: TrustPolicy {
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - members: at least one.
     /// - Throws: ``PolicyConfigurationError`` without members, and for a member whose own configuration is wrong.
-    public init(
-        host: HostPattern, allOf members: [any TrustPolicy]
-    ) throws(PolicyConfigurationError) {
+    public init(host: HostPattern, allOf members: [any TrustPolicy]) throws(PolicyConfigurationError) {
         try self.init(host, .all, members)
     }
 
@@ -42,15 +40,11 @@ public struct CompositePolicy: TrustPolicy {
     ///   - members: at least one, and none that objects (``TrustPolicy/objection(asMemberOf:)``).
     /// - Throws: ``PolicyConfigurationError`` without members, for a member that may not be one, and for one whose own
     ///   configuration is wrong.
-    public init(
-        host: HostPattern, anyOf members: [any TrustPolicy]
-    ) throws(PolicyConfigurationError) {
+    public init(host: HostPattern, anyOf members: [any TrustPolicy]) throws(PolicyConfigurationError) {
         try self.init(host, .any, members)
     }
 
-    private init(
-        _ host: HostPattern, _ rule: Rule, _ members: [any TrustPolicy]
-    ) throws(PolicyConfigurationError) {
+    private init(_ host: HostPattern, _ rule: Rule, _ members: [any TrustPolicy]) throws(PolicyConfigurationError) {
         scope = .hosts(host)
         self.rule = rule
         self.members = members.map(\.unwrapped)
@@ -128,7 +122,7 @@ public struct CompositePolicy: TrustPolicy {
         let failures = decisions.compactMap(\.failure)
         let accepting = decisions.filter(\.isTrusted)
         var draft = DecisionDraft(hostName, trust, time)
-        draft.pins = Self.distinct(decisions.flatMap(\.configuredPins))
+        draft.pins = decisions.flatMap(\.configuredPins).distinct
         for decision in decisions { draft.effort += decision.effort }
         draft.members = decisions
         // Notices of members that rejected are dropped.
@@ -143,7 +137,7 @@ public struct CompositePolicy: TrustPolicy {
         guard let first = accepting.first else { return draft.rejected(DecisionDraft.unexplained) }
         return draft.trusted(
             path: accepting.lazy.compactMap(\.path).first ?? first.path,
-            matching: Self.distinct(accepting.flatMap(\.matchedPins)))
+            matching: accepting.flatMap(\.matchedPins).distinct)
     }
 
     /// The reason of the first member, in the words of each.
@@ -156,14 +150,9 @@ public struct CompositePolicy: TrustPolicy {
         var failure = TrustFailure(
             first.code, expected: "one member of \(decisions.count) to trust", found: reasons.joined(separator: "; "),
             remedy: first.remedy, certificate: first.certificate)
-        failure.paths = distinct(failures.flatMap(\.1.paths))
+        failure.paths = failures.flatMap(\.1.paths).distinct
         failure.timestamps = first.timestamps
         failure.unusable = first.unusable
         return failure
-    }
-
-    private static func distinct<Element: Hashable>(_ elements: [Element]) -> [Element] {
-        var seen: Set<Element> = []
-        return elements.filter { seen.insert($0).inserted }
     }
 }

@@ -16,9 +16,7 @@ public struct CustomPolicy: TrustPolicy {
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - validation: the application's answer.
-    public init(
-        host: HostPattern, validation: @escaping Validation
-    ) {
+    public init(host: HostPattern, validation: @escaping Validation) {
         scope = .hosts(host)
         self.validation = validation
     }

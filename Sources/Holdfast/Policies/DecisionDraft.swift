@@ -34,9 +34,7 @@ struct DecisionDraft {
         decision(.rejected(complete(failure)), path: nil, matched: [])
     }
 
-    mutating func note(_ failure: TrustFailure) {
-        notices.append(complete(failure))
-    }
+    mutating func note(_ failure: TrustFailure) { notices.append(complete(failure)) }
 
     /// A decision to trust rests on something that no longer holds from an instant on.
     mutating func restsOnWhat(endsAt instant: Date) { end = min(end, instant) }
@@ -57,9 +55,7 @@ struct DecisionDraft {
     }
 
     /// Has the validator look for a path on what is left of the decision's budget.
-    mutating func validate(
-        for purpose: ValidationPurpose, accepting: (ValidatedPath) -> Bool
-    ) -> ValidationOutcome {
+    mutating func validate(for purpose: ValidationPurpose, accepting: (ValidatedPath) -> Bool) -> ValidationOutcome {
         let outcome = trust.validate(for: purpose, at: time, spent: effort, accepting: accepting)
         take(outcome)
         return outcome
@@ -84,9 +80,7 @@ struct DecisionDraft {
         return failure
     }
 
-    private func decision(
-        _ verdict: TrustDecision.Verdict, path: ValidatedPath?, matched: [Pin]
-    ) -> TrustDecision {
+    private func decision(_ verdict: TrustDecision.Verdict, path: ValidatedPath?, matched: [Pin]) -> TrustDecision {
         var decision = TrustDecision(
             verdict, policyName: policyName, host: host, time: time,
             chain: trust.chain, path: path, configuredPins: pins, matchedPins: matched, notices: notices,

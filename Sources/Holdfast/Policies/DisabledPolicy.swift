@@ -12,9 +12,7 @@ public struct DisabledPolicy: TrustPolicy {
     /// Makes a policy that accepts everything.
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
-    public init(host: HostPattern) {
-        self.init(host: host, log: .shared)
-    }
+    public init(host: HostPattern) { self.init(host: host, log: .shared) }
 
     package init(host: HostPattern, log: PolicyLog) {
         scope = .hosts(host)

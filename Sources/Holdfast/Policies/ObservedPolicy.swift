@@ -38,9 +38,7 @@ final class ObservedPolicy: TrustPolicy {
     }
 
     /// Reports the decision to the manager's observers.
-    func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
-        told(policy.evaluate(trust, at: time))
-    }
+    func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { told(policy.evaluate(trust, at: time)) }
 
     func decisionWithoutTrust(at time: Date) -> TrustDecision { told(policy.decisionWithoutTrust(at: time)) }
 

@@ -63,8 +63,7 @@ struct PinOnlyValidation {
             spent.work += leaf.hashingWork
             return leaf
         } catch {
-            throw TrustFailure(
-                .unreadableCertificate, expected: "a leaf that is \(error.expected)", found: error.found)
+            throw TrustFailure(.unreadableCertificate, expected: "a leaf that is \(error.expected)", found: error.found)
         }
     }
 

@@ -54,9 +54,7 @@ extension PinnedPolicy {
     ///   - pins: the pins, their expiry, and whether they are enforced.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry.
     /// - Throws: ``PolicyConfigurationError`` for settings that would require no proof.
-    public init(
-        clients name: String, pins: PinSet, certificatePinOnly: Bool = false
-    ) throws(PolicyConfigurationError) {
+    public init(clients name: String, pins: PinSet, certificatePinOnly: Bool = false) throws(PolicyConfigurationError) {
         try self.init(
             scope: .clients(name), pins: pins, certificates: [], validatesHostName: true,
             certificatePinOnly: certificatePinOnly)
@@ -121,8 +119,6 @@ extension PinSet {
     ///   - certificates: at least one.
     /// - Throws: ``PinError`` `noPins` when there is none.
     public init(_ subject: Pin.Subject, of certificates: [X509Certificate]) throws(PinError) {
-        var seen: Set<Pin> = []
-        let pins = certificates.map { subject == .publicKey ? $0.publicKeyPin : $0.certificatePin }
-        try self.init(pins: pins.filter { seen.insert($0).inserted })
+        try self.init(pins: certificates.map { subject == .publicKey ? $0.publicKeyPin : $0.certificatePin }.distinct)
     }
 }

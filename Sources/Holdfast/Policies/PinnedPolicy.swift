@@ -116,8 +116,7 @@ public struct PinnedPolicy: TrustPolicy {
             return draft.rejected(error)
         }
         draft.host = purpose.host
-        let answer = source.answer(
-            to: PinQuestion(about: trust, of: purpose.host, at: time, subject: pinning))
+        let answer = source.answer(to: PinQuestion(about: trust, of: purpose.host, at: time, subject: pinning))
         draft.time = answer.time
         if let age = answer.age { draft.findings.append(.pastTheirTime(age)) }
         for notice in answer.notices { draft.note(notice) }
@@ -138,9 +137,7 @@ public struct PinnedPolicy: TrustPolicy {
 }
 
 extension PinnedPolicy {
-    private func judged(
-        _ pins: PinSet, _ purpose: ValidationPurpose, _ draft: inout DecisionDraft
-    ) -> TrustDecision {
+    private func judged(_ pins: PinSet, _ purpose: ValidationPurpose, _ draft: inout DecisionDraft) -> TrustDecision {
         draft.pins = pins.pins(at: draft.time)
         if let error = conflict(with: pins) { return draft.rejected(error.failure) }
         guard !pins.isExpired(at: draft.time) else { return expired(pins, purpose, &draft) }
@@ -186,9 +183,7 @@ extension PinnedPolicy {
         draft.note(notice)
     }
 
-    private func expired(
-        _ pins: PinSet, _ purpose: ValidationPurpose, _ draft: inout DecisionDraft
-    ) -> TrustDecision {
+    private func expired(_ pins: PinSet, _ purpose: ValidationPurpose, _ draft: inout DecisionDraft) -> TrustDecision {
         let failure = TrustFailure(
             .pinsExpired, expected: "pins that still hold",
             found: pins.end.map { "pins that expired at \($0.formatted(.iso8601))" } ?? "expired pins")

@@ -37,8 +37,7 @@ public enum PolicyScope: Sendable, Hashable {
         case (.clients, .server):
             throw TrustFailure(.hostNotCovered, expected: "a client", found: "a server")
         case (.hosts, .extendedKeyUsage(let identifier)):
-            throw TrustFailure(
-                .hostNotCovered, expected: "a server", found: "a certificate for \(identifier.quoted)")
+            throw TrustFailure(.hostNotCovered, expected: "a server", found: "a certificate for \(identifier.quoted)")
         case (_, .client), (.clients, .extendedKeyUsage):
             return trust.purpose
         case (.hosts(let pattern), .server(let host?)):

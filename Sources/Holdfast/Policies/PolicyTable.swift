@@ -45,9 +45,7 @@ struct PolicyTable: Sendable {
     /// How often the policy of a host was looked for.
     private(set) var lookups: UInt64 = 0
 
-    init(unknownHosts: UnknownHostRule) {
-        self.unknownHosts = unknownHosts
-    }
+    init(unknownHosts: UnknownHostRule) { self.unknownHosts = unknownHosts }
 
     /// An empty table that replaces another one; earlier decisions no longer hold.
     init(after old: PolicyTable) {

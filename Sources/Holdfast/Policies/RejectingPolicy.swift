@@ -28,7 +28,6 @@ package struct RejectingPolicy: TrustPolicy {
 
     /// Rejects.
     package func decisionWithoutTrust(at time: Date) -> TrustDecision {
-        TrustDecision(
-            .rejected(failure), policyName: hostName, host: nil, time: time, chain: nil)
+        TrustDecision(.rejected(failure), policyName: hostName, host: nil, time: time, chain: nil)
     }
 }

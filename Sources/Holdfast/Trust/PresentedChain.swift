@@ -10,9 +10,7 @@ public struct PresentedChain: Sendable, Hashable {
 
     /// Keeps the given certificates as they are; nothing is read.
     /// - Parameter certificates: DER, leaf first.
-    public init(_ certificates: [[UInt8]]) {
-        self.certificates = certificates
-    }
+    public init(_ certificates: [[UInt8]]) { self.certificates = certificates }
 
     /// DER of the leaf, whose key the handshake proves; nil for an empty chain.
     public var leaf: [UInt8]? { certificates.first }

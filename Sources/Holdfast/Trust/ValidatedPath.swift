@@ -47,7 +47,5 @@ extension X509Certificate {
 
 extension ValidatedPath: CustomStringConvertible {
     /// One line per certificate, leaf first: the `sha256/…` of its key and its subject.
-    public var description: String {
-        certificates.map { "\($0.publicKeyPin): \($0.subject)" }.joined(separator: "\n")
-    }
+    public var description: String { certificates.map { "\($0.publicKeyPin): \($0.subject)" }.joined(separator: "\n") }
 }

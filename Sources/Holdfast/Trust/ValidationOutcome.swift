@@ -79,12 +79,6 @@ public struct ValidationEffort: Sendable, Hashable {
     /// No work at all.
     public init() {}
 
-    static func + (left: ValidationEffort, right: ValidationEffort) -> ValidationEffort {
-        var sum = left
-        sum += right
-        return sum
-    }
-
     static func - (left: ValidationEffort, right: ValidationEffort) -> ValidationEffort {
         var rest = left
         rest -= right

@@ -6,23 +6,23 @@ public import struct Foundation.Date
 /// It performs no I/O, never blocks, and does no more work than its limits allow.
 public struct PathValidator: ChainValidator {
     /// Where the anchors come from; each validation asks once.
-    private let source: any AnchorSource
+    private var source: any AnchorSource
     /// Which rules a path must keep.
     package let profile: ValidationProfile
     /// The budget of one validation.
     package let limits: ValidationLimits
     /// Where verified paths are remembered; nil remembers none.
-    package let cache: VerifiedPathCache?
+    package private(set) var cache: VerifiedPathCache?
     /// The suffixes under which strangers register names; with `.strict` no wildcard may stand above one. nil leaves
     /// that unchecked.
-    package let publicSuffixes: PublicSuffixList?
+    package private(set) var publicSuffixes: PublicSuffixList?
     /// Where the revocation lists come from; each validation asks once.
     package let revocationSource: any RevocationSource
     /// Which certificate policies a path must have.
     package let certificatePolicies: CertificatePolicies
     /// Which timestamps of transparency logs the leaf of a server must have.
-    package let transparency: Transparency
-    private let checksValidity: Bool
+    package private(set) var transparency: Transparency
+    private var checksValidity = true
 
     /// The certificates that are trusted to begin with, as of now.
     package var anchors: TrustAnchors { source.current }
@@ -59,26 +59,19 @@ public struct PathValidator: ChainValidator {
         self.transparency = transparency
         self.publicSuffixes = publicSuffixes
         self.cache = cache
-        checksValidity = true
     }
 
     /// Every rule but that of validity, to anchors that a policy pins: for policies whose pins alone decide about trust
     /// and expiry. It has no cache, because a cached path would count as valid in time.
     func ignoringValidity(to anchors: TrustAnchors) -> PathValidator {
-        PathValidator(self, ignoringValidityTo: anchors)
-    }
-
-    private init(_ other: PathValidator, ignoringValidityTo anchors: TrustAnchors) {
-        source = anchors
-        profile = other.profile
-        limits = other.limits
-        revocationSource = other.revocationSource
-        certificatePolicies = other.certificatePolicies
+        var validator = self
+        validator.source = anchors
         // Pins alone decide, so paths to their anchors are not reported.
-        transparency = .none
-        publicSuffixes = nil
-        cache = nil
-        checksValidity = false
+        validator.transparency = .none
+        validator.publicSuffixes = nil
+        validator.cache = nil
+        validator.checksValidity = false
+        return validator
     }
 
     /// Looks for a valid path that the caller accepts; see ``ChainValidator/validate(_:for:at:accepting:)``.
@@ -106,8 +99,7 @@ public struct PathValidator: ChainValidator {
             var effort = query.spent - spent
             effort.usedCachedPath = true
             effort.work += path.certificates.reduce(0) { $0 + $1.hashingWork }
-            return ValidationOutcome(
-                path: path, failure: nil, effort: effort, notices: query.notices(about: path))
+            return ValidationOutcome(path: path, failure: nil, effort: effort, notices: query.notices(about: path))
         }
         var trace: [RuleOutcome]?
         var outcome = search(query, trace: &trace, accepting: accepting)
@@ -159,14 +151,11 @@ public struct PathValidator: ChainValidator {
 
     /// The one entry to the search, for decisions and explanations.
     /// - Parameter trace: if not nil, gets the result of each rule.
-    func search(
-        _ query: Query, trace: inout [RuleOutcome]?, accepting: (ValidatedPath) -> Bool
-    ) -> ValidationOutcome {
+    func search(_ query: Query, trace: inout [RuleOutcome]?, accepting: (ValidatedPath) -> Bool) -> ValidationOutcome {
         let (chain, host) = (query.chain, query.purpose.host)
         var meter = WorkMeter(limits, effort: query.spent)
         func refused(_ violation: Violation) -> ValidationOutcome {
-            ValidationOutcome(
-                path: nil, failure: violation.failure(host: host, chain: chain), effort: meter.effort)
+            ValidationOutcome(path: nil, failure: violation.failure(host: host, chain: chain), effort: meter.effort)
         }
         if let violation = sizeViolation(of: chain) { return refused(violation) }
         let first = chain.certificates.first ?? []

@@ -274,8 +274,7 @@ public final class PinnedHTTPClient: Sendable {
         let key = OriginKey(
             origin: target.origin, tls: request.tlsConfiguration.map { OriginKey.Settings(configuration: $0) },
             localAddress: request.localAddress)
-        let verification = clients.maker.verification(
-            for: look.policy, origin: target.origin, anchors: look.anchors)
+        let verification = clients.maker.verification(for: look.policy, origin: target.origin, anchors: look.anchors)
         var admission = try clients.lease(key, verification: verification, anchors: look.anchors, until: deadline)
         while case .wait(let turn, let stop) = admission {
             try await withTaskCancellationHandler {
@@ -348,9 +347,7 @@ public final class PinnedHTTPClient: Sendable {
 
     /// NIO's errors for a request whose connection ended after the pool had chosen it but before it learned of the end.
     /// Which one comes first depends on how busy the machine is.
-    private static func isOfEndedConnection(_ error: any Error) -> Bool {
-        error as? ChannelError == .ioOnClosedChannel
-    }
+    private static func isOfEndedConnection(_ error: any Error) -> Bool { error as? ChannelError == .ioOnClosedChannel }
 
     private static func isRefusedByTLS(_ error: any Error) -> Bool {
         if error is NIOSSLExtraError { return true }
@@ -375,9 +372,7 @@ public final class PinnedHTTPClient: Sendable {
     /// Ends the client as `HTTPClient.shutdown()` does: requests in flight fail, connections are closed.
     ///
     /// - Throws: AsyncHTTPClient's `alreadyShutdown` the second time.
-    public func shutdown() async throws {
-        try await shutdown(waitingAtMost: .zero)
-    }
+    public func shutdown() async throws { try await shutdown(waitingAtMost: .zero) }
 
     /// Accepts no further requests, lets those in flight finish, and ends the client.
     ///

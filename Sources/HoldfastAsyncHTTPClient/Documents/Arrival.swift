@@ -7,9 +7,7 @@ final class Arrival: Sendable {
     private let place: DownloadRules.Place
     private let isHere = Lock<Bool?>(nil)
 
-    init(place: DownloadRules.Place) {
-        self.place = place
-    }
+    init(place: DownloadRules.Place) { self.place = place }
 
     /// Whether the last connection led to this machine; nil if that is unknown, as behind a proxy.
     var isThisMachine: Bool? { isHere.withLock { $0 } }

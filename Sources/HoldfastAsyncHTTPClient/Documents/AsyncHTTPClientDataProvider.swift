@@ -82,8 +82,7 @@ public struct AsyncHTTPClientDataProvider: RemoteDataProvider, IdentifiedSource 
                 group.addTask {
                     try await Task.sleep(for: answerLimit)
                     guard !download.hasAnswer else { return nil }
-                    throw RemoteDataError(
-                        .noAnswerInTime, expected: "an answer within \(answerLimit)", found: "none")
+                    throw RemoteDataError(.noAnswerInTime, expected: "an answer within \(answerLimit)", found: "none")
                 }
                 group.addTask {
                     try await Task.sleep(for: wholeLimit)

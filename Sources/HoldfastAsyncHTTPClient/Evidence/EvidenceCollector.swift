@@ -97,9 +97,7 @@ final class EvidenceCollector: Sendable {
         }
     }
 
-    private func chain(
-        with leaf: [UInt8], on loop: any EventLoop, triesLeft: Int
-    ) -> EventLoopFuture<PresentedChain> {
+    private func chain(with leaf: [UInt8], on loop: any EventLoop, triesLeft: Int) -> EventLoopFuture<PresentedChain> {
         newChain(on: loop).flatMap { chain in
             if chain.leaf == leaf { return loop.makeSucceededFuture(chain) }
             guard triesLeft > 1 else {
@@ -193,7 +191,7 @@ final class EvidenceCollector: Sendable {
         }
         let connected = connect(bootstrap) { channel in
             // Whatever ends the wait ends the connection.
-            result.futureResult.whenComplete { _ in channel.eventLoop.execute { channel.closeBelowTLS() } }
+            result.futureResult.whenComplete { _ in channel.closeBelowTLSLater() }
             return channel.eventLoop.makeCompletedFuture { try self.start(on: channel) }
                 .map { $0.cascade(to: one) }
         }
@@ -230,9 +228,7 @@ private final class EvidenceAttempts {
     let result: EventLoopPromise<PresentedChain>
     private var running = 0
 
-    init(_ result: EventLoopPromise<PresentedChain>) {
-        self.result = result
-    }
+    init(_ result: EventLoopPromise<PresentedChain>) { self.result = result }
 
     func begin() -> EventLoopPromise<PresentedChain> {
         running += 1

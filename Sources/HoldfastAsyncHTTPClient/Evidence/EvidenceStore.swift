@@ -14,9 +14,7 @@ struct EvidenceExpiry: Sendable {
     }
 
     /// The same, limited to the end of another decision on the evidence.
-    func atMost(_ end: Date) -> EvidenceExpiry {
-        EvidenceExpiry(deadline: deadline, holdsUntil: min(holdsUntil, end))
-    }
+    func atMost(_ end: Date) -> EvidenceExpiry { EvidenceExpiry(deadline: deadline, holdsUntil: min(holdsUntil, end)) }
 
     /// How long it is until the first of the two, at most until the deadline.
     func remaining(at time: Date) -> TimeAmount {

@@ -72,9 +72,7 @@ final class ProxyTunnel: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        fail(found: "the end of the connection")
-    }
+    func handlerRemoved(context: ChannelHandlerContext) { fail(found: "the end of the connection") }
 
     private func fail(found: String) {
         isAccepted = false

@@ -133,7 +133,7 @@ extension ConnectionGate {
     @discardableResult
     func endWhatNoLongerHolds(only id: ObjectIdentifier? = nil, under look: TrustEvaluator.Look) -> Reevaluation {
         let again = evaluateAgain(only: id, under: look)
-        for (channel, _) in again.refused { channel.eventLoop.execute { channel.closeBelowTLS() } }
+        for (channel, _) in again.refused { channel.closeBelowTLSLater() }
         if !again.undecided.isEmpty { expired(self) }
         for (id, channel, leaf) in again.undecided { collectEvidence(about: leaf, of: id, channel) }
         return again

@@ -254,8 +254,7 @@ final class ConnectionGate: Sendable {
     /// for a connection that never was and does not close it; and it does not survive one that reports its own end
     /// after the failure. So the channel is closed first, and the failure comes when it is.
     private func refuse(_ channel: any Channel, _ error: any Error) -> EventLoopFuture<Void> {
-        // Later, because BoringSSL may be on this call stack and is not reentrant.
-        channel.eventLoop.execute { channel.closeBelowTLS() }
+        channel.closeBelowTLSLater()
         return channel.closeFuture.flatMapThrowing { throw error }
     }
 

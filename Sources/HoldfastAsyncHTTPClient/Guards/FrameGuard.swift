@@ -48,9 +48,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     private var withheldLimit: HTTP2Setting?
 
     /// - Parameter draining: called once the connection takes no further requests.
-    init(draining: @escaping @Sendable () -> Void) {
-        self.draining = draining
-    }
+    init(draining: @escaping @Sendable () -> Void) { self.draining = draining }
 
     /// Why a stream, or the whole connection, ended; nil if the server did not cause it.
     func malformation(of stream: HTTP2StreamID?) -> PinnedHTTPClientError? {
@@ -208,9 +206,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         state = .discarding
         if !isDraining { draining() }
         isDraining = true
-        let channel = context.channel
-        // Later, because BoringSSL may be on this call stack and is not reentrant.
-        channel.eventLoop.execute { channel.closeBelowTLS() }
+        context.channel.closeBelowTLSLater()
     }
 
     // MARK: Streams

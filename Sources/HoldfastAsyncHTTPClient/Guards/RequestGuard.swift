@@ -115,9 +115,7 @@ final class RequestGuard: ChannelDuplexHandler, ConnectionGuard {
         hasEnded = true
         state = .discarding
         context.fireErrorCaught(error)
-        let channel = context.channel
-        // Later, because BoringSSL may be on this call stack and is not reentrant.
-        channel.eventLoop.execute { channel.closeBelowTLS() }
+        context.channel.closeBelowTLSLater()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

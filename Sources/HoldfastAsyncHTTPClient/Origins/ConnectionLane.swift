@@ -27,9 +27,7 @@ final class ConnectionLane: Sendable {
 
     /// A lane for a new client: one that another client has left, or else a new one.
     /// - Throws: `IOError` when the process has no descriptors left, and could not connect either.
-    static func take() throws -> ConnectionLane {
-        try left.withLock { $0.popLast()?.lane } ?? ConnectionLane()
-    }
+    static func take() throws -> ConnectionLane { try left.withLock { $0.popLast()?.lane } ?? ConnectionLane() }
 
     private init() throws {
         let spare = (0..<Self.descriptors).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
@@ -42,11 +40,7 @@ final class ConnectionLane: Sendable {
 
     /// Closes everything on the thread and ends it. It does not block, and may be called from anywhere.
     func end(_ ended: @escaping @Sendable () -> Void) {
-        let isFirst = isEnding.withLock { isEnding in
-            defer { isEnding = true }
-            return !isEnding
-        }
-        guard isFirst else { return }
+        guard isEnding.withLock({ $0.setFirst() }) else { return }
         group.any().scheduleTask(in: Self.rest) {
             self.afterLastName { self.group.shutdownGracefully(queue: .global()) { _ in ended() } }
         }

@@ -10,9 +10,7 @@ struct OriginKey: Hashable, Sendable {
     struct Settings: Hashable, Sendable {
         let configuration: TLSConfiguration
 
-        static func == (left: Self, right: Self) -> Bool {
-            left.configuration.bestEffortEquals(right.configuration)
-        }
+        static func == (left: Self, right: Self) -> Bool { left.configuration.bestEffortEquals(right.configuration) }
 
         func hash(into hasher: inout Hasher) { configuration.bestEffortHash(into: &hasher) }
     }

@@ -279,9 +279,7 @@ struct OriginClientsState {
         entries[id] = nil
     }
 
-    mutating func forget(_ lane: ConnectionLane) {
-        entries = entries.filter { $0.value.client.lane !== lane }
-    }
+    mutating func forget(_ lane: ConnectionLane) { entries = entries.filter { $0.value.client.lane !== lane } }
 
     /// The callers that wait for the end of all clients, if it has come. Silent connections end with their lanes.
     mutating func takeGoneWaiters() -> [EventLoopPromise<Void>] {

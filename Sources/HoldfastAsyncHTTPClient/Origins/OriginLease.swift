@@ -14,10 +14,6 @@ final class OriginLease: Sendable {
     deinit { end() }
 
     func end() {
-        let isFirst = isOver.withLock { isOver in
-            defer { isOver = true }
-            return !isOver
-        }
-        if isFirst { clients.end(client) }
+        if isOver.withLock({ $0.setFirst() }) { clients.end(client) }
     }
 }

@@ -8,9 +8,7 @@ final class KnownOrigins: Sendable {
     private let origins = Lock<[String: HTTPOrigin]>([:])
     private let capacity: Int
 
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
     var count: Int { origins.withLock { $0.count } }
 

@@ -39,25 +39,15 @@ enum DerivedTLSConfiguration {
     }
 
     /// Makes a context, in the error type of the adapters.
-    static func context(
-        _ configuration: TLSConfiguration
-    ) throws(TLSAdapterConfigurationError) -> NIOSSLContext {
-        do {
-            return try NIOSSLContext(configuration: configuration)
-        } catch {
-            throw refused(by: error)
-        }
+    static func context(_ configuration: TLSConfiguration) throws(TLSAdapterConfigurationError) -> NIOSSLContext {
+        try Result { try NIOSSLContext(configuration: configuration) }.mapError(refused).get()
     }
 
     /// The configuration with what its files hold, so that a context can be made of it without reading any.
     static func readingFiles(
         of configuration: TLSConfiguration
     ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
-        do {
-            return try (configuration as any DeprecatedSettings).readingFiles()
-        } catch {
-            throw refused(by: error)
-        }
+        try Result { try (configuration as any DeprecatedSettings).readingFiles() }.mapError(refused).get()
     }
 
     private static func refused(by error: any Error) -> TLSAdapterConfigurationError {

@@ -11,4 +11,7 @@ extension Channel {
             close(promise: nil)
         }
     }
+
+    /// The same, but later, because BoringSSL may be on this call stack and is not reentrant.
+    package func closeBelowTLSLater() { eventLoop.execute { self.closeBelowTLS() } }
 }

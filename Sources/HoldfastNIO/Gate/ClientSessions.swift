@@ -32,8 +32,7 @@ final class ClientSessions: Sendable {
     convenience init(
         configuration: TLSConfiguration, mostChains: Int = ClientSessions.mostChains
     ) throws(TLSAdapterConfigurationError) {
-        try self.init(
-            read: try DerivedTLSConfiguration.readingFiles(of: configuration), mostChains: mostChains)
+        try self.init(read: try DerivedTLSConfiguration.readingFiles(of: configuration), mostChains: mostChains)
     }
 
     private init(read: TLSConfiguration, mostChains: Int) throws(TLSAdapterConfigurationError) {
@@ -83,15 +82,12 @@ final class ClientSessions: Sendable {
     private static func part(of chain: PresentedChain, under decision: TrustDecision) -> PresentedChain {
         if let path = decision.path, path.certificates.count > 1 {
             let used = Set(path.certificates.map { Array($0.der) })
-            var kept: Set<[UInt8]> = []
-            return PresentedChain(chain.certificates.filter { used.contains($0) && kept.insert($0).inserted })
+            return PresentedChain(chain.certificates.filter(used.contains).distinct)
         }
         let size = chain.certificates.reduce(0) { $0 + $1.count }
         return size <= mostBytesOfOne ? chain : PresentedChain(Array(chain.certificates.prefix(1)))
     }
 
     /// What the client with this leaf presented last; the leaf alone if that is not known.
-    func chain(of leaf: [UInt8]) -> PresentedChain {
-        memory.withLock { $0.chains[leaf] } ?? PresentedChain([leaf])
-    }
+    func chain(of leaf: [UInt8]) -> PresentedChain { memory.withLock { $0.chains[leaf] } ?? PresentedChain([leaf]) }
 }

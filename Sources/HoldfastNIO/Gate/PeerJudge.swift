@@ -15,13 +15,8 @@ final class PeerJudge {
     private let sessions: ClientSessions?
     private var presented: PresentedChain?
 
-    init(_ verification: PeerVerification) {
-        self.verification = verification
-        sessions = nil
-    }
-
-    /// Evaluates a server's client, which may resume a session instead of presenting certificates.
-    init(_ verification: PeerVerification, sessions: ClientSessions) {
+    /// - Parameter sessions: those of a server, whose client may resume one instead of presenting certificates.
+    init(_ verification: PeerVerification, sessions: ClientSessions? = nil) {
         self.verification = verification
         self.sessions = sessions
     }

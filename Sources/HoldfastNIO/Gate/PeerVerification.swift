@@ -129,9 +129,7 @@ public struct PeerVerification: Sendable {
     var policyToPrepare: (any TrustPolicy)? { trust().policyToPrepare(for: purpose) }
 
     /// Continues on the event loop, whether or not preparing succeeded.
-    func prepare(
-        _ policy: any TrustPolicy, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void
-    ) {
+    func prepare(_ policy: any TrustPolicy, on loop: any EventLoop, _ body: @escaping @Sendable () -> Void) {
         Task {
             try? await policy.prepare()
             loop.execute(body)

@@ -67,9 +67,7 @@ private final class HandshakeEnd: ChannelInboundHandler {
     private let promise: EventLoopPromise<PresentedChain>
     private var context: ChannelHandlerContext?
 
-    init(_ promise: EventLoopPromise<PresentedChain>) {
-        self.promise = promise
-    }
+    init(_ promise: EventLoopPromise<PresentedChain>) { self.promise = promise }
 
     func close() { context?.channel.closeBelowTLS() }
 
@@ -96,8 +94,6 @@ private final class HandshakeEnd: ChannelInboundHandler {
 
     private func fail(_ error: any Error) {
         promise.fail(error)
-        guard let context else { return }
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        context.eventLoop.execute { bound.value.channel.closeBelowTLS() }
+        context?.channel.closeBelowTLSLater()
     }
 }

@@ -39,9 +39,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
     private var isClosing = false
 
     /// - Parameter tls: the handler in front, which knows the leaf of a resumed session.
-    init(
-        judge: PeerJudge, promise: EventLoopPromise<TrustDecision>, timeout: TimeAmount?, tls: NIOSSLHandler? = nil
-    ) {
+    init(judge: PeerJudge, promise: EventLoopPromise<TrustDecision>, timeout: TimeAmount?, tls: NIOSSLHandler? = nil) {
         self.judge = judge
         self.promise = promise
         self.timeout = timeout

@@ -40,7 +40,7 @@ public final class PinnedTLSServer: Sendable {
     public let handshakeTimeout: Duration?
 
     private let verification: PeerVerification
-    private let clients: CurrentPolicy
+    private let clients: Lock<any TrustPolicy>
     private let configuration: TLSConfiguration
     private let sessions: Lock<ClientSessions>
     private let mostChains: Int
@@ -72,13 +72,13 @@ public final class PinnedTLSServer: Sendable {
         oldestTLSVersion: TLSVersion, handshakeTimeout: Duration?, clock: any WallClock, mostChains: Int
     ) throws(TLSAdapterConfigurationError) {
         let derived = try ServerTLSConfiguration.derived(from: configuration, oldestTLSVersion: oldestTLSVersion)
-        let current = CurrentPolicy(clients)
+        let current = Lock<any TrustPolicy>(clients)
         self.configuration = derived
         self.clients = current
         self.mostChains = mostChains
         sessions = Lock(try ClientSessions(configuration: derived, mostChains: mostChains))
         verification = PeerVerification(
-            trust: { .policy(current.policy) }, purpose: .client, validator: validator, clock: clock)
+            trust: { .policy(current.withLock { $0 }) }, purpose: .client, validator: validator, clock: clock)
         self.handshakeTimeout = handshakeTimeout
     }
 
@@ -88,7 +88,12 @@ public final class PinnedTLSServer: Sendable {
     /// - Throws: ``TLSAdapterConfigurationError`` when the server's certificate can no longer be read. The new policy
     ///   applies even then, also to earlier sessions.
     public func replacePolicy(_ policy: any TrustPolicy) throws(TLSAdapterConfigurationError) {
-        clients.replace(with: policy)
+        // The old policy's `deinit` is the application's code, so it runs outside the lock.
+        let old = clients.withLock { current in
+            defer { current = policy }
+            return current
+        }
+        withExtendedLifetime(old) {}
         try endSessions()
     }
 
@@ -164,26 +169,5 @@ public final class PinnedTLSServer: Sendable {
             if current === sessions { current = next }
             return current
         }
-    }
-}
-
-/// The policy that judges clients now.
-private final class CurrentPolicy: Sendable {
-    private let value: Lock<any TrustPolicy>
-
-    init(_ policy: any TrustPolicy) {
-        value = Lock(policy)
-    }
-
-    var policy: any TrustPolicy { value.withLock { $0 } }
-
-    func replace(with policy: any TrustPolicy) {
-        // The old policy's `deinit` is the application's code, so it runs outside the lock.
-        let old = value.withLock { current in
-            let old = current
-            current = policy
-            return old
-        }
-        withExtendedLifetime(old) {}
     }
 }

@@ -27,3 +27,13 @@ public enum KeyOffer: Sendable, Hashable, CaseIterable {
         }
     }
 }
+
+extension CertificatePublicKey.Kind {
+    /// Whether a signature by it is one of RSA, of either padding.
+    fileprivate var isRSA: Bool {
+        switch self {
+        case .rsa, .rsaPSS: true
+        case .p256, .p384, .p521, .ed25519, .unsupported: false
+        }
+    }
+}

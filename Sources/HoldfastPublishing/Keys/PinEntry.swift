@@ -94,3 +94,10 @@ package struct PinEntry: Sendable, Encodable {
         return SafeText.escapedLine(facts.joined(separator: ", "))
     }
 }
+
+extension SubjectPublicKeyInfo {
+    /// What kind of key it is; nil when it cannot be read.
+    fileprivate var keyKind: CertificatePublicKey.Kind? {
+        (try? CertificatePublicKey(0..<der.count, of: Array(der)))?.kind
+    }
+}

@@ -14,11 +14,7 @@ package struct CertificateRequest: Sendable {
     /// - Parameter der: DER, one request and nothing behind it.
     /// - Throws: ``CertificateError`` naming the field that cannot be read.
     package init(der: [UInt8]) throws(CertificateError) {
-        guard der.count <= CertificateLimits.maximumBytes else {
-            throw CertificateError(
-                .tooLarge, field: "certificationRequest", expected: "at most \(CertificateLimits.maximumBytes) bytes",
-                found: "\(der.count) bytes")
-        }
+        try CertificateLimits.check(der, field: "certificationRequest")
         var field = "certificationRequest"
         do throws(DERError) {
             var request = try DERReader(sequence: der)

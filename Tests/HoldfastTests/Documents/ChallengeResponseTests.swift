@@ -136,3 +136,8 @@ struct ChallengeResponseTests {
         #expect(!configuration(["www.bank.example": true]).requiresPinning("mail.bank.example"))
     }
 }
+
+extension DomainsConfiguration {
+    /// Whether a host needs pins.
+    func requiresPinning(_ name: String) -> Bool { isRequired(name) ?? pinningRequiredForUnlisted }
+}

@@ -47,7 +47,7 @@ struct HostPatternIndexTests {
         #expect(index.count == 1)
         index[try HostPattern("**.example.com")] = nil
         #expect(index.value(for: host) == nil)
-        #expect(index.isEmpty && index.entries.isEmpty)
+        #expect(index.count == 0 && index.entries.isEmpty)
     }
 
     @Test("Addresses are found exactly and by no wildcard")

@@ -16,6 +16,8 @@ public struct AuditEntry: Sendable, Hashable {
         case rejected
         /// A change lapsed.
         case lapsed
+        /// The canary of an app has a change; everybody else gets it later.
+        case canary
         /// A change was published: the app has a new generation.
         case published
         /// A document was signed again.

@@ -18,6 +18,17 @@ public struct ServerError: HoldfastError {
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.usualRemedy)
     }
 
+    /// Takes over what another part of Holdfast says.
+    static func translating<Value, Failure: HoldfastError>(
+        _ code: Code, of subject: String, _ body: () throws(Failure) -> Value
+    ) throws(ServerError) -> Value {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            throw ServerError(code, of: subject, expected: error.expected, found: error.found, remedy: error.remedy)
+        }
+    }
+
     /// `code of SUBJECT: expected …, found …. Remedy.`
     public var description: String {
         "\(code.rawValue)\(subject.map { " of \($0)" } ?? ""): expected \(expected), found \(found). \(remedy)"
@@ -65,6 +76,10 @@ extension ServerError.Code {
     public static var database: Self { Self(rawValue: "database") }
     /// Something that was named does not exist.
     public static var notFound: Self { Self(rawValue: "notFound") }
+    /// A content cannot be published as it is: a document of it cannot be made, or clients would refuse it.
+    public static var notPublishable: Self { Self(rawValue: "notPublishable") }
+    /// A gate refuses a change.
+    public static var gate: Self { Self(rawValue: "gate") }
     /// The clock stands before the last signed time, or too far from what is known.
     public static var clock: Self { Self(rawValue: "clock") }
 
@@ -92,6 +107,8 @@ extension ServerError.Code {
         "constraint": "Read the current state, and try again with what it allows.",
         "database": "Look at the error, and run holdfast-server doctor.",
         "notFound": "Check the name.",
+        "notPublishable": "Correct the content, and propose the change again.",
+        "gate": "Propose a change that passes the gate, or one that names it with --force.",
         "clock": "Correct the clock of the machine, then start again.",
     ]
 }

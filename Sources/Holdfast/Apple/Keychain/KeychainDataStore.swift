@@ -124,9 +124,7 @@ public struct KeychainError: HoldfastError {
     }
 
     /// The system's text for a status code; nil if it has none.
-    private static func message(of status: Int32) -> String? {
-        SecCopyErrorMessageString(status, nil) as String?
-    }
+    private static func message(of status: Int32) -> String? { SecCopyErrorMessageString(status, nil) as String? }
 }
 
 extension KeychainError.Code {

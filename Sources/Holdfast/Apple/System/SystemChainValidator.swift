@@ -114,9 +114,7 @@ public struct SystemChainValidator: ChainValidator {
 extension SystemChainValidator: EvaluatingValidator {
     var secTrust: SecTrust? { trust?.secTrust }
 
-    var chain: PresentedChain {
-        PresentedChain(trust?.chain(for: .server(identity: host), anchors: anchors) ?? [])
-    }
+    var chain: PresentedChain { PresentedChain(trust?.chain(for: .server(identity: host), anchors: anchors) ?? []) }
 
     func validate(
         for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool

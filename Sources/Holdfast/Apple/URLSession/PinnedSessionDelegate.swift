@@ -45,13 +45,9 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     }
 
     /// Makes a delegate for the policies of ``TrustManager/shared``.
-    public override init() {
-        judge = ManagerJudge(manager: .shared, anchors: nil)
-    }
+    public override init() { judge = ManagerJudge(manager: .shared, anchors: nil) }
 
-    package init(judge: any ChallengeJudge) {
-        self.judge = judge
-    }
+    package init(judge: any ChallengeJudge) { self.judge = judge }
 
     /// Why the last connection to a host was rejected; nil when it was not.
     /// - Parameter host: the host that was dialed.

@@ -15,11 +15,8 @@ extension URLSession {
     /// - Parameters:
     ///   - configuration: by default an ephemeral one, which stores nothing.
     ///   - manager: the manager whose policies decide.
-    public convenience init(
-        configuration: URLSessionConfiguration = .ephemeral, pinnedBy manager: TrustManager
-    ) {
-        self.init(
-            configuration: configuration, delegate: PinnedSessionDelegate(manager: manager), delegateQueue: nil)
+    public convenience init(configuration: URLSessionConfiguration = .ephemeral, pinnedBy manager: TrustManager) {
+        self.init(configuration: configuration, delegate: PinnedSessionDelegate(manager: manager), delegateQueue: nil)
     }
 
     /// Finishes this session and makes a new one of the same configuration, delegate and queue, with no connection that

@@ -33,7 +33,5 @@ extension TransparencyLogList {
     /// Reads a log list in Google's schema, version 3, that needs no signature because the application ships it.
     /// - Parameter json: the octets of the list, at most 8 MiB; not of a download.
     /// - Throws: ``DocumentError`` that names what is wrong with the list.
-    public init(json: Data) throws(DocumentError) {
-        self = try LogListReader.read(Array(json))
-    }
+    public init(json: Data) throws(DocumentError) { self = try LogListReader.read(Array(json)) }
 }

@@ -28,14 +28,8 @@ public struct PinFile: Sendable, Hashable {
     /// The hosts as they are asked for.
     let table: PinFileTable
 
-    /// Makes a file. Times are cut to whole seconds.
-    /// - Parameters:
-    ///   - app: what it is for; 1 to 255 octets of printable ASCII.
-    ///   - issuedAt: when it is issued.
-    ///   - notAfter: the last second for which it is current.
-    ///   - refresh: when a store looks for a newer one.
-    ///   - hosts: at most 1,000, no pattern twice.
-    ///   - debugAnchors: at most 8.
+    /// Makes a file for an `app` of 1 to 255 octets of printable ASCII, with at most 1,000 hosts, no pattern twice, and
+    /// at most 8 debug anchors. Times are cut to whole seconds.
     /// - Throws: ``PinFileError`` that names the field.
     package init(
         app: String? = nil, issuedAt: Date? = nil, notAfter: Date? = nil, refresh: Refresh? = nil, hosts: [Host],

@@ -18,25 +18,17 @@ extension PinFile {
         /// Where other readers of the file report failures; nil for nowhere. Holdfast itself sends no reports.
         package let report: Report?
 
-        /// Makes an entry with pins.
-        /// - Parameters:
-        ///   - pattern: the hosts that it is for.
-        ///   - ports: at most 16; empty for any.
-        ///   - enforcement: what happens when no pin is found.
-        ///   - requirement: which pins a connection must match.
-        ///   - afterExpiry: what happens when the pins have run out.
-        ///   - pins: 1 to 32, none twice in one role, and enough that some connection can satisfy them.
-        ///   - report: where other readers of the file report failures.
+        /// Makes an entry with at most 16 ports, and with 1 to 32 pins, none twice in one role, and enough that some
+        /// connection can satisfy them.
         /// - Throws: ``PinFileError`` that names the field.
         package init(
             _ pattern: HostPattern, ports: [Int] = [], enforcement: PinSet.Enforcement = .enforce,
-            requirement: PinSet.Requirement = .any,
-            afterExpiry: PinSet.ExpiryAction = .reject, pins: [KeyPin], report: Report? = nil
+            requirement: PinSet.Requirement = .any, afterExpiry: PinSet.ExpiryAction = .reject, pins: [KeyPin],
+            report: Report? = nil
         ) throws(PinFileError) {
             try self.init(
                 pattern, ports: ports, isRetired: false, enforcement: enforcement, requirement: requirement,
-                afterExpiry: afterExpiry,
-                pins: pins, report: report)
+                afterExpiry: afterExpiry, pins: pins, report: report)
             try checkPins()
         }
 
@@ -50,8 +42,7 @@ extension PinFile {
 
         private init(
             _ pattern: HostPattern, ports: [Int], isRetired: Bool, enforcement: PinSet.Enforcement,
-            requirement: PinSet.Requirement,
-            afterExpiry: PinSet.ExpiryAction, pins: [KeyPin], report: Report?
+            requirement: PinSet.Requirement, afterExpiry: PinSet.ExpiryAction, pins: [KeyPin], report: Report?
         ) throws(PinFileError) {
             // A pattern over a single label is made only where it is allowed, and a file cannot say that.
             guard (try? HostPattern(pattern.description)) == pattern else {

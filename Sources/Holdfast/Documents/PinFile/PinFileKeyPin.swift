@@ -33,11 +33,6 @@ extension PinFile {
         package let notAfter: Date?
 
         /// Makes a pin; a time includes its whole second.
-        /// - Parameters:
-        ///   - pin: of a key; certificates are not pinned in this format.
-        ///   - role: the certificate of a path that must have the key.
-        ///   - state: what the key is at the moment.
-        ///   - notAfter: the last second for which the pin counts.
         /// - Throws: ``PinFileError`` `invalidPin` for the pin of a certificate, `invalidTime`.
         package init(
             _ pin: Pin, role: Role = .leaf, state: State = .active, notAfter: Date? = nil

@@ -8,11 +8,7 @@ extension PinFile {
         /// Seconds past the file's notAfter for which its pins are still enforced.
         package let grace: Int
 
-        /// Makes one.
-        /// - Parameters:
-        ///   - after: seconds, from 1 to ten years.
-        ///   - jitter: the share of `after` over which devices are spread.
-        ///   - grace: seconds, from 0 to ten years.
+        /// Makes one; `after` is at least a second, and both spans are at most ten years.
         /// - Throws: ``PinFileError`` `invalidValue`.
         package init(after: Int, jitter: Fraction = .zero, grace: Int = 0) throws(PinFileError) {
             for (field, value, least) in [("after", after, 1), ("grace", grace, 0)]

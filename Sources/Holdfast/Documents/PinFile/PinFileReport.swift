@@ -11,11 +11,7 @@ extension PinFile {
         /// The share of successes that are told.
         package let successFraction: Fraction
 
-        /// Makes one.
-        /// - Parameters:
-        ///   - url: `https`, with a host and without a user, at most 1,024 octets of ASCII.
-        ///   - failureFraction: the share of failures that are reported.
-        ///   - successFraction: the share of successes that are reported.
+        /// Makes one of a URL with a host and without a user, at most 1,024 octets of ASCII.
         /// - Throws: ``PinFileError`` `invalidValue`.
         package init(
             url: String, failureFraction: Fraction = .one, successFraction: Fraction = .zero

@@ -73,8 +73,7 @@ package struct PinFileEntry: PinSource {
 
 extension PinFile.Host {
     var retirement: TrustFailure {
-        TrustFailure(
-            .hostRetired, expected: "a host that is in use", found: "\(pattern), which the pin file retired")
+        TrustFailure(.hostRetired, expected: "a host that is in use", found: "\(pattern), which the pin file retired")
     }
 }
 

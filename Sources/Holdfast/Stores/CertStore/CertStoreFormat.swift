@@ -14,9 +14,7 @@ struct CertStoreFormat: DocumentFormat {
     /// Octets of a challenge; servers take 16 to 32.
     private static let challengeLength = 16
 
-    var storageKey: String {
-        configuration.identifier ?? "cert-store-\(Hexadecimal.encode(origin))"
-    }
+    var storageKey: String { configuration.identifier ?? "cert-store-\(Hexadecimal.encode(origin))" }
     var origin: [UInt8] {
         let parts = [
             "cert-store", configuration.useChallenge ? "challenge" : "list", configuration.serviceURL.absoluteString,
@@ -40,24 +38,13 @@ struct CertStoreFormat: DocumentFormat {
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<StoreContent>
     ) async throws(StoreError) -> FetchedDocument<StoreContent>? {
-        guard let key else {
-            throw configurationError
-                ?? StoreError(.invalidConfiguration, expected: "a public key", found: "none")
-        }
+        if let configurationError { throw configurationError }
         let (request, challenge) = try question(entityTag: current.entityTag)
         guard let (body, response) = try await provider.document(for: request) else { return nil }
-        let record = try record(of: body, response, challenge: challenge)
-        do throws(DocumentError) {
-            let content = try Self.content(of: record, by: key, limits: configuration.limits)
-            return FetchedDocument(record: record, content: content)
-        } catch {
-            throw StoreError(error)
-        }
+        return try verified(try record(of: body, response, challenge: challenge), replacing: current)
     }
 
-    private func question(
-        entityTag: String
-    ) throws(StoreError) -> (request: RemoteDataRequest, challenge: String) {
+    private func question(entityTag: String) throws(StoreError) -> (request: RemoteDataRequest, challenge: String) {
         var request = RemoteDataRequest(
             url: configuration.serviceURL, headers: ["Accept": "application/json"],
             maximumBytes: configuration.limits.bytes)
@@ -101,19 +88,13 @@ struct CertStoreFormat: DocumentFormat {
         guard let key else {
             throw DocumentError(.invalidPublicKey, expected: "a public key", found: "none")
         }
-        return try Self.content(of: record, by: key, limits: configuration.limits)
-    }
-
-    private static func content(
-        of record: StoredRecord, by key: any SignatureVerifying, limits: DocumentLimits
-    ) throws(DocumentError) -> StoreContent {
         guard record.format == .challenge else {
-            return StoreContent(try FingerprintList(verifying: record.body, by: key, limits: limits))
+            return StoreContent(try FingerprintList(verifying: record.body, by: key, limits: configuration.limits))
         }
         return StoreContent(
             try ChallengeResponse(
                 verifying: record.body, signature: record.signature, challenge: record.challenge, by: key,
-                limits: limits))
+                limits: configuration.limits))
     }
 
     func issueTime(of content: StoreContent) -> Date? { content.issuedAt }
@@ -121,8 +102,7 @@ struct CertStoreFormat: DocumentFormat {
     func checkReplaces(
         _ new: StoreContent, _ old: StoreContent?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
-        try new.checkReplaces(
-            old, at: time.wholeSeconds, acceptingLoss: configuration.acceptsLossOfPins)
+        try new.checkReplaces(old, at: time.wholeSeconds, acceptingLoss: configuration.acceptsLossOfPins)
     }
 
     func obstacle(to content: StoreContent?, at time: Date) -> StoreError? {
@@ -191,9 +171,7 @@ extension CertStoreConfiguration {
         }
     }
 
-    private static func invalid(
-        _ expected: String, _ found: String, _ underlying: (any Error)?
-    ) -> StoreError {
+    private static func invalid(_ expected: String, _ found: String, _ underlying: (any Error)?) -> StoreError {
         StoreError(.invalidConfiguration, expected: expected, found: found, underlying: underlying)
     }
 }

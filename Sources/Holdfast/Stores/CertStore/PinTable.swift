@@ -20,7 +20,8 @@ package struct PinTable: Sendable {
 
     package static let empty = PinTable([])
 
-    private let entries: [Entry]
+    /// Sorted by name, of one name the latest expiry first.
+    let entries: [Entry]
     private let names: [UInt8]
     /// Open addressing, at most half full: the index of a name's first entry plus one, 0 for none.
     private let slots: [UInt32]
@@ -31,11 +32,9 @@ package struct PinTable: Sendable {
         // A position has 32 bits; the limits of documents are far below that.
         let folded = unsorted.prefix(Int(Int32.max)).map { (name: Self.folded($0.name), entry: $0) }
         let sorted = folded.sorted { left, right in
-            switch Self.order(left.name, right.name) {
-            case ..<0: true
-            case 0: left.entry.endSecond > right.entry.endSecond
-            default: false
-            }
+            left.name.hasSameOctets(as: right.name)
+                ? left.entry.endSecond > right.entry.endSecond
+                : left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
         }
         var entries: [Entry] = []
         var names: [UInt8] = []
@@ -124,9 +123,6 @@ package struct PinTable: Sendable {
         return lost
     }
 
-    /// Every entry, sorted by name, of one name the latest expiry first.
-    var all: [Entry] { entries }
-
     private func forEachName(_ body: (_ name: String, _ latest: Entry) -> Bool) {
         var first = 0
         while first < entries.count {
@@ -150,16 +146,6 @@ package struct PinTable: Sendable {
     private func octets(of entry: Entry) -> ArraySlice<UInt8> {
         let start = Int(entry.nameStart)
         return names[start..<(start + Int(entry.nameLength))]
-    }
-
-    /// Below, at or above zero, by the octets.
-    private static func order(_ left: String, _ right: String) -> Int {
-        var (left, right) = (left.utf8.makeIterator(), right.utf8.makeIterator())
-        while let one = left.next() {
-            guard let other = right.next() else { return 1 }
-            if one != other { return Int(one) - Int(other) }
-        }
-        return right.next() == nil ? 0 : -1
     }
 
     private static func folded(_ name: String) -> String {

@@ -31,9 +31,7 @@ package struct DownloadRules: Sendable {
     /// - Parameter origin: who redirects, itself the target of the redirect before.
     /// - Throws: ``RemoteDataError`` `redirectRefused`.
     @discardableResult
-    package func redirected(
-        to url: URL?, from origin: URL, number: Int, status: Int
-    ) throws(RemoteDataError) -> URL {
+    package func redirected(to url: URL?, from origin: URL, number: Int, status: Int) throws(RemoteDataError) -> URL {
         guard number <= Self.maximumRedirects, let url, isAllowed(url),
             Self.scheme(of: url) == "https" || Self.scheme(of: origin) == "http",
             url.user(percentEncoded: true) == nil, LocalHost.isSurely(origin) || !LocalHost.mayBe(url)

@@ -18,9 +18,7 @@ public struct RemoteDataRequest: Sendable {
     package var isConditional: Bool { ["If-None-Match", "If-Modified-Since"].contains { headers[$0] != nil } }
 
     /// Puts a request together.
-    public init(
-        url: URL, headers: [String: String] = [:], maximumBytes: Int = DocumentLimits().bytes
-    ) {
+    public init(url: URL, headers: [String: String] = [:], maximumBytes: Int = DocumentLimits().bytes) {
         self.url = url
         self.headers = headers
         self.maximumBytes = maximumBytes

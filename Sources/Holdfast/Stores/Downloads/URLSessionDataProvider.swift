@@ -73,8 +73,7 @@ public struct URLSessionDataProvider: RemoteDataProvider {
         #else
         let allowsPlainHTTP = false
         #endif
-        return DownloadRules(
-            allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback, allowsPlainHTTP: allowsPlainHTTP)
+        return DownloadRules(allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback, allowsPlainHTTP: allowsPlainHTTP)
     }
 }
 
@@ -82,8 +81,6 @@ public struct URLSessionDataProvider: RemoteDataProvider {
 /// decides.
 private final class Download: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
-        var continuation: CheckedContinuation<RemoteDataResponse, any Error>?
-        var outcome: Result<RemoteDataResponse, any Error>?
         var body = Data()
         var headers: [String: String] = [:]
         var hasAnswer = false
@@ -93,6 +90,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
     private let request: RemoteDataRequest
     private let provider: URLSessionDataProvider
     private let state = Lock(State())
+    private let outcome = FirstAnswer<Result<RemoteDataResponse, any Error>>()
 
     init(_ request: RemoteDataRequest, provider: URLSessionDataProvider) {
         self.request = request
@@ -114,38 +112,22 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         var urlRequest = URLRequest(url: request.url)
         for (name, value) in request.headers { urlRequest.setValue(value, forHTTPHeaderField: name) }
         let task = session.dataTask(with: urlRequest)
-        return try await withCheckedThrowingContinuation { continuation in
-            let outcome = state.withLock { state in
-                if state.outcome == nil { state.continuation = continuation }
-                return state.outcome
-            }
-            if let outcome {
-                continuation.resume(with: outcome)
-                return
-            }
-            after(provider.answerLimit) { download in
-                guard !download.state.withLock({ $0.hasAnswer }) else { return nil }
-                return RemoteDataError(
-                    .noAnswerInTime, expected: "an answer within \(download.provider.answerLimit)", found: "none")
-            }
-            after(provider.wholeLimit) { download in
-                RemoteDataError(
-                    .tookTooLong, expected: "the whole within \(download.provider.wholeLimit)", found: "not the end")
-            }
-            task.resume()
+        // The caller's task may have been canceled already.
+        guard !outcome.isSettled else { return try await outcome.value.get() }
+        after(provider.answerLimit) { download in
+            guard !download.state.withLock({ $0.hasAnswer }) else { return nil }
+            return RemoteDataError(
+                .noAnswerInTime, expected: "an answer within \(download.provider.answerLimit)", found: "none")
         }
+        after(provider.wholeLimit) { download in
+            RemoteDataError(
+                .tookTooLong, expected: "the whole within \(download.provider.wholeLimit)", found: "not the end")
+        }
+        task.resume()
+        return try await outcome.value.get()
     }
 
-    func end(with error: RemoteDataError) { end(.failure(error)) }
-
-    private func end(_ outcome: Result<RemoteDataResponse, any Error>) {
-        let continuation = state.withLock { state in
-            if state.outcome == nil { state.outcome = outcome }
-            defer { state.continuation = nil }
-            return state.continuation
-        }
-        continuation?.resume(with: outcome)
-    }
+    func end(with error: RemoteDataError) { outcome.settle(.failure(error)) }
 
     private func after(_ span: Duration, _ error: @escaping @Sendable (Download) -> RemoteDataError?) {
         DispatchQueue.global().asyncAfter(deadline: .now() + span / .seconds(1)) { [weak self] in
@@ -202,7 +184,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
             completionHandler(.allow)
         case 304 where request.isConditional:
             completionHandler(.cancel)
-            end(.success(RemoteDataResponse(.notModified, headers: headers)))
+            outcome.settle(.success(RemoteDataResponse(.notModified, headers: headers)))
         default:
             completionHandler(.cancel)
             end(with: RemoteDataError(status: response.statusCode))
@@ -211,7 +193,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let isTooLarge = state.withLock { state in
-            guard state.outcome == nil, state.body.count + data.count <= request.maximumBytes else { return true }
+            guard !outcome.isSettled, state.body.count + data.count <= request.maximumBytes else { return true }
             state.body += data
             return false
         }
@@ -237,7 +219,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
                     ?? RemoteDataError(.connectionFailed, expected: "an answer with a status", found: "none"))
             return
         }
-        end(.success(RemoteDataResponse(.body(body), headers: headers)))
+        outcome.settle(.success(RemoteDataResponse(.body(body), headers: headers)))
     }
 
     #if canImport(Security)

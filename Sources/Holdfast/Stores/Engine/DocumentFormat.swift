@@ -55,23 +55,17 @@ package protocol DocumentFormat: Sendable {
     ///   - record: what was stored.
     ///   - latest: a document's issue time counts as at most this, no matter what its signer states.
     ///   - time: the trusted time.
-    func content(
-        of record: StoredRecord, issuedUpTo latest: Date, at time: Date
-    ) throws(DocumentError) -> Content
+    func content(of record: StoredRecord, issuedUpTo latest: Date, at time: Date) throws(DocumentError) -> Content
     /// When a document was made, according to its signer; nil if that is not signed.
     func issueTime(of content: Content) -> Date?
     /// Whether a document may replace the current one. Its issue time becomes the newest.
-    func checkReplaces(
-        _ new: Content, _ old: Content?, newestIssue: Date?, at time: Date
-    ) throws(DocumentError)
+    func checkReplaces(_ new: Content, _ old: Content?, newestIssue: Date?, at time: Date) throws(DocumentError)
     /// Why a document cannot be used at a time; nil if it can.
     func obstacle(to content: Content?, at time: Date) -> StoreError?
     /// Whether a document counts, or why not; by default it does unless there is an obstacle.
     func state(of content: Content?, at time: Date) -> StoreState
     /// When the document is to be renewed.
-    func nextUpdate(
-        for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
-    ) -> Date
+    func nextUpdate(for content: Content, at time: Date, using generator: inout some RandomNumberGenerator) -> Date
     /// What there is to tell of a new document.
     func news(of content: Content) -> [StoreEvent]
     /// What the document thinks of the application's version, where it says so; by default nothing.
@@ -93,6 +87,18 @@ extension DocumentFormat {
     }
 
     package func versionCheck(in content: Content) -> VersionCheck? { nil }
+
+    /// Verifies what was downloaded, as it is verified again when it is loaded.
+    package func verified(
+        _ record: StoredRecord, replacing current: CurrentDocument<Content>
+    ) throws(StoreError) -> FetchedDocument<Content> {
+        do throws(DocumentError) {
+            let content = try content(of: record, issuedUpTo: current.latestIssue(), at: current.time())
+            return FetchedDocument(record: record, content: content)
+        } catch {
+            throw StoreError(error)
+        }
+    }
 }
 
 /// What a format knows when it requests a document.

@@ -78,20 +78,9 @@ extension DocumentStore: StoreDriver {
     }
 
     /// Logs what an operator should look at.
-    func write(
-        _ level: Logger.Level, _ message: String, _ facts: @autoclosure () -> [String: String] = [:]
-    ) {
+    func write(_ level: Logger.Level, _ message: String, _ facts: @autoclosure () -> [String: String] = [:]) {
         logger.log(
             level: level, "\(message)",
             metadata: facts().merging(["store": format.logName]) { $1 }.mapValues { .string($0) })
-    }
-}
-
-extension Bool {
-    /// Makes it true.
-    /// - Returns: whether it was not.
-    mutating func setFirst() -> Bool {
-        defer { self = true }
-        return !self
     }
 }

@@ -13,8 +13,7 @@ extension DocumentStore {
             guard state.generation == generation else { return }
             state.failures += 1
             var generator = OneWord(word: word)
-            let delay = BackOff.delay(
-                afterFailures: state.failures, longest: format.longestBackOff, using: &generator)
+            let delay = BackOff.delay(afterFailures: state.failures, longest: format.longestBackOff, using: &generator)
             state.retryTime = now.addingTimeInterval(delay)
         }
         let announcements = await storageQueue.run {

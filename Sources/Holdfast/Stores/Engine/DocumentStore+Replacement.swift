@@ -31,9 +31,7 @@ extension DocumentStore {
     /// began, it is unknown which is newer, so that one is adopted and the server is asked again.
     /// - Returns: that nothing in it is usable, or that it could not be stored; nil when all is well. And what it says of
     ///   the application's version.
-    private func replace(
-        _ generation: Int
-    ) async throws(StoreError) -> (StoreError?, VersionCheck?) {
+    private func replace(_ generation: Int) async throws(StoreError) -> (StoreError?, VersionCheck?) {
         for announcement in await storageQueue.run({ self.catchUp() }) { announcement() }
         var left = format.updateTimeout
         for number in 1...Self.maximumDownloads {
@@ -50,9 +48,7 @@ extension DocumentStore {
 
     /// Downloads and verifies a document within the time that an update has. A longer one is canceled, and its result
     /// is ignored.
-    private func fetch(
-        within limit: Duration
-    ) async throws(StoreError) -> (FetchedDocument<Content>?, Duration) {
+    private func fetch(within limit: Duration) async throws(StoreError) -> (FetchedDocument<Content>?, Duration) {
         let (format, provider, current) = (format, provider, current())
         let fetching = Task.detached { () async -> Result<FetchedDocument<Content>?, StoreError> in
             do throws(StoreError) {
@@ -79,11 +75,11 @@ extension DocumentStore {
             latestIssue: { self.snapshot.trustedTime.counted(.distantFuture, clock: self.clock.now) })
     }
 
-    /// The result of replacing the current document.
-    private struct Outcome: Sendable {
+    /// The result of replacing the current document, or of saving its record.
+    struct Outcome: Sendable {
         /// That nothing is usable, or that it could not be stored.
         var failure: StoreError?
-        /// Whether another store was faster, and its document is used.
+        /// Whether another store or process was faster, and its document is used.
         var isOvertaken = false
         /// Whether the document counts now.
         var isReplaced = false

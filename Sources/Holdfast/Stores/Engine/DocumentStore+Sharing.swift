@@ -74,21 +74,13 @@ extension DocumentStore: SharedStorage.Member {
         return [{ self.tell(StoreEvent(.reset)) }]
     }
 
-    /// What came of saving a record.
-    struct Saving {
-        var failure: StoreError?
-        /// Whether another process was faster, and its document is used.
-        var isOvertaken = false
-        var announcements: [SharedStorage.Announcement] = []
-    }
-
     /// How often saving is retried while others save records that do not count here.
     private static var maximumAttempts: Int { 8 }
 
     /// Saves a record, but only in place of the one that this store knows. On the storage queue.
-    func save(_ record: StoredRecord) -> Saving {
+    func save(_ record: StoredRecord) -> Outcome {
         let data = record.data
-        var saving = Saving()
+        var saving = Outcome()
         let takeovers = state.withLock { $0.takeovers }
         do {
             for _ in 0..<Self.maximumAttempts {

@@ -252,9 +252,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         format.obstacle(to: content, at: trusted.time(clock: now))
     }
 
-    func report(
-        _ kind: StoreUpdateKind, error: StoreError? = nil, version: VersionCheck? = nil
-    ) -> StoreUpdateReport {
+    func report(_ kind: StoreUpdateKind, error: StoreError? = nil, version: VersionCheck? = nil) -> StoreUpdateReport {
         StoreUpdateReport(
             kind: kind, error: error, time: clock.now, nextUpdate: nextUpdate,
             versionCheck: version)

@@ -10,9 +10,7 @@ public struct StoreError: HoldfastError {
     /// The error that led to this one: a ``DocumentError``, a ``RemoteDataError``, or a provider's own.
     public let underlying: (any Error)?
 
-    package init(
-        _ code: Code, expected: String, found: String, remedy: String? = nil, underlying: (any Error)? = nil
-    ) {
+    package init(_ code: Code, expected: String, found: String, remedy: String? = nil, underlying: (any Error)? = nil) {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy ?? code.remedy)
         self.underlying = underlying

@@ -46,9 +46,7 @@ public struct UpdateSchedule: Sendable, Hashable {
 
     /// The time of the next update: never sooner than 15 minutes, and up to a fifth of the interval earlier than it
     /// ends, or up to a fifth later where 15 minutes is all there is, so that clients do not all update at once.
-    func nextUpdate(
-        at now: Date, soonestExpiry: Date?, using generator: inout some RandomNumberGenerator
-    ) -> Date {
+    func nextUpdate(at now: Date, soonestExpiry: Date?, using generator: inout some RandomNumberGenerator) -> Date {
         let share = generator.unit() * 0.2
         let shortened = interval(at: now, soonestExpiry: soonestExpiry) * (1 - share)
         let delay = shortened > Self.shortestInterval ? shortened : Self.shortestInterval * (1 + share)

@@ -73,9 +73,7 @@ extension UpdatingStore {
     /// It looks at the time at least every 15 minutes, so that a clock that was set, or a device that slept, delays
     /// nothing for longer.
     /// - Throws: ``StoreError`` `invalidConfiguration`, at once.
-    public func run() async throws {
-        try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) }
-    }
+    public func run() async throws { try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) } }
 
     /// Keeps the store up to date until the task is canceled, sleeping on the caller's clock.
     /// - Throws: ``StoreError`` `invalidConfiguration`, at once.

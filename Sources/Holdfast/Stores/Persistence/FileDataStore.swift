@@ -56,9 +56,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
 
     /// Keeps data under a key, in place of what was there; it waits for other writers.
     /// - Throws: ``FileDataStoreError``.
-    public func replace(_ data: Data, forKey key: String) throws {
-        _ = try replace(with: data, forKey: key) { true }
-    }
+    public func replace(_ data: Data, forKey key: String) throws { _ = try replace(with: data, forKey: key) { true } }
 
     /// Atomically keeps data under a key if `old` is kept there now; it waits for other writers.
     /// - Returns: false if something other than `old` is kept.

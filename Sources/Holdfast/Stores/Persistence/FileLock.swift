@@ -34,13 +34,10 @@ package final class FileLock: Sendable {
     ///   - file: made with mode 0600 where it is not there.
     ///   - limit: for how long to wait.
     ///   - waiting: called once, a second after the wait began.
-    package init(
-        _ file: URL, limit: Duration = usualLimit, waiting: () -> Void = {}
-    ) throws(Failure) {
+    package init(_ file: URL, limit: Duration = usualLimit, waiting: () -> Void = {}) throws(Failure) {
         // Closed on exec, so that no child process keeps it. Links are not followed: anyone who may write to the folder
         // could make one.
-        let descriptor = unsafe open(
-            file.path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600 as mode_t)
+        let descriptor = unsafe open(file.path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600 as mode_t)
         guard descriptor >= 0 else { throw errno == ELOOP ? .foreign : .system(errno) }
         do throws(Failure) {
             try Self.requireOwn(descriptor)

@@ -78,9 +78,7 @@ public struct RevocationConfiguration: Sendable {
 
     /// Settings that suit most applications.
     /// - Parameter authorities: whose lists are fetched whether or not a certificate of theirs was seen.
-    public init(authorities: [Authority] = []) {
-        self.authorities = authorities
-    }
+    public init(authorities: [Authority] = []) { self.authorities = authorities }
 
     /// What is wrong with the configuration; nil if it is valid.
     var error: StoreError? {

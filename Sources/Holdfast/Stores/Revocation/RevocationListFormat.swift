@@ -38,25 +38,15 @@ struct RevocationListFormat: DocumentFormat {
         guard let (body, response) = try await provider.document(for: request) else { return nil }
         var record = StoredRecord(format: recordFormat, body: body)
         record.entityTag = Self.validator(of: response)
-        do throws(DocumentError) {
-            let time = current.time()
-            let list = try content(of: record, issuedUpTo: time, at: time)
-            room?.grow(list.der.count)
-            return FetchedDocument(record: record, content: list)
-        } catch {
-            throw StoreError(error)
-        }
+        let fetched = try verified(record, replacing: current)
+        room?.grow(fetched.content.der.count)
+        return fetched
     }
 
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
     ) throws(DocumentError) -> CertificateRevocationList {
-        var list: RevocationListHeader
-        do throws(CertificateError) {
-            list = try RevocationListHeader(der: Array(record.body))
-        } catch {
-            throw Self.unreadable(error)
-        }
+        var list = try Self.reading { () throws(CertificateError) in try RevocationListHeader(der: Array(record.body)) }
         // Before the entries are read: indexing them costs far more than a signature, and anyone on the network path
         // can send as many as fit.
         switch authorities.signer(of: list, knowing: configuration.certificates, at: time.wholeSeconds) {
@@ -70,11 +60,7 @@ struct RevocationListFormat: DocumentFormat {
             }
             list.provenance = CertificateRevocationList.Provenance(
                 digest: SHA256Digest.of(list.der), signer: signer, authority: key.authority, address: key.address)
-            do throws(CertificateError) {
-                return try CertificateRevocationList(list)
-            } catch {
-                throw Self.unreadable(error)
-            }
+            return try Self.reading { () throws(CertificateError) in try CertificateRevocationList(list) }
         case .none(let found):
             throw DocumentError(
                 .invalidSignature, field: "certificateList", expected: "a list that its authority signed", found: found,
@@ -82,10 +68,14 @@ struct RevocationListFormat: DocumentFormat {
         }
     }
 
-    private static func unreadable(_ error: CertificateError) -> DocumentError {
-        DocumentError(
-            .invalidValue, field: "certificateList", expected: "a revocation list in DER: \(error.expected)",
-            found: error.found, remedy: "Check that the URL leads to a revocation list.")
+    private static func reading<List>(_ read: () throws(CertificateError) -> List) throws(DocumentError) -> List {
+        do throws(CertificateError) {
+            return try read()
+        } catch {
+            throw DocumentError(
+                .invalidValue, field: "certificateList", expected: "a revocation list in DER: \(error.expected)",
+                found: error.found, remedy: "Check that the URL leads to a revocation list.")
+        }
     }
 
     /// The time is the clock's alone: an authority that dates its lists ahead moves nothing.

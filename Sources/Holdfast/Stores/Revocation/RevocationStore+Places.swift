@@ -107,10 +107,7 @@ extension RevocationStore {
             var evicted: RevocationPlace?
             if state.places.count >= configuration.maximumLists {
                 evicted = state.removeUnseen(at: now)
-                guard evicted != nil else {
-                    defer { state.hasSaidFull = true }
-                    return .full(isFirst: !state.hasSaidFull)
-                }
+                guard evicted != nil else { return .full(isFirst: state.hasSaidFull.setFirst()) }
             }
             state.places[key] = RevocationPlace(
                 url: url, isConfigured: false, authorities: RevocationAuthorities(authority), lastSeen: now,

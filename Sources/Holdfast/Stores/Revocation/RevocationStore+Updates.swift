@@ -9,18 +9,15 @@ extension RevocationStore {
     /// - Returns: of all lists together, the first problem that is no failure.
     @discardableResult
     func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
-        let results = Lock<[RevocationPlace.Key: Result<StoreUpdateReport, StoreError>]>([:])
-        await forEachList { key, documents in
-            let result: Result<StoreUpdateReport, StoreError>
+        let results = await mapLists { key, documents -> (RevocationPlace.Key, Result<StoreUpdateReport, StoreError>) in
             do throws(StoreError) {
-                result = .success(try await documents.update(mode: mode))
+                return (key, .success(try await documents.update(mode: mode)))
             } catch {
-                result = .failure(error)
+                return (key, .failure(error))
             }
-            results.withLock { $0[key] = result }
         }
         var reports: [StoreUpdateReport] = []
-        for (key, result) in results.withLock({ $0 }).sorted(by: { $0.key.precedes($1.key) }) {
+        for (key, result) in results {
             do throws(StoreError) {
                 reports.append(try result.get())
             } catch {
@@ -41,7 +38,7 @@ extension RevocationStore {
     /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` when the task is canceled.
     public func prepare() async throws {
         let waiting = Task.detached {
-            await self.forEachList { key, documents in
+            await self.mapLists { key, documents in
                 guard self.isAwaited(key) else { return }
                 let now = self.clock.now
                 let update = documents.join(
@@ -103,7 +100,7 @@ extension RevocationStore {
         guard isFirst else { return }
         repeat {
             await DispatchQueue.global().run { self.keepPlaces() }
-            await forEachList { _, documents in
+            await mapLists { _, documents in
                 guard documents.wait(at: self.clock.now) == 0 else { return }
                 _ = await documents.join(.silent).value
             }
@@ -114,25 +111,19 @@ extension RevocationStore {
     }
 
     /// Reads what is stored of lists that nobody has asked for yet, and does something with each, with a few at a time.
-    private func forEachList(_ body: @escaping @Sendable (RevocationPlace.Key, Documents) async -> Void) async {
+    /// - Returns: the results, in the order of the URLs.
+    @discardableResult
+    private func mapLists<Value: Sendable>(
+        _ body: @escaping @Sendable (RevocationPlace.Key, Documents) async -> Value
+    ) async -> [Value] {
         var stores: [(RevocationPlace.Key, Documents)] = []
         var isFirst = false
-        for key in keys {
+        for key in keys.sorted(by: { $0.precedes($1) }) {
             isFirst = isFirst || known.withLock { $0.places[key]?.documents == nil }
             guard let documents = await DispatchQueue.global().run({ self.open(key) }) else { continue }
             stores.append((key, documents))
         }
         if isFirst { publish() }
-        await withTaskGroup(of: Void.self) { group in
-            var rest = stores[...]
-            for _ in 0..<Self.simultaneousDownloads {
-                guard let (key, documents) = rest.popFirst() else { break }
-                group.addTask { await body(key, documents) }
-            }
-            while await group.next() != nil {
-                guard let (key, documents) = rest.popFirst() else { continue }
-                group.addTask { await body(key, documents) }
-            }
-        }
+        return await SideBySide.map(stores, atMost: Self.simultaneousDownloads) { await body($0.0, $0.1) }
     }
 }

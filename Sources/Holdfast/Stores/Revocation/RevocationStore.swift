@@ -98,8 +98,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
             for url in authority.urls {
                 guard let address = RevocationPlace.key(of: url) else { continue }
                 let key = RevocationPlace.Key(address, of: authority.certificate)
-                let own = RevocationAuthority(
-                    issuer: authority.certificate, anchor: authority.anchor, pointNames: [])
+                let own = RevocationAuthority(issuer: authority.certificate, anchor: authority.anchor, pointNames: [])
                 known.withLock { state in
                     guard state.places[key]?.authorities.add(own) == nil else { return }
                     state.places[key] = RevocationPlace(

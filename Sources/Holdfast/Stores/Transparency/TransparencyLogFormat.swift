@@ -48,29 +48,19 @@ struct TransparencyLogFormat: DocumentFormat {
         else { return nil }
         var record = StoredRecord(format: recordFormat, body: body)
         record.signature = CanonicalBase64.encode(signature)
-        do throws(DocumentError) {
-            let content = try content(of: record, issuedUpTo: current.latestIssue(), at: current.time())
-            return FetchedDocument(record: record, content: content)
-        } catch {
-            throw StoreError(error)
-        }
+        return try verified(record, replacing: current)
     }
 
-    func content(
-        of record: StoredRecord, issuedUpTo latest: Date, at time: Date
-    ) throws(DocumentError) -> Content {
+    func content(of record: StoredRecord, issuedUpTo latest: Date, at time: Date) throws(DocumentError) -> Content {
         let signature = CanonicalBase64.decode(record.signature.utf8) ?? []
-        let list = try TransparencyLogList(
-            verifying: record.body, signature: Data(signature), key: configuration.key)
+        let list = try TransparencyLogList(verifying: record.body, signature: Data(signature), key: configuration.key)
         return Content(
             list: TransparencyLogList(list.logs, issuedAt: min(list.issuedAt, latest)), signedAt: list.issuedAt)
     }
 
     func issueTime(of content: Content) -> Date? { content.signedAt }
 
-    func checkReplaces(
-        _ new: Content, _ old: Content?, newestIssue: Date?, at time: Date
-    ) throws(DocumentError) {
+    func checkReplaces(_ new: Content, _ old: Content?, newestIssue: Date?, at time: Date) throws(DocumentError) {
         let newest = max(configuration.shipped.issuedAt, newestIssue ?? .distantPast)
         guard new.signedAt < newest else { return }
         throw DocumentError(
@@ -82,9 +72,7 @@ struct TransparencyLogFormat: DocumentFormat {
     /// There is always a list; its user decides how old it may be.
     func obstacle(to content: Content?, at time: Date) -> StoreError? { nil }
 
-    func nextUpdate(
-        for content: Content, at time: Date, using generator: inout some RandomNumberGenerator
-    ) -> Date {
+    func nextUpdate(for content: Content, at time: Date, using generator: inout some RandomNumberGenerator) -> Date {
         UpdateSchedule(periodicInterval: configuration.updateInterval).nextUpdate(
             at: time, soonestExpiry: nil, using: &generator)
     }

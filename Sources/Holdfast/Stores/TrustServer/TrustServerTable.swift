@@ -59,14 +59,12 @@ package struct TrustServerTable: Sendable {
     ///   - latest: it counts from no later time.
     ///   - lifetime: for how many seconds after its timestamp it counts, grace included; the last one is inclusive.
     /// - Throws: ``DocumentError`` `invalidValue` for an invalid hostname.
-    init(
-        _ document: TrustServerDocument, issuedUpTo latest: Date, lifetime: TimeInterval
-    ) throws(DocumentError) {
+    init(_ document: TrustServerDocument, issuedUpTo latest: Date, lifetime: TimeInterval) throws(DocumentError) {
         timestamp = min(document.timestamp, latest)
         signedTimestamp = document.timestamp
         signerExpired = document.signerExpired
         end = timestamp.addingTimeInterval(lifetime + 1)
-        var pins: [DialedHost.Kind: [Int?: OrderedPins]] = [:]
+        var pins: [DialedHost.Kind: [Int?: [Pin]]] = [:]
         for (position, entry) in document.entries.enumerated() {
             let kind: DialedHost.Kind
             do throws(HostError) {
@@ -76,24 +74,10 @@ package struct TrustServerTable: Sendable {
                     .invalidValue, entry: position, field: "hostname", expected: error.expected, found: error.found,
                     remedy: "Publish the document with hosts that can be dialed.")
             }
-            pins[kind, default: [:]][entry.port, default: OrderedPins()].add(entry)
+            pins[kind, default: [:]][entry.port, default: []] += entry.certificatePins + entry.publicKeyPins
         }
         let end = end
-        services = pins.mapValues { ports in
-            ports.mapValues { Service($0.pins, until: end) }
-        }
-    }
-
-    /// Pins in the order of a document, each once.
-    private struct OrderedPins {
-        private(set) var pins: [Pin] = []
-        private var known: Set<Pin> = []
-
-        mutating func add(_ entry: TrustServerEntry) {
-            for pin in entry.certificatePins + entry.publicKeyPins where known.insert(pin).inserted {
-                pins.append(pin)
-            }
-        }
+        services = pins.mapValues { ports in ports.mapValues { Service($0.distinct, until: end) } }
     }
 
     /// How many hosts have entries.

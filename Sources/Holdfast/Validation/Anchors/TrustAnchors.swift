@@ -10,8 +10,7 @@ public struct TrustAnchors: Sendable {
         let digest: [UInt8]
 
         init(_ given: [X509Certificate]) {
-            var seen: Set<X509Certificate> = []
-            certificates = given.filter { seen.insert($0).inserted }
+            certificates = given.distinct
             bySubject = Dictionary(grouping: certificates, by: \.subject)
             var folded: [FoldedName: [X509Certificate]] = [:]
             for certificate in certificates {
@@ -27,9 +26,7 @@ public struct TrustAnchors: Sendable {
 
     /// Anchors from certificates; each once, in the order given. An empty set is allowed and makes every validation
     /// fail with `noAnchors`.
-    public init(_ certificates: [X509Certificate]) {
-        index = Index(certificates)
-    }
+    public init(_ certificates: [X509Certificate]) { index = Index(certificates) }
 
     /// Anchors from DER.
     /// - Parameter certificates: DER, one certificate each.
@@ -51,14 +48,10 @@ public struct TrustAnchors: Sendable {
     }
 
     /// The anchors that bear this name, compared octet by octet.
-    func named(_ name: DistinguishedName) -> [X509Certificate] {
-        index.bySubject[name] ?? []
-    }
+    func named(_ name: DistinguishedName) -> [X509Certificate] { index.bySubject[name] ?? [] }
 
     /// The anchors that bear this name by the comparison of RFC 5280 section 7.1.
-    func namedAlike(_ name: FoldedName) -> [X509Certificate] {
-        index.byFoldedSubject[name] ?? []
-    }
+    func namedAlike(_ name: FoldedName) -> [X509Certificate] { index.byFoldedSubject[name] ?? [] }
 }
 
 extension TrustAnchors: Hashable {

@@ -61,9 +61,7 @@ struct ListInquiry {
     }
 
     /// Whether a list names the certificate. Attribute certificates have numbers of their own.
-    func names(_ list: Int) -> Bool {
-        listings[list] == .revoked && !lists[list].scope.onlyAttributeCertificates
-    }
+    func names(_ list: Int) -> Bool { listings[list] == .revoked && !lists[list].scope.onlyAttributeCertificates }
 
     /// Whether a list was in force and no longer is.
     func isOutOfDate(_ list: Int) -> Bool {
@@ -216,9 +214,7 @@ extension PathSearch {
     }
 
     /// Charges a look at all lists, or at some.
-    private mutating func spendLook(
-        _ inquiry: inout ListInquiry, at count: Int? = nil
-    ) throws(ListInquiry.Overrun) {
+    private mutating func spendLook(_ inquiry: inout ListInquiry, at count: Int? = nil) throws(ListInquiry.Overrun) {
         guard meter.spend(count ?? inquiry.lists.count) else { throw ListInquiry.Overrun(limit: "the limit for work") }
     }
 }

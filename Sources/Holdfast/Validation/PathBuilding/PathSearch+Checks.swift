@@ -24,9 +24,7 @@ extension PathSearch {
     ///   - candidate: the issuer.
     ///   - path: its last certificate is the subject.
     ///   - intermediates: those on `path` that count.
-    mutating func outcome(
-        of check: LinkCheck, of candidate: Int, above path: [Int], intermediates: Int
-    ) -> Outcome {
+    mutating func outcome(of check: LinkCheck, of candidate: Int, above path: [Int], intermediates: Int) -> Outcome {
         guard let subject = path.last else { return .kept }
         switch check {
         case .issuer:

@@ -120,8 +120,7 @@ extension PathSearch {
             findings = findings.map { $0 + self.findings(objection, for: certificate) }
         }
         let telling = inquiry.objections.last { $0.rule.name != ListRule.scope.name } ?? inquiry.objections.last
-        return .violated(
-            Self.unknownStatus(certificate, telling?.found ?? "no list of its issuer"), anywhere: false)
+        return .violated(Self.unknownStatus(certificate, telling?.found ?? "no list of its issuer"), anywhere: false)
     }
 
     private mutating func revoked(at place: Int, of path: [Int], isFinal: Bool) -> Outcome {
@@ -250,9 +249,7 @@ extension PathSearch {
     }
 
     /// Whether this certificate's key signed the list, and may.
-    private mutating func answer(
-        of list: RevocationListHeader, by signer: Int, isIssuer: Bool
-    ) -> ListAnswer {
+    private mutating func answer(of list: RevocationListHeader, by signer: Int, isIssuer: Bool) -> ListAnswer {
         if let found = ListRule.signerObjection(to: nodes[signer].certificate, isIssuer: isIssuer) {
             return .unusable(ListObjection(.signer, found))
         }

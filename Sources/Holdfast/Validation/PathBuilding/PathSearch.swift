@@ -118,9 +118,7 @@ struct PathSearch {
         }
     }
 
-    private var isLeafAnchor: Bool {
-        request.leafMayBeAnchor && request.anchors.contains(nodes[0].certificate)
-    }
+    private var isLeafAnchor: Bool { request.leafMayBeAnchor && request.anchors.contains(nodes[0].certificate) }
 
     private mutating func leafViolation(of leaf: X509Certificate) -> Violation? {
         guard meter.spend(leaf.rulesWork(request.profile)) else { return Self.budgetExceeded("the limit for work") }

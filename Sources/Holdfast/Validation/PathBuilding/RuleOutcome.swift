@@ -18,10 +18,6 @@ extension PathValidator {
     /// Examines the path that validation finds, or if there is none, the certificates that come closest to one: each
     /// rule for each certificate, leaf first, even after a rule is broken. The rules are those of the validation, in
     /// the same search, including revocation if it is checked.
-    /// - Parameters:
-    ///   - chain: what was presented, leaf first.
-    ///   - purpose: what the path must be good for.
-    ///   - time: the time of the examination.
     /// - Returns: one outcome for each rule and certificate; empty where the leaf cannot be read or too much was presented.
     package func outcomes(of chain: PresentedChain, for purpose: ValidationPurpose, at time: Date) -> [RuleOutcome] {
         var trace: [RuleOutcome]? = []

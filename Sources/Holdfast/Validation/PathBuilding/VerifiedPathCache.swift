@@ -68,9 +68,7 @@ public final class VerifiedPathCache: Sendable {
     }
 
     /// Forgets every path.
-    public func removeAll() {
-        state.withLock { $0 = State() }
-    }
+    public func removeAll() { state.withLock { $0 = State() } }
 
     /// How many paths are remembered.
     package var count: Int { state.withLock { $0.entries.count } }

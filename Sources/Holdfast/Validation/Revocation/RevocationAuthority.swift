@@ -33,9 +33,7 @@ struct RevocationAuthority: Sendable, Hashable {
     /// - Parameters:
     ///   - certificates: of those who sign lists, and issuers above these.
     ///   - time: Unix seconds, within the validity of other signers.
-    func signer(
-        of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64
-    ) -> Signer {
+    func signer(of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64) -> Signer {
         guard list.issuer.matches(issuer.subject) else { return .none("a list of another issuer") }
         let points = list.scope.distributionPoint
         guard points.isEmpty || pointNames.isEmpty || !points.isDisjoint(with: pointNames) else {

@@ -1,17 +1,11 @@
 extension PathRule {
     /// An issuer is a CA according to its basicConstraints (RFC 5280 4.2.1.9, 6.1.4 (k)).
     static let basicConstraints = reading("basicConstraints", "RFC 5280 4.2.1.9") { (certificate, _) throws(DERError) in
-        guard let constraints = try certificate.basicConstraints else {
-            return Violation(
-                .notACertificateAuthority, certificate, "basicConstraints with cA TRUE",
-                "none in \(certificate.subject)")
-        }
-        guard constraints.isCertificateAuthority else {
-            return Violation(
-                .notACertificateAuthority, certificate, "basicConstraints with cA TRUE",
-                "cA FALSE in \(certificate.subject)")
-        }
-        return nil
+        let constraints = try certificate.basicConstraints
+        guard constraints?.isCertificateAuthority != true else { return nil }
+        return Violation(
+            .notACertificateAuthority, certificate, "basicConstraints with cA TRUE",
+            "\(constraints == nil ? "none" : "cA FALSE") in \(certificate.subject)")
     }
 }
 

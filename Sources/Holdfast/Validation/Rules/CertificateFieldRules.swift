@@ -26,9 +26,7 @@ extension PathRule {
         return nil
     }
 
-    private static func text(_ seconds: Int64) -> String {
-        Date(wholeSeconds: seconds).formatted(.iso8601)
-    }
+    private static func text(_ seconds: Int64) -> String { Date(wholeSeconds: seconds).formatted(.iso8601) }
 
     /// A CA has a name (RFC 5280 4.1.2.6); otherwise every certificate with an empty issuer could claim it.
     static let issuerName = PathRule("subject of a CA", "RFC 5280 4.1.2.6") { certificate, _ in

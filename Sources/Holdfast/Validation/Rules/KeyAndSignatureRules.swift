@@ -65,7 +65,5 @@ enum SignatureRule {
 extension X509Certificate {
     /// Whether the key of a certificate verifies the signature of this one. Nothing else is checked, so it says who
     /// signed and not whether the certificate is valid.
-    package func isSigned(by issuer: X509Certificate) -> Bool {
-        SignatureRule.violation(of: self, by: issuer) == nil
-    }
+    package func isSigned(by issuer: X509Certificate) -> Bool { SignatureRule.violation(of: self, by: issuer) == nil }
 }

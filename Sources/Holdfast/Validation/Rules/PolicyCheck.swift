@@ -79,9 +79,7 @@ struct PolicyCheck {
 
     private var valid: [Policy: Node] { levels.last ?? [:] }
 
-    private mutating func process(
-        _ certificates: ArraySlice<X509Certificate>, meter: inout WorkMeter
-    ) -> Violation? {
+    private mutating func process(_ certificates: ArraySlice<X509Certificate>, meter: inout WorkMeter) -> Violation? {
         for (place, certificate) in certificates.enumerated().reversed() {
             // A hostile certificate may have a policy in nearly every second octet.
             let length = Self.readOctets(of: certificate)
@@ -100,9 +98,7 @@ struct PolicyCheck {
         return nil
     }
 
-    private mutating func add(
-        _ certificate: X509Certificate, _ stated: PolicyExtensions, isLeaf: Bool
-    ) -> Violation? {
+    private mutating func add(_ certificate: X509Certificate, _ stated: PolicyExtensions, isLeaf: Bool) -> Violation? {
         // 6.1.3 (d), (e)
         let mayBeAny = inhibitAnyPolicy > 0 || (!isLeaf && certificate.isSelfIssued)
         levels.append(next(stated.policies ?? [], mayBeAny: mayBeAny))
@@ -174,9 +170,7 @@ struct PolicyCheck {
 /// RFC 9618 5.5, wrap-up (g): which policies of the anchor's domain the path is valid for.
 extension PolicyCheck {
     /// How many policies are visited.
-    private var size: Int {
-        levels.reduce(0) { $0 + $1.values.reduce(0) { $0 + 1 + $1.expected.count } }
-    }
+    private var size: Int { levels.reduce(0) { $0 + $1.values.reduce(0) { $0 + 1 + $1.expected.count } } }
 
     private var userConstrained: Set<Policy> {
         let authorities = authorityConstrained

@@ -105,7 +105,5 @@ private struct TLSVectorReader {
     }
 
     /// A vector of at most 2^16-1 octets, without its length.
-    mutating func vector() -> ArraySlice<UInt8>? {
-        octets(2).flatMap { octets($0.reduce(0) { $0 << 8 | Int($1) }) }
-    }
+    mutating func vector() -> ArraySlice<UInt8>? { octets(2).flatMap { octets($0.reduce(0) { $0 << 8 | Int($1) }) } }
 }

@@ -63,15 +63,7 @@ package struct TransparencyLog: Sendable, Hashable {
 
     private let verificationKey: VerificationKey?
 
-    /// Describes a log.
-    /// - Parameters:
-    ///   - name: what people call it.
-    ///   - key: the DER of its SubjectPublicKeyInfo.
-    ///   - operatorName: who operates it now.
-    ///   - formerOperators: who operated it before, in any order.
-    ///   - state: its state; with nil it never counts.
-    ///   - temporalInterval: which certificates it accepts; nil for all.
-    ///   - isTiled: whether it is read as tiles.
+    /// Describes a log with the DER of its key; its former operators may come in any order.
     /// - Throws: ``CertificateError`` when the key is not a SubjectPublicKeyInfo.
     package init(
         name: String, key: [UInt8], operatorName: String, formerOperators: [FormerOperator] = [], state: State?,

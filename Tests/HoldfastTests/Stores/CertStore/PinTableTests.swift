@@ -16,7 +16,7 @@ struct PinTableTests {
             try entry("b", 1, 5), try entry("a", 2, 7), try entry("b", 3, 9), try entry("a", 4, 8),
             try entry("B", 5, 6),
         ])
-        #expect(table.all.map { "\(table.name(of: $0)) \($0.end)" } == ["a 9", "a 8", "b 10", "B 7", "b 6"])
+        #expect(table.entries.map { "\(table.name(of: $0)) \($0.end)" } == ["a 9", "a 8", "b 10", "B 7", "b 6"])
         #expect(table.entries(named: "b").map(\.end) == [10, 7, 6])
         #expect(table.entries(named: "B").map(\.end) == [10, 7, 6])
         #expect(table.entries(named: "B").filter { table.isLiteralName($0, "B") }.map(\.end) == [7])
@@ -41,7 +41,7 @@ struct PinTableTests {
         ])
         #expect(table.entries(named: composed).map(\.end) == [51, 31])
         #expect(table.entries(named: decomposed).map(\.end) == [41, 21])
-        #expect(table.all.map { Array(table.name(of: $0).utf8).count } == [6, 6, 5, 5])
+        #expect(table.entries.map { Array(table.name(of: $0).utf8).count } == [6, 6, 5, 5])
         #expect(table.soonestEnd(at: 1) == 41)
         let other = PinTable([try entry(composed, 1, 50)])
         #expect(table.nameLost(in: other, at: 1).map { Array($0.utf8) } == Array(decomposed.utf8))
@@ -60,7 +60,8 @@ struct PinTableTests {
     @Test("An entry counts to the second of its expiry and not after")
     func expiry() throws {
         let table = PinTable([try entry("a", 1, 10)])
-        #expect(table.all.map { $0.isUsable(at: 10) } == [true] && table.all.map { $0.isUsable(at: 11) } == [false])
+        #expect(
+            table.entries.map { $0.isUsable(at: 10) } == [true] && table.entries.map { $0.isUsable(at: 11) } == [false])
     }
 
     @Test("100,000 entries take at most 200 bytes each with their names, and every name is found")

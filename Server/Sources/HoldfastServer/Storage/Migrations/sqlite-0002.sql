@@ -18,11 +18,17 @@ CREATE TABLE next_chain (
     PRIMARY KEY (host_id, chain_digest)
 ) STRICT;
 
+-- Each key of a chain, and each that was announced: contents have only its SHA-256, and some documents the key.
+CREATE TABLE public_key (
+    pin BLOB NOT NULL PRIMARY KEY CHECK (length(pin) = 32),
+    -- DER of the SubjectPublicKeyInfo.
+    octets BLOB NOT NULL
+) STRICT;
+
 -- A key that stands ready for a host: DER of the SubjectPublicKeyInfo.
 CREATE TABLE next_key (
     host_id INTEGER NOT NULL REFERENCES host (id),
-    pin BLOB NOT NULL CHECK (length(pin) = 32),
-    public_key BLOB NOT NULL,
+    pin BLOB NOT NULL REFERENCES public_key (pin),
     announced_at INTEGER NOT NULL,
     PRIMARY KEY (host_id, pin)
 ) STRICT;

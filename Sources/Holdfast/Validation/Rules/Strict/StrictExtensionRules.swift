@@ -96,8 +96,7 @@ extension PathRule {
             return .profile(certificate, "a root's authorityKeyIdentifier with a keyIdentifier alone", "another form")
         }
         guard authority == subject else {
-            return .profile(
-                certificate, "a root's authorityKeyIdentifier equal to its subjectKeyIdentifier", "another")
+            return .profile(certificate, "a root's authorityKeyIdentifier equal to its subjectKeyIdentifier", "another")
         }
         return nil
     }

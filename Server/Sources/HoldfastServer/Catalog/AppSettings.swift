@@ -1,0 +1,129 @@
+import Holdfast
+
+/// What a server knows about the clients of an app, and how it is to be careful with them.
+public struct AppSettings: Sendable, Hashable {
+    /// A build of the app that people still use.
+    public struct Build: Sendable, Hashable {
+        /// Its name, such as `7.4.1`: 1 to 64 printable ASCII characters.
+        public let name: String
+        /// The pin file that it carries; nil if it carries none.
+        public let pinFile: [UInt8]?
+
+        /// Describes a build.
+        /// - Throws: ``ServerError`` `invalidValue` for a name that is not one, and for octets that are no pin file.
+        public init(name: String, pinFile: [UInt8]?) throws(ServerError) {
+            // No spaces: an outlook calls a build of its own by several words.
+            guard ASCIIText.isPrintable(name.utf8, 1...64) else {
+                throw ServerError(
+                    .invalidValue, of: "build", expected: "1 to 64 printable ASCII characters", found: "another name")
+            }
+            if let pinFile {
+                do throws(PinFileError) {
+                    _ = try PinFile(json: .init(pinFile))
+                } catch {
+                    throw ServerError(
+                        .invalidValue, of: "build \(name)", expected: error.expected, found: error.found,
+                        remedy: error.remedy)
+                }
+            }
+            self.name = name
+            self.pinFile = pinFile
+        }
+    }
+
+    /// For how many seconds a client goes on with a document after it was replaced.
+    public let staleness: Int64
+    /// For how many seconds the canary has a change before everybody gets it; 0 for no canary.
+    public let canary: Int64
+    /// DER of the certificates that the clients' systems trust.
+    public let anchors: [[UInt8]]
+    /// The builds in the field; nil if nobody has said, which no outlook is content with.
+    public let builds: [Build]?
+
+    /// The canonical octets.
+    public let octets: [UInt8]
+
+    private static let name = "holdfast-app-v1"
+    private static let stalenesses: ClosedRange<Int64> = 3_600...31_622_400
+    private static let canaries: ClosedRange<Int64> = 0...604_800
+
+    /// Puts settings together.
+    /// - Throws: ``ServerError`` `invalidValue` for a staleness outside an hour to 366 days, a canary of more than seven
+    ///   days, no anchors, or one that is no certificate.
+    public init(
+        staleness: Int64 = 30 * 86_400, canary: Int64 = 86_400, anchors: [[UInt8]], builds: [Build]?
+    ) throws(ServerError) {
+        guard Self.stalenesses.contains(staleness), Self.canaries.contains(canary) else {
+            throw ServerError(
+                .invalidValue, of: "settings",
+                expected: "a staleness of 3600 to 31622400 seconds, a canary of at most 604800",
+                found: "\(staleness) and \(canary)")
+        }
+        guard (1...1_000).contains(anchors.count), anchors.allSatisfy({ (try? X509Certificate(der: $0)) != nil }) else {
+            throw ServerError(
+                .invalidValue, of: "anchors", expected: "1 to 1000 certificates",
+                found: "another number, or no certificate",
+                remedy: "Name the file with the authorities that the clients' systems trust.")
+        }
+        self.staleness = staleness
+        self.canary = canary
+        self.anchors = anchors
+        self.builds = try builds.map { builds throws(ServerError) in
+            try Content.sorted(builds, "builds") { Array($0.name.utf8) }
+        }
+        var members: [String: CanonicalJSON] = [
+            "format": .text(Self.name), "staleness": .integer(staleness), "canary": .integer(canary),
+            "anchors": .array(anchors.map { .text(Base64.encode($0)) }),
+        ]
+        if let builds = self.builds {
+            members["builds"] = .array(
+                builds.map { build in
+                    var members: [String: CanonicalJSON] = ["name": .text(build.name)]
+                    if let pinFile = build.pinFile { members["pinFile"] = .text(Base64.encode(pinFile)) }
+                    return .object(members)
+                })
+        }
+        octets = CanonicalJSON.object(members).octets
+        guard octets.count <= Content.greatestSize else {
+            throw ServerError(
+                .invalidValue, of: "settings", expected: "at most \(Content.greatestSize) octets", found: "more")
+        }
+    }
+
+    /// Reads settings.
+    /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
+    init(_ octets: [UInt8]) throws(ServerError) {
+        var fields = try JSONFields(
+            try CanonicalJSONReader.read(octets, "settings", limit: Content.greatestSize), "settings")
+        try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
+        let staleness = try fields.integer("staleness", in: Self.stalenesses)
+        let canary = try fields.integer("canary", in: Self.canaries)
+        let anchors = try fields.array("anchors", atMost: 1_000) { value, path throws(ServerError) in
+            guard case .text(let text) = value, let der = Base64.decode(text) else {
+                throw ServerError(.malformed, of: path, expected: "Base64 of a certificate", found: "another value")
+            }
+            return der
+        }
+        var builds: [Build]?
+        if let value = fields.optional("builds") {
+            guard case .array(let elements) = value, elements.count <= 256 else {
+                throw fields.invalid("builds", "at most 256 builds")
+            }
+            builds = []
+            for element in elements {
+                var fields = try JSONFields(element, "builds")
+                let name = try fields.text("name", "a name") { ASCIIText.isPrintable($0, 1...64) ? $0 : nil }
+                let pinFile = try fields.optionalText("pinFile")
+                try fields.finish()
+                let octets = pinFile.flatMap { Base64.decode($0) }
+                guard (pinFile == nil) == (octets == nil) else { throw fields.invalid("pinFile", "Base64") }
+                builds?.append(try Build(name: String(decoding: name, as: UTF8.self), pinFile: octets))
+            }
+        }
+        try fields.finish()
+        try self.init(staleness: staleness, canary: canary, anchors: anchors, builds: builds)
+        guard self.octets == octets else {
+            throw ServerError(.malformed, of: "settings", expected: "the one spelling", found: "another")
+        }
+    }
+}

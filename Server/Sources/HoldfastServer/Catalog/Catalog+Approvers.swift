@@ -1,0 +1,66 @@
+extension Catalog {
+    /// Whose approvals count.
+    /// - Throws: ``ServerError`` `brokenChain` if the stored statements are not those of the audit.
+    public func approvers() async throws(ServerError) -> ApproverChain {
+        try await look { [server, genesis] session, ledger throws(ServerError) in
+            try Self.approverChain(session, server: server, genesis: genesis, known: ledger.approvers)
+        }
+    }
+
+    /// Adds a statement of approvers.
+    /// - Throws: ``ServerError``, as ``ApproverChain/append(_:)`` does.
+    public func append(_ next: SignedApprovers) async throws(ServerError) {
+        try await transact { [server, genesis] step throws(ServerError) in
+            var chain = try Self.approverChain(
+                step.session, server: server, genesis: genesis, known: step.ledger.approvers)
+            try chain.append(next)
+            try Self.store(next, at: chain.head.index, &step)
+        }
+    }
+
+    static func store(_ statement: SignedApprovers, at index: Int64, _ step: inout Step) throws(ServerError) {
+        // One row for each signer; a signer who signed twice has one.
+        var signatures: [Digest: [UInt8]] = [:]
+        for signature in statement.signatures { signatures[signature.identity] = signature.signature }
+        for (identity, signature) in signatures {
+            try step.session.run(
+                "INSERT INTO approver (place, identity, statement, signature) VALUES ($1, $2, $3, $4)",
+                [.integer(index), .octets(identity.octets), .octets(statement.text), .octets(signature)])
+        }
+        try step.record(
+            .approvers, by: "approvers", ["index": "\(index)", "digest": "\(Digest(of: statement.text))"])
+    }
+
+    /// Reads and verifies the whole chain. It must end with the statement that the audit names.
+    static func approverChain(
+        _ session: any StorageSession, server: RandomID, genesis: Digest, known: ApproverChain.Mark?
+    ) throws(ServerError) -> ApproverChain {
+        var statements: [SignedApprovers] = []
+        let rows = try session.run(
+            "SELECT place, identity, statement, signature FROM approver ORDER BY place, identity")
+        var place: Int64 = -1
+        for row in rows {
+            let text = try row.octets(2)
+            let signature = ApproverSignature(
+                identity: try row.octets(1) { Digest(octets: $0) }, signature: try row.octets(3))
+            if try row.integer(0) == place, let last = statements.last {
+                guard last.text == text else {
+                    throw ServerError(
+                        .brokenChain, of: "approvers", expected: "one statement at each place", found: "two")
+                }
+                statements[statements.count - 1] = SignedApprovers(
+                    text: text, signatures: last.signatures + [signature])
+            } else {
+                place = try row.integer(0)
+                statements.append(SignedApprovers(text: text, signatures: [signature]))
+            }
+        }
+        let chain = try ApproverChain(statements, genesis: genesis, server: server, known: known)
+        guard known == nil || chain.mark == known else {
+            throw ServerError(
+                .brokenChain, of: "approvers", expected: "statement \(known?.index ?? 0) as the last",
+                found: "statement \(chain.head.index)")
+        }
+        return chain
+    }
+}

@@ -1,0 +1,271 @@
+import Holdfast
+
+extension Catalog {
+    /// Adds a host, or replaces how it is dialed and renewed.
+    /// - Throws: ``ServerError`` `notFound` for an app that does not exist.
+    public func set(_ host: CatalogHost, of app: AppName, by actor: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            try step.requireApp(app)
+            try step.session.run(
+                """
+                INSERT INTO host (app, name, port, dial, renewal, next_poll_at) VALUES ($1, $2, $3, $4, $5, {now}) \
+                ON CONFLICT (app, name, port) DO UPDATE SET dial = excluded.dial, renewal = excluded.renewal
+                """,
+                [
+                    .text("\(app)"), .text(host.name), .integer(host.port), .optional(host.dial),
+                    .text(host.renewal.rawValue),
+                ])
+            try step.set(app, Self.name(of: host), host.octets, by: actor)
+        }
+    }
+
+    /// The hosts of an app, sorted by name and port.
+    /// - Throws: ``ServerError``; `brokenChain` if they are not those of the audit.
+    public func hosts(of app: AppName) async throws(ServerError) -> [CatalogHost] {
+        try await look { session, ledger throws(ServerError) in
+            try Self.hosts(of: app, session, ledger).map(\.host)
+        }
+    }
+
+    /// Takes what the owner of a host announced: a chain that it is about to show.
+    /// - Parameters:
+    ///   - chain: the chain.
+    ///   - begins: the first second at which it may be shown, in seconds since 1970.
+    ///   - host: the host.
+    ///   - app: the app.
+    ///   - actor: who announced it, for the audit.
+    /// - Throws: ``ServerError`` `notFound`.
+    public func announce(
+        _ chain: HostChain, from begins: Int64, on host: CatalogHost, of app: AppName, by actor: String
+    ) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            let id = try Self.id(of: host, app, step.session, step.ledger)
+            try Self.store(chain, step.session)
+            try step.session.run(
+                """
+                INSERT INTO next_chain (host_id, chain_digest, begins_at, announced_at) VALUES ($1, $2, $3, $4) \
+                ON CONFLICT (host_id, chain_digest) DO UPDATE SET begins_at = excluded.begins_at
+                """, [.integer(id), .octets(chain.digest.octets), .integer(begins), .integer(step.now)])
+            try Self.recordNext(id, host, app, &step, by: actor)
+        }
+    }
+
+    /// Takes a key that stands ready for a host, such as that of a certificate request.
+    /// - Parameters:
+    ///   - key: DER of the SubjectPublicKeyInfo.
+    ///   - host: the host.
+    ///   - app: the app.
+    ///   - actor: who announced it, for the audit.
+    /// - Throws: ``ServerError`` `notFound` or `invalidValue`.
+    public func announce(
+        key: [UInt8], on host: CatalogHost, of app: AppName, by actor: String
+    ) async throws(ServerError) {
+        guard (try? SubjectPublicKeyInfo(der: key)) != nil else {
+            throw ServerError(
+                .invalidValue, of: "key", expected: "a SubjectPublicKeyInfo in DER", found: "other octets")
+        }
+        try await transact { step throws(ServerError) in
+            let id = try Self.id(of: host, app, step.session, step.ledger)
+            try Self.store(key: key, step.session)
+            try step.session.run(
+                """
+                INSERT INTO next_key (host_id, pin, announced_at) VALUES ($1, $2, $3) \
+                ON CONFLICT (host_id, pin) DO NOTHING
+                """, [.integer(id), .octets(Digest(of: key).octets), .integer(step.now)])
+            try Self.recordNext(id, host, app, &step, by: actor)
+        }
+    }
+
+    /// Withdraws everything that was announced for a host.
+    /// - Throws: ``ServerError`` `notFound`.
+    public func withdrawNext(on host: CatalogHost, of app: AppName, by actor: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            let id = try Self.id(of: host, app, step.session, step.ledger)
+            try step.session.run("DELETE FROM next_chain WHERE host_id = $1", [.integer(id)])
+            try step.session.run("DELETE FROM next_key WHERE host_id = $1", [.integer(id)])
+            try Self.recordNext(id, host, app, &step, by: actor)
+        }
+    }
+
+    /// What was announced for a host.
+    /// - Throws: ``ServerError``; `brokenChain` if it is not what the audit has.
+    public func next(of host: CatalogHost, _ app: AppName) async throws(ServerError) -> NextShown {
+        try await look { session, ledger throws(ServerError) in
+            let id = try Self.id(of: host, app, session, ledger)
+            return try Self.next(id, host, app, session, ledger)
+        }
+    }
+
+    // MARK: What was seen
+
+    /// Notes what a server of a host shows. It goes on from the last observation at the address if that was the same.
+    /// Observations are no evidence, so they are not in the audit.
+    /// - Throws: ``ServerError`` `notFound`.
+    public func note(_ seen: Observation, of host: CatalogHost, _ app: AppName) async throws(ServerError) {
+        try await engine.write { [self] session throws(ServerError) in
+            let id = try Self.id(of: host, app, session, ledger)
+            if let chain = seen.chain { try Self.store(chain, session) }
+            let digest: StorageValue = .optional(seen.chain?.digest.octets)
+            let last = try session.run(
+                """
+                SELECT id, chain_digest FROM observation WHERE host_id = $1 AND vantage = $2 AND address = $3 \
+                ORDER BY last_seen_at DESC, id DESC LIMIT 1
+                """, [.integer(id), .text(seen.vantage), .text(seen.address)]
+            ).first
+            if let last, last[1] == digest {
+                try session.run(
+                    "UPDATE observation SET last_seen_at = $2, failure = $3 WHERE id = $1",
+                    [.integer(try last.integer(0)), .integer(seen.lastSeen), .optional(seen.failure)])
+            } else {
+                try session.run(
+                    """
+                    INSERT INTO observation (host_id, vantage, address, chain_digest, failure, first_seen_at, \
+                    last_seen_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+                    """,
+                    [
+                        .integer(id), .text(seen.vantage), .text(seen.address), digest, .optional(seen.failure),
+                        .integer(seen.firstSeen), .integer(seen.lastSeen),
+                    ])
+            }
+        }
+    }
+
+    /// What each address of a host showed last.
+    /// - Throws: ``ServerError``.
+    public func observations(of host: CatalogHost, _ app: AppName) async throws(ServerError) -> [Observation] {
+        try await look { session, ledger throws(ServerError) in
+            try Self.observations(Self.id(of: host, app, session, ledger), session)
+        }
+    }
+
+    /// Says in the audit that a key was seen that nobody announced; once for each.
+    /// - Returns: whether it is new.
+    /// - Throws: ``ServerError``.
+    @discardableResult
+    public func alarm(
+        about digest: Digest, on host: CatalogHost, of app: AppName, words: String
+    ) async throws(ServerError) -> Bool {
+        try await transact { step throws(ServerError) in
+            let name = Ledger.Name(app: app, name: "\(host.label) \(digest)")
+            guard !step.ledger.alarms.contains(name) else { return false }
+            try step.record(
+                .alarm, by: "watcher",
+                ["app": "\(app)", "host": host.label, "digest": "\(digest)", "words": words])
+            return true
+        }
+    }
+
+    // MARK: Rows
+
+    static func name(of host: CatalogHost) -> String { "host \(host.label)" }
+    private static func nextName(of host: CatalogHost) -> String { "next \(host.label)" }
+
+    static func hosts(
+        of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> [(id: Int64, host: CatalogHost)] {
+        var hosts: [(id: Int64, host: CatalogHost)] = []
+        for row in try session.run(
+            "SELECT id, name, port, dial, renewal FROM host WHERE app = $1 ORDER BY name, port", [.text("\(app)")])
+        {
+            let host = try CatalogHost(
+                name: try row.text(1), port: try row.integer(2), dial: try row.optionalText(3),
+                renewal: try row.text(4) { CatalogHost.Renewal(octets: $0) })
+            try ledger.require(app, name(of: host), host.octets)
+            hosts.append((id: try row.integer(0), host: host))
+        }
+        return hosts
+    }
+
+    static func id(
+        of host: CatalogHost, _ app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> Int64 {
+        guard let found = try hosts(of: app, session, ledger).first(where: { $0.host.label == host.label }) else {
+            throw ServerError(.notFound, of: "host", expected: "a host of \(app)", found: host.label)
+        }
+        return found.id
+    }
+
+    static func next(
+        _ id: Int64, _ host: CatalogHost, _ app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> NextShown {
+        let next = try rows(next: id, session)
+        let isNothing = next.chains.isEmpty && next.keys.isEmpty
+        if !isNothing || ledger.settings[.init(app: app, name: nextName(of: host))] != nil {
+            try ledger.require(app, nextName(of: host), next.octets)
+        }
+        return next
+    }
+
+    private static func rows(next id: Int64, _ session: any StorageSession) throws(ServerError) -> NextShown {
+        var chains: [NextShown.Chain] = []
+        for row in try session.run(
+            """
+            SELECT certificates, begins_at FROM next_chain JOIN chain ON chain.digest = next_chain.chain_digest \
+            WHERE host_id = $1 ORDER BY begins_at, chain_digest
+            """, [.integer(id)])
+        {
+            chains.append(NextShown.Chain(try HostChain(octets: try row.octets(0)), from: try row.integer(1)))
+        }
+        var keys: [[UInt8]] = []
+        for row in try session.run(
+            """
+            SELECT octets FROM next_key JOIN public_key ON public_key.pin = next_key.pin WHERE host_id = $1 \
+            ORDER BY next_key.pin
+            """, [.integer(id)])
+        {
+            keys.append(try row.octets(0))
+        }
+        return NextShown(chains: chains, keys: keys)
+    }
+
+    private static func recordNext(
+        _ id: Int64, _ host: CatalogHost, _ app: AppName, _ step: inout Step, by actor: String
+    ) throws(ServerError) {
+        try step.set(app, nextName(of: host), try rows(next: id, step.session).octets, by: actor)
+    }
+
+    private static func store(_ chain: HostChain, _ session: any StorageSession) throws(ServerError) {
+        try session.run(
+            "INSERT INTO chain (digest, certificates) VALUES ($1, $2) ON CONFLICT (digest) DO NOTHING",
+            [.octets(chain.digest.octets), .octets(chain.octets)])
+        for key in chain.publicKeys { try store(key: key, session) }
+    }
+
+    private static func store(key: [UInt8], _ session: any StorageSession) throws(ServerError) {
+        try session.run(
+            "INSERT INTO public_key (pin, octets) VALUES ($1, $2) ON CONFLICT (pin) DO NOTHING",
+            [.octets(Digest(of: key).octets), .octets(key)])
+    }
+
+    /// Every key that was ever seen or announced, by its SHA-256.
+    static func publicKeys(_ session: any StorageSession) throws(ServerError) -> [Digest: [UInt8]] {
+        var keys: [Digest: [UInt8]] = [:]
+        for row in try session.run("SELECT octets FROM public_key") {
+            let key = try row.octets(0)
+            keys[Digest(of: key)] = key
+        }
+        return keys
+    }
+
+    static func observations(_ id: Int64, _ session: any StorageSession) throws(ServerError) -> [Observation] {
+        var seen: [Observation] = []
+        var places: Set<[String]> = []
+        for row in try session.run(
+            """
+            SELECT vantage, address, certificates, failure, first_seen_at, last_seen_at FROM observation \
+            LEFT JOIN chain ON chain.digest = observation.chain_digest WHERE host_id = $1 \
+            ORDER BY last_seen_at DESC, observation.id DESC LIMIT 1000
+            """, [.integer(id)])
+        {
+            let (vantage, address) = (try row.text(0), try row.text(1))
+            guard places.insert([vantage, address]).inserted else { continue }
+            seen.append(
+                Observation(
+                    vantage: vantage, address: address,
+                    chain: try row.optionalOctets(2).map { octets throws(ServerError) in try HostChain(octets: octets)
+                    },
+                    failure: try row.optionalText(3), firstSeen: try row.integer(4), lastSeen: try row.integer(5)))
+        }
+        return seen
+    }
+}

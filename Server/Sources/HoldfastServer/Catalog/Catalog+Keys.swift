@@ -1,0 +1,80 @@
+extension Catalog {
+    /// A key that signs for an app, with the certificate that clients of a trust server are configured with.
+    public struct Key: Sendable, Hashable {
+        /// The private key, sealed.
+        public let sealed: SealedKey
+        /// DER of the certificate; nil for other purposes.
+        public let certificate: [UInt8]?
+
+        /// Describes a key.
+        public init(sealed: SealedKey, certificate: [UInt8]? = nil) {
+            self.sealed = sealed
+            self.certificate = certificate
+        }
+    }
+
+    /// Adds a key. It signs from now on what others of its purpose signed before.
+    /// - Throws: ``ServerError`` `notFound` for an app that does not exist, `invalidValue` for a key of another server or
+    ///   of a trust server without a certificate, `constraint` for an id that exists.
+    public func add(_ key: Key, by actor: String) async throws(ServerError) {
+        let place = key.sealed.place
+        guard place.server == server, (place.purpose == .trustServer) == (key.certificate != nil) else {
+            throw ServerError(
+                .invalidValue, of: "key \(place.id)",
+                expected: "a key of this server, with a certificate for a trust server",
+                found: "another")
+        }
+        try await transact { step throws(ServerError) in
+            try step.requireApp(place.app)
+            try step.session.run(
+                """
+                INSERT INTO signing_key (id, app, purpose, public_key, secret_id, sealed, certificate, created_at) \
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                """,
+                [
+                    .text(place.id), .text("\(place.app)"), .text(place.purpose.rawValue),
+                    .octets(key.sealed.publicKey), .octets(key.sealed.secretID), .octets(key.sealed.sealed),
+                    .optional(key.certificate), .integer(step.now),
+                ])
+            var facts = [
+                "app": "\(place.app)", "id": place.id, "purpose": place.purpose.rawValue,
+                "publicKey": "\(Digest(of: key.sealed.publicKey))",
+            ]
+            if let certificate = key.certificate { facts["certificate"] = "\(Digest(of: certificate))" }
+            try step.record(.key, by: actor, facts)
+        }
+    }
+
+    /// The key that signs for a purpose now; nil if there is none.
+    /// - Throws: ``ServerError`` `brokenChain` if it is not the one that the audit names.
+    public func key(_ purpose: SealedKey.Purpose, of app: AppName) async throws(ServerError) -> Key? {
+        try await look { [server] session, ledger throws(ServerError) in
+            try Self.key(purpose, of: app, server, session, ledger)
+        }
+    }
+
+    static func key(
+        _ purpose: SealedKey.Purpose, of app: AppName, _ server: RandomID, _ session: any StorageSession,
+        _ ledger: Ledger
+    ) throws(ServerError) -> Key? {
+        guard let known = ledger.keys[.init(app: app, name: purpose.rawValue)] else { return nil }
+        let row = try session.run(
+            "SELECT public_key, secret_id, sealed, certificate FROM signing_key WHERE id = $1 AND app = $2 AND purpose = $3",
+            [.text(known.id), .text("\(app)"), .text(purpose.rawValue)]
+        ).first
+        guard let row else { throw otherKey(known.id, "none") }
+        let (publicKey, certificate) = (try row.octets(0), try row.optionalOctets(3))
+        guard Digest(of: publicKey) == known.publicKey, certificate.map({ Digest(of: $0) }) == known.certificate else {
+            throw otherKey(known.id, "another")
+        }
+        return Key(
+            sealed: SealedKey(
+                place: try SealedKey.Place(server: server, app: app, id: known.id, purpose: purpose),
+                publicKey: publicKey, secretID: try row.octets(1), sealed: try row.octets(2)),
+            certificate: certificate)
+    }
+
+    private static func otherKey(_ id: String, _ found: String) -> ServerError {
+        ServerError(.brokenChain, of: "key \(id)", expected: "the key that the audit names", found: found)
+    }
+}

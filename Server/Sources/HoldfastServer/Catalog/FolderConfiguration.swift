@@ -1,0 +1,44 @@
+/// What a server must not read from its database: who it is, and who its first approvers were (`holdfast-server-v1`).
+public struct FolderConfiguration: Sendable, Hashable {
+    /// The id of the server.
+    public let server: RandomID
+    /// The digest of the first statement of approvers.
+    public let genesis: Digest
+    /// The path of the file with the secret.
+    public let secret: String
+
+    private static let name = "holdfast-server-v1"
+
+    /// Puts a configuration together.
+    /// - Throws: ``ServerError`` `invalidValue` for a path that is not 1 to 4,096 octets.
+    public init(server: RandomID, genesis: Digest, secret: String) throws(ServerError) {
+        guard (1...4_096).contains(secret.utf8.count) else {
+            throw ServerError(.invalidValue, of: "secret", expected: "a path", found: "\(secret.utf8.count) octets")
+        }
+        self.server = server
+        self.genesis = genesis
+        self.secret = secret
+    }
+
+    /// The canonical octets, with a line feed at the end.
+    public var octets: [UInt8] {
+        CanonicalJSON.object([
+            "format": .text(Self.name), "server": .text("\(server)"), "genesis": .text("\(genesis)"),
+            "secret": .text(secret),
+        ]).octets + [0x0A]
+    }
+
+    /// Reads a configuration.
+    /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field.
+    public init(_ octets: [UInt8]) throws(ServerError) {
+        let line = octets.last == 0x0A ? Array(octets.dropLast()) : octets
+        var fields = try JSONFields(
+            try CanonicalJSONReader.read(line, "configuration", limit: 16 << 10), "configuration")
+        try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
+        let server = try fields.text("server", "32 hexadecimal digits") { RandomID(hex: $0) }
+        let genesis = try fields.text("genesis", "64 lower-case hexadecimal digits") { Digest(hex: $0) }
+        let secret = String(decoding: try fields.text("secret"), as: UTF8.self)
+        try fields.finish()
+        try self.init(server: server, genesis: genesis, secret: secret)
+    }
+}

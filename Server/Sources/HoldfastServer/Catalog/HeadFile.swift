@@ -1,0 +1,47 @@
+public import Foundation
+
+/// The head of the audit in a file beside the database: `holdfast-head-v1`, a line with the head, and while a transaction
+/// commits a second line with the one that it will have.
+///
+/// A database whose audit ends anywhere else was rewritten, cut off, continued by somebody else, or is an older copy.
+/// Processes that write take ``lock()`` for the whole transaction, so the file never falls behind the database.
+public struct HeadFile: Sendable {
+    /// The file.
+    public let url: URL
+
+    private static let header = "holdfast-head-v1"
+
+    /// Names a file.
+    public init(_ url: URL) { self.url = url }
+
+    /// Waits until no other process writes.
+    func lock() throws(ServerError) -> FolderLock {
+        try FolderLock.waiting(
+            for: url.deletingLastPathComponent().appending(path: ".\(url.lastPathComponent).lock"))
+    }
+
+    /// The heads that the database may have: one, or two after a crash.
+    /// - Throws: ``ServerError`` `file` or `malformed`.
+    public func heads() throws(ServerError) -> [AuditHead] {
+        guard let content = try WholeFile.read(url, limit: 512) else {
+            throw ServerError(
+                .file, of: url.path, expected: "the file with the head of the audit", found: "none",
+                remedy: "Put it back from a backup; without it nobody can tell whether the database is the newest.")
+        }
+        var reader = try LineReader(content, "head of the audit", limit: 512)
+        try reader.line("header", equalTo: Self.header)
+        var heads = [try reader.line("head", "a count and a digest") { AuditHead($0) }]
+        if (try? reader.finish()) == nil {
+            heads.append(try reader.line("next head", "a count and a digest") { AuditHead($0) })
+            try reader.finish()
+        }
+        return heads
+    }
+
+    /// Says what the head is, and what it will be if the transaction commits.
+    /// - Throws: ``ServerError`` `file`; the file is as it was then.
+    public func write(_ head: AuditHead, next: AuditHead? = nil) throws(ServerError) {
+        let lines = [Self.header, "\(head)"] + (next.map { ["\($0)"] } ?? [])
+        try WholeFile.replace(url, with: Array(lines.map { $0 + "\n" }.joined().utf8))
+    }
+}

@@ -1,0 +1,175 @@
+/// What the audit says has happened, from its first entry on. Rows of other tables are believed only where it agrees:
+/// which generation an app has, what was proposed by whom and rejected, which documents were signed, and what the
+/// settings, hosts and keys are.
+public struct Ledger: Sendable {
+    /// What was published last for an app.
+    public struct Publication: Sendable, Hashable {
+        /// The generation; the first is 1.
+        public let generation: Int64
+        /// The change.
+        public let change: RandomID
+        /// The digest of its content.
+        public let content: Digest
+        /// The digest of the statement of approvers that counted.
+        public let approvers: Digest
+        /// When, in seconds since 1970.
+        public let time: Int64
+    }
+
+    /// What was proposed.
+    public struct Proposal: Sendable, Hashable {
+        /// The app.
+        public let app: AppName
+        /// The digest of the content.
+        public let content: Digest
+        /// The digest of the outlook.
+        public let outlook: Digest
+        /// The generation that it replaces.
+        public let baseGeneration: Int64
+        /// The gates that it passes even if it fails them, as approvals name them.
+        let forced: String
+        /// The digest of the proposer's key; nil for the watcher.
+        public let proposer: Digest?
+        /// When, in seconds since 1970.
+        public let time: Int64
+    }
+
+    /// What is told apart by an app and a name: a document by its format, a setting by what it is about.
+    public struct Name: Sendable, Hashable {
+        /// The app.
+        public let app: AppName
+        /// The format of a document; what a setting is about.
+        public let name: String
+
+        /// Names a document or a setting.
+        public init(app: AppName, name: String) {
+            self.app = app
+            self.name = name
+        }
+    }
+
+    /// The newest version of a document.
+    public struct Version: Sendable, Hashable {
+        /// The version; the first is 1.
+        public let version: Int64
+        /// The digest of its octets.
+        public let digest: Digest
+    }
+
+    /// A private key that signs for an app.
+    public struct Key: Sendable, Hashable {
+        /// Its id.
+        public let id: String
+        /// The digest of its public key.
+        public let publicKey: Digest
+        /// The digest of the certificate that clients are configured with; nil for keys without one.
+        public let certificate: Digest?
+    }
+
+    /// Verifies the entries.
+    public private(set) var chain: AuditChain
+    /// The apps that exist, with everything that was published, the oldest first.
+    public private(set) var apps: [AppName: [Publication]] = [:]
+    /// The changes that were proposed.
+    public private(set) var proposals: [RandomID: Proposal] = [:]
+    /// The changes that can never be published any more: rejected, lapsed, or published already.
+    public private(set) var ended: [RandomID: AuditEntry.Event] = [:]
+    /// When the canary of a change began, in seconds since 1970.
+    public private(set) var canaries: [RandomID: Int64] = [:]
+    /// The newest version of each document.
+    public private(set) var documents: [Name: Version] = [:]
+    /// The digests of what is set now.
+    public private(set) var settings: [Name: Digest] = [:]
+    /// The newest key of each purpose.
+    public private(set) var keys: [Name: Key] = [:]
+    /// The alarms that were raised: the host and the digest of what it showed.
+    public private(set) var alarms: Set<Name> = []
+    /// The statement of approvers that counts.
+    public private(set) var approvers: ApproverChain.Mark?
+    /// The time of the latest entry, in seconds since 1970.
+    public private(set) var latestTime: Int64 = 0
+
+    /// Before the first entry.
+    public init() { chain = AuditChain() }
+
+    /// The generation of an app; 0 before its first publication.
+    public func generation(of app: AppName) -> Int64 { publication(of: app)?.generation ?? 0 }
+
+    /// What was published last for an app; nil if nothing was.
+    public func publication(of app: AppName) -> Publication? { apps[app]?.last }
+
+    /// Takes the next entry.
+    /// - Throws: ``ServerError`` `brokenChain` for one that does not follow, or that cannot have happened; nothing has
+    ///   changed then.
+    public mutating func follow(_ octets: [UInt8]) throws(ServerError) {
+        var chain = chain
+        let entry = try chain.follow(octets)
+        try apply(entry)
+        self.chain = chain
+        latestTime = max(latestTime, entry.time)
+    }
+
+    /// Changes nothing before everything was read.
+    private mutating func apply(_ entry: AuditEntry) throws(ServerError) {
+        let facts = EntryFacts(entry)
+        switch entry.event {
+        case .approvers:
+            let mark = ApproverChain.Mark(index: try facts.number("index"), digest: try facts.digest("digest"))
+            guard mark.index == (approvers?.index ?? -1) + 1 else { throw facts.impossible("the next statement") }
+            approvers = mark
+        case .app:
+            let name = Name(app: try facts.app(), name: try facts.text("name"))
+            let digest = try facts.digest("digest")
+            guard apps[name.app] != nil || name.name == Catalog.settingsName else {
+                throw facts.impossible("an app that exists")
+            }
+            apps[name.app, default: []] += []
+            settings[name] = digest
+        case .key:
+            let name = Name(app: try facts.app(), name: try facts.text("purpose"))
+            keys[name] = Key(
+                id: try facts.text("id"), publicKey: try facts.digest("publicKey"),
+                certificate: try facts.optionalDigest("certificate"))
+        case .proposed:
+            let change = try facts.id("change")
+            guard proposals[change] == nil else { throw facts.impossible("a change that is new") }
+            proposals[change] = Proposal(
+                app: try facts.app(), content: try facts.digest("content"), outlook: try facts.digest("outlook"),
+                baseGeneration: try facts.number("base"), forced: try facts.text("forced"),
+                proposer: try facts.optionalDigest("proposer"), time: entry.time)
+        case .canary:
+            let change = try facts.id("change")
+            guard proposals[change] != nil, canaries[change] == nil else { throw facts.impossible("a new canary") }
+            canaries[change] = entry.time
+        case .rejected, .lapsed:
+            let change = try facts.id("change")
+            // A rejection after another, or after the publication, changes nothing.
+            if ended[change] == nil { ended[change] = entry.event }
+        case .published: try applyPublication(entry, facts)
+        case .signed:
+            let name = Name(app: try facts.app(), name: try facts.text("format"))
+            let version = Version(version: try facts.number("version"), digest: try facts.digest("digest"))
+            guard version.version == (documents[name]?.version ?? 0) + 1 else {
+                throw facts.impossible("the next version")
+            }
+            documents[name] = version
+        case .alarm:
+            alarms.insert(
+                Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))"))
+        case .created, .approved, .resealed, .backup, .restored, .resumed, .token: break
+        }
+    }
+
+    private mutating func applyPublication(_ entry: AuditEntry, _ facts: EntryFacts) throws(ServerError) {
+        let (app, change) = (try facts.app(), try facts.id("change"))
+        let publication = Publication(
+            generation: try facts.number("generation"), change: change, content: try facts.digest("content"),
+            approvers: try facts.digest("approvers"), time: entry.time)
+        guard let proposal = proposals[change], ended[change] == nil, proposal.app == app,
+            proposal.content == publication.content, apps[app] != nil,
+            publication.generation == generation(of: app) + 1, proposal.baseGeneration == generation(of: app)
+        else { throw facts.impossible("an open change on the generation before") }
+        apps[app]?.append(publication)
+        ended[change] = .published
+    }
+}

@@ -1,0 +1,93 @@
+/// Everything about an app that a change is judged by, read in one transaction.
+struct AppScene: Sendable {
+    /// A host with what it shows and is about to show.
+    struct Host: Sendable {
+        let host: CatalogHost
+        let observations: [Observation]
+        let next: NextShown
+    }
+
+    /// A content that was published, and the second from which on it was.
+    struct Publication: Sendable {
+        let content: Content
+        let published: Int64
+        /// When the next one took its place; nil for the one that is published.
+        let replaced: Int64?
+    }
+
+    let app: Catalog.App
+    let hosts: [Host]
+    /// The oldest first.
+    let publications: [Publication]
+    /// DER of every SubjectPublicKeyInfo of a chain or a key that is known, by its SHA-256.
+    let publicKeys: [Digest: [UInt8]]
+    /// The generation that is published; 0 for none.
+    let generation: Int64
+    /// The keys that sign for the app, by purpose.
+    let keys: SealedKeys
+    /// The database's time, in seconds since 1970.
+    let now: Int64
+
+    /// What is published; nil before the first publication.
+    var published: Content? { publications.last?.content }
+}
+
+extension Catalog {
+    /// Reads what a change of an app is judged by. Publications that nobody holds any more are left out.
+    func scene(of name: AppName) async throws(ServerError) -> AppScene {
+        try await look { [server] session, ledger throws(ServerError) in
+            let app = try Self.app(name, session, ledger)
+            let now = try session.now()
+            var hosts: [AppScene.Host] = []
+            for (id, host) in try Self.hosts(of: name, session, ledger) {
+                hosts.append(
+                    AppScene.Host(
+                        host: host, observations: try Self.observations(id, session),
+                        next: try Self.next(id, host, name, session, ledger)))
+            }
+            return AppScene(
+                app: app, hosts: hosts,
+                publications: try Self.publications(of: name, since: now - app.settings.staleness, session, ledger),
+                publicKeys: try Self.publicKeys(session), generation: ledger.generation(of: name),
+                keys: SealedKeys(
+                    app: name, fingerprints: try Self.key(.fingerprints, of: name, server, session, ledger),
+                    trustServer: try Self.key(.trustServer, of: name, server, session, ledger)),
+                now: now)
+        }
+    }
+
+    private static func publications(
+        of app: AppName, since oldest: Int64, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> [AppScene.Publication] {
+        let all = ledger.apps[app] ?? []
+        var publications: [AppScene.Publication] = []
+        for (index, publication) in all.enumerated() {
+            let replaced = index + 1 < all.count ? all[index + 1].time : nil
+            guard replaced.map({ $0 >= oldest }) ?? true else { continue }
+            publications.append(
+                AppScene.Publication(
+                    content: try content(of: publication, app, session), published: publication.time, replaced: replaced
+                ))
+        }
+        return publications
+    }
+
+    /// The content of a publication, if its octets are those that the audit names.
+    static func content(
+        of publication: Ledger.Publication, _ app: AppName, _ session: any StorageSession
+    ) throws(ServerError) -> Content {
+        let row = try session.run("SELECT content FROM change WHERE id = $1", [.octets(publication.change.octets)])
+            .first
+        guard let row, Digest(of: try row.octets(0)) == publication.content else {
+            throw ServerError(
+                .brokenChain, of: "change \(publication.change)", expected: "the content that was published",
+                found: "another, or none")
+        }
+        let content = try Content(try row.octets(0))
+        guard content.app == app else {
+            throw ServerError(
+                .brokenChain, of: "change \(publication.change)", expected: "\(app)", found: "\(content.app)")
+        }
+        return content
+    }
+}

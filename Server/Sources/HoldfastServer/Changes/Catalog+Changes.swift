@@ -1,0 +1,172 @@
+extension Catalog {
+    /// Stores a proposal. Its approvals name the digests of what is stored here.
+    /// - Parameters:
+    ///   - content: what it publishes.
+    ///   - outlook: its outlook, canonical JSON.
+    ///   - forced: the gates that it passes even if it fails them.
+    ///   - proposer: the digest of the proposer's key; nil for the watcher.
+    ///   - reason: why: 1 to 1,024 octets.
+    ///   - base: the generation that the outlook was made for.
+    ///   - generator: makes the id.
+    /// - Returns: the id of the change.
+    /// - Throws: ``ServerError`` `notFound`, `invalidValue`, or `outOfTurn` if something was published meanwhile.
+    func propose(
+        _ content: Content, outlook: [UInt8], forcing forced: Set<Gate>, proposer: Digest?, reason: String,
+        base: Int64, using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> RandomID {
+        guard (1...1_024).contains(reason.utf8.count) else {
+            throw ServerError(
+                .invalidValue, of: "reason", expected: "1 to 1024 octets", found: "\(reason.utf8.count)",
+                remedy: "Say why, for those who approve and for the audit.")
+        }
+        let id = RandomID(using: &generator)
+        let gates = Self.text(of: forced)
+        try await transact { step throws(ServerError) in
+            try step.requireApp(content.app)
+            guard step.ledger.generation(of: content.app) == base else {
+                throw ServerError(
+                    .outOfTurn, of: "app \(content.app)", expected: "generation \(base)",
+                    found: "\(step.ledger.generation(of: content.app))",
+                    remedy: "Propose it again on what is published.")
+            }
+            try step.session.run(
+                """
+                INSERT INTO change (id, app, state, base_generation, content, outlook, forced, proposer, reason, \
+                created_at, ends_at) VALUES ($1, $2, 'proposed', $3, $4, $5, $6, $7, $8, $9, $10)
+                """,
+                [
+                    .octets(id.octets), .text("\(content.app)"), .integer(base), .octets(content.octets),
+                    .octets(outlook), .text(gates), .optional(proposer?.octets), .text(reason), .integer(step.now),
+                    .integer(step.now + Change.span),
+                ])
+            var facts = [
+                "change": "\(id)", "app": "\(content.app)", "content": "\(content.digest)",
+                "outlook": "\(Digest(of: outlook))", "base": "\(base)", "forced": gates, "reason": reason,
+            ]
+            if let proposer { facts["proposer"] = "\(proposer)" }
+            try step.record(.proposed, by: proposer.map { "\($0)" } ?? "watcher", facts)
+        }
+        return id
+    }
+
+    static func text(of gates: Set<Gate>) -> String {
+        let names = gates.map(\.rawValue).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return names.isEmpty ? "-" : names.joined(separator: ",")
+    }
+
+    /// A change.
+    /// - Throws: ``ServerError`` `notFound`; `brokenChain` if its rows are not what the audit has.
+    public func change(_ id: RandomID) async throws(ServerError) -> Change {
+        try await look { session, ledger throws(ServerError) in try Self.change(id, session, ledger) }
+    }
+
+    /// The changes of an app, the newest first.
+    /// - Throws: ``ServerError``.
+    public func changes(of app: AppName) async throws(ServerError) -> [Change] {
+        try await look { session, ledger throws(ServerError) in
+            let ids = ledger.proposals.filter { $0.value.app == app }
+                .sorted { ($0.value.time, "\($0.key)") > ($1.value.time, "\($1.key)") }
+            var changes: [Change] = []
+            for (id, _) in ids.prefix(1_000) { changes.append(try Self.change(id, session, ledger)) }
+            return changes
+        }
+    }
+
+    static func change(
+        _ id: RandomID, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> Change {
+        guard let proposal = ledger.proposals[id] else {
+            throw ServerError(.notFound, of: "change", expected: "a change of this server", found: "\(id)")
+        }
+        let row = try session.run("SELECT content, outlook, reason FROM change WHERE id = $1", [.octets(id.octets)])
+            .first
+        guard let row, Digest(of: try row.octets(0)) == proposal.content,
+            Digest(of: try row.octets(1)) == proposal.outlook
+        else {
+            throw ServerError(
+                .brokenChain, of: "change \(id)", expected: "the content and the outlook that were proposed",
+                found: "others")
+        }
+        let content = try Content(try row.octets(0))
+        guard content.app == proposal.app else {
+            throw ServerError(.brokenChain, of: "change \(id)", expected: "\(proposal.app)", found: "\(content.app)")
+        }
+        var approvals: [SignedApproval] = []
+        for row in try session.run(
+            "SELECT identity, text, signature FROM approval WHERE change_id = $1 ORDER BY identity, text LIMIT 1000",
+            [.octets(id.octets)])
+        {
+            approvals.append(
+                SignedApproval(
+                    text: try row.octets(1),
+                    signature: ApproverSignature(
+                        identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(2))))
+        }
+        // Everything else comes from the audit, whatever the row says.
+        return Change(
+            id: id, content: content, outlook: try row.octets(1), baseGeneration: proposal.baseGeneration,
+            forced: try gates(proposal.forced), proposer: proposal.proposer, reason: try row.text(2),
+            proposed: proposal.time, canaryBegan: ledger.canaries[id], approvals: approvals, ended: ledger.ended[id])
+    }
+
+    private static func gates(_ text: String) throws(ServerError) -> Set<Gate> {
+        guard !text.utf8.elementsEqual("-".utf8) else { return [] }
+        var gates: Set<Gate> = []
+        for name in text.utf8.split(separator: UInt8(ascii: ",")) {
+            guard let gate = Gate(octets: name), gate.canBeForced else {
+                throw ServerError(.brokenChain, of: "audit", expected: "names of gates", found: "others")
+            }
+            gates.insert(gate)
+        }
+        return gates
+    }
+
+    /// Takes an approval or a rejection, if it counts now.
+    /// - Throws: ``ServerError`` `notFound`; `outOfTurn` for a change that has ended; `notForThis`, `invalidSignature` or
+    ///   `malformed` for what does not count.
+    public func add(_ approval: SignedApproval) async throws(ServerError) {
+        let text = try ApprovalText(approval.text)
+        try await transact { [server, genesis] step throws(ServerError) in
+            let change = try Self.change(text.subject.change, step.session, step.ledger)
+            guard change.ended == nil else {
+                throw ServerError(
+                    .outOfTurn, of: "change \(change.id)", expected: "an open change",
+                    found: "one that was \(change.ended?.rawValue ?? "ended")")
+            }
+            let chain = try Self.approverChain(
+                step.session, server: server, genesis: genesis, known: step.ledger.approvers)
+            let subject = try change.subject(for: chain)
+            guard text.subject == subject else {
+                throw ServerError(
+                    .notForThis, of: "change \(change.id)", expected: "an approval of what is stored here",
+                    found: "one of something else")
+            }
+            guard step.now <= text.end, step.now <= change.end else {
+                throw ServerError(
+                    .notForThis, of: "change \(change.id)", expected: "a time before its end", found: "a later one")
+            }
+            let signers = try chain.head.approvers.signers(of: approval.text, [approval.signature])
+            let who = approval.signature.identity
+            try step.session.run(
+                """
+                INSERT INTO approval (change_id, identity, text, signature, created_at) VALUES ($1, $2, $3, $4, $5) \
+                ON CONFLICT (change_id, identity, text) DO UPDATE SET signature = excluded.signature
+                """,
+                [
+                    .octets(change.id.octets), .octets(who.octets), .octets(approval.text),
+                    .octets(approval.signature.signature), .integer(step.now),
+                ])
+            try step.record(
+                text.verdict == .approve ? .approved : .rejected, by: signers.map { "\($0)" }.joined(),
+                ["change": "\(change.id)", "app": "\(change.content.app)", "text": "\(Digest(of: approval.text))"])
+        }
+    }
+
+    /// Ends a change that can no longer be published.
+    func lapse(_ change: RandomID, because reason: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            guard step.ledger.proposals[change] != nil, step.ledger.ended[change] == nil else { return }
+            try step.record(.lapsed, by: "server", ["change": "\(change)", "reason": reason])
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/// A change as it was proposed, with what was said about it. It is made from rows that agree with the audit.
+public struct Change: Sendable, Hashable {
+    /// Where a change is on its way.
+    public enum State: String, Sendable, Hashable, CaseIterable {
+        /// Approvals are missing.
+        case proposed
+        /// Enough people approved it.
+        case approved
+        /// It is what is published, or was.
+        case published
+        /// Somebody rejected it.
+        case rejected
+        /// Its time is over, another change was published, or its outlook got worse.
+        case lapsed
+    }
+
+    /// How long people have to approve a change, in seconds: seven days.
+    public static let span: Int64 = 7 * 86_400
+
+    /// Its id.
+    public let id: RandomID
+    /// What it publishes.
+    public let content: Content
+    /// The outlook that approvers see: canonical JSON.
+    public let outlook: [UInt8]
+    /// The generation that it replaces.
+    public let baseGeneration: Int64
+    /// The gates that it passes even if it fails them.
+    public let forced: Set<Gate>
+    /// The digest of the proposer's key; nil for the watcher.
+    public let proposer: Digest?
+    /// Why, in the proposer's words.
+    public let reason: String
+    /// When it was proposed, in seconds since 1970.
+    public let proposed: Int64
+    /// When its canary began; nil before that.
+    public let canaryBegan: Int64?
+    /// What approvers and others said about it, in no order. Each was verified when it came, and is again when it counts.
+    public let approvals: [SignedApproval]
+    /// What ended it; nil while it is open.
+    let ended: AuditEntry.Event?
+
+    /// The last second at which it can be published.
+    public var end: Int64 { proposed + Self.span }
+
+    /// What each approval must name.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    public func subject(for chain: ApproverChain) throws(ServerError) -> ApprovalText.Subject {
+        try ApprovalText.Subject(
+            server: chain.head.server, app: content.app, change: id, baseGeneration: baseGeneration,
+            content: content.digest, outlook: Digest(of: outlook), forced: forced, approvers: chain.head.digest)
+    }
+
+    /// Counts its approvals.
+    /// - Throws: ``ServerError``, as ``ApprovedSubject`` does.
+    public func approved(by chain: ApproverChain, at now: Int64) throws(ServerError) -> ApprovedSubject {
+        let subject = try subject(for: chain)
+        // An approval under earlier approvers is not for this, and does not hinder those that are.
+        let counting = approvals.filter { approval in
+            (try? ApprovalText(approval.text)).map { $0.verdict == .reject || $0.subject == subject } ?? true
+        }
+        return try ApprovedSubject(subject, approvals: counting, chain: chain, proposer: proposer, at: now)
+    }
+
+    /// Where it is on its way.
+    public func state(_ chain: ApproverChain, generation: Int64, at now: Int64) -> State {
+        switch ended {
+        case .published: return .published
+        case .rejected: return .rejected
+        case .lapsed: return .lapsed
+        default: break
+        }
+        guard baseGeneration == generation, now <= end else { return .lapsed }
+        do throws(ServerError) {
+            _ = try approved(by: chain, at: now)
+            return .approved
+        } catch {
+            return error.code == .rejected ? .rejected : .proposed
+        }
+    }
+}

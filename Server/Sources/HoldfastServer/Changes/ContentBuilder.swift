@@ -1,0 +1,102 @@
+import Foundation
+import Holdfast
+
+/// Puts together the content that follows from what is published and what was announced. Observations never remove a pin,
+/// and add one only where a person asks for it.
+struct ContentBuilder {
+    let scene: AppScene
+    let versions: [VersionRule]
+    let texts: [LocalizedText]
+    /// The formats to publish; nil for those that are published.
+    var formats: [ContentFormat]?
+    /// What challenge answers say about hosts without pins; nil for what is published.
+    var domains: ContentDomains?
+    /// Whether what the servers show now is added, announced or not.
+    var includesSeen = false
+    /// Digests of certificates and keys that are left out.
+    var removed: Set<Digest> = []
+    /// The last second at which documents may be signed.
+    let end: Int64
+
+    /// - Throws: ``ServerError`` `invalidValue`, also for an app without hosts or formats.
+    func content() throws(ServerError) -> Content {
+        var hosts: [ContentHost] = []
+        for host in scene.hosts { hosts.append(try content(of: host)) }
+        // Names that no host of the catalog has, such as patterns, stay until somebody writes a content without them.
+        let names = Set(hosts.map(\.sortingKey))
+        hosts += (scene.published?.hosts ?? []).filter { !names.contains($0.sortingKey) }
+        return try Content(
+            app: scene.app.name, hosts: hosts, formats: formats ?? scene.published?.formats ?? [],
+            domains: domains ?? scene.published?.domains, versions: versions, texts: texts, end: end)
+    }
+
+    private func content(of host: AppScene.Host) throws(ServerError) -> ContentHost {
+        let (name, port) = (host.host.name, host.host.port)
+        let old = scene.published?.hosts.first { $0.name.utf8.elementsEqual(name.utf8) && $0.port == port }
+        let seen = host.observations.compactMap { $0.chain?.leaf }
+        let announced = host.next.chains.compactMap { $0.chain.leaf }
+        var certificates = (old?.certificates ?? []).filter { $0.expires >= scene.now }
+        var known = Set(certificates.map(\.sortingKey))
+        for leaf in (includesSeen ? seen : []) + announced {
+            let certificate = try ContentHost.Certificate(
+                fingerprint: Digest(of: leaf.der), expires: Int64(leaf.notAfter.timeIntervalSince1970))
+            if known.insert(certificate.sortingKey).inserted { certificates.append(certificate) }
+        }
+        var keys = old?.keys ?? []
+        func add(_ pin: Digest, _ state: ContentHost.Key.State) {
+            guard !keys.contains(where: { $0.pin == pin && $0.role == .leaf }) else { return }
+            keys.append(ContentHost.Key(pin: pin, state: state))
+        }
+        if includesSeen { for leaf in seen { add(Digest(of: leaf.subjectPublicKeyInfo), .active) } }
+        for leaf in announced { add(Digest(of: leaf.subjectPublicKeyInfo), .backup) }
+        for key in host.next.keys { add(Digest(of: key), .backup) }
+        return try ContentHost(
+            name: name, port: port, certificates: certificates.filter { !removed.contains($0.fingerprint) },
+            keys: keys.filter { !removed.contains($0.pin) })
+    }
+}
+
+extension Catalog {
+    /// What can be changed about the content that follows from the catalog.
+    public struct ContentWishes: Sendable {
+        /// The formats to publish; nil for those that are published.
+        public var formats: [ContentFormat]?
+        /// What challenge answers say about hosts without pins; nil for what is published.
+        public var domains: ContentDomains?
+        /// Whether what the servers show now is added, announced or not.
+        public var includesSeen: Bool
+        /// Digests of certificates and keys to leave out.
+        public var removed: Set<Digest>
+        /// For how many seconds documents may be signed.
+        public var lifetime: Int64
+
+        /// Wishes for nothing but a lifetime: 180 days by default.
+        public init(
+            formats: [ContentFormat]? = nil, domains: ContentDomains? = nil, includesSeen: Bool = false,
+            removed: Set<Digest> = [], lifetime: Int64 = 180 * 86_400
+        ) {
+            self.formats = formats
+            self.domains = domains
+            self.includesSeen = includesSeen
+            self.removed = removed
+            self.lifetime = lifetime
+        }
+    }
+
+    /// The content that follows from what is published, what was announced, and some wishes. It is not proposed yet.
+    /// - Throws: ``ServerError``.
+    public func draft(of app: AppName, _ wishes: ContentWishes = ContentWishes()) async throws(ServerError) -> Content {
+        let scene = try await scene(of: app)
+        let (versions, texts) = try await versionsAndTexts(of: app)
+        guard (1...Int64(366 * 86_400)).contains(wishes.lifetime) else {
+            throw ServerError(
+                .invalidValue, of: "lifetime", expected: "1 to 31622400 seconds", found: "\(wishes.lifetime)")
+        }
+        var builder = ContentBuilder(scene: scene, versions: versions, texts: texts, end: scene.now + wishes.lifetime)
+        builder.formats = wishes.formats
+        builder.domains = wishes.domains
+        builder.includesSeen = wishes.includesSeen
+        builder.removed = wishes.removed
+        return try builder.content()
+    }
+}

@@ -1,0 +1,83 @@
+/// What a change does, in words: a line for each thing that people would ask about.
+public struct ContentDifference: Sendable, Hashable {
+    /// The lines; empty if nothing changes.
+    public let lines: [String]
+
+    /// Compares two contents.
+    /// - Parameters:
+    ///   - old: what is published; nil before the first publication.
+    ///   - new: what is proposed.
+    public init(from old: Content?, to new: Content) {
+        var lines: [String] = []
+        let before = old?.hosts ?? []
+        for host in new.hosts {
+            let label = "\(host.name):\(host.port)"
+            guard let known = before.first(where: { $0.sortingKey == host.sortingKey }) else {
+                lines.append("adds host \(label)")
+                lines += Self.lines(label, from: nil, to: host)
+                continue
+            }
+            lines += Self.lines(label, from: known, to: host)
+        }
+        for host in before where !new.hosts.contains(where: { $0.sortingKey == host.sortingKey }) {
+            lines.append("removes host \(host.name):\(host.port), which apps then reach without pins of this server")
+        }
+        lines += Self.lines(formatsOf: old, new)
+        if let old, old.domains != new.domains { lines.append("changes which hosts need no pins") }
+        if old == nil, new.domains != nil { lines.append("says which hosts need no pins") }
+        if old?.versions ?? [] != new.versions {
+            lines.append("changes the rules for versions: \(new.versions.count) now")
+        }
+        if old?.texts ?? [] != new.texts { lines.append("changes the texts: \(new.texts.count) now") }
+        if old?.end != new.end { lines.append("may be signed until \(Self.text(new.end))") }
+        self.lines = lines
+    }
+
+    private static func lines(_ label: String, from old: ContentHost?, to new: ContentHost) -> [String] {
+        var lines: [String] = []
+        for certificate in new.certificates {
+            let name =
+                "certificate \(certificate.fingerprint)"
+                + (certificate.depth > 0 ? " at depth \(certificate.depth)" : "")
+            switch old?.certificates.first(where: { $0.sortingKey == certificate.sortingKey }) {
+            case nil: lines.append("\(label): adds \(name) until \(text(certificate.expires))")
+            case let known? where known.expires != certificate.expires:
+                lines.append("\(label): \(name) until \(text(certificate.expires)) instead of \(text(known.expires))")
+            default: break
+            }
+        }
+        for certificate in old?.certificates ?? []
+        where !new.certificates.contains(where: { $0.sortingKey == certificate.sortingKey }) {
+            lines.append("\(label): removes certificate \(certificate.fingerprint)")
+        }
+        for key in new.keys {
+            switch old?.keys.first(where: { $0.sortingKey == key.sortingKey }) {
+            case nil: lines.append("\(label): adds \(key.role.rawValue) key \(key.pin), \(key.state.rawValue)")
+            case let known? where known.state != key.state:
+                lines.append("\(label): key \(key.pin) is \(key.state.rawValue) instead of \(known.state.rawValue)")
+            default: break
+            }
+        }
+        for key in old?.keys ?? [] where !new.keys.contains(where: { $0.sortingKey == key.sortingKey }) {
+            lines.append("\(label): removes \(key.role.rawValue) key \(key.pin)")
+        }
+        return lines
+    }
+
+    private static func lines(formatsOf old: Content?, _ new: Content) -> [String] {
+        var lines: [String] = []
+        for format in new.formats {
+            switch old?.formats.first(where: { $0.kind == format.kind }) {
+            case nil: lines.append("publishes \(format.kind.rawValue), asked for every \(format.refresh) s")
+            case let known? where known != format: lines.append("changes the settings of \(format.kind.rawValue)")
+            default: break
+            }
+        }
+        for format in old?.formats ?? [] where !new.formats.contains(where: { $0.kind == format.kind }) {
+            lines.append("no longer publishes \(format.kind.rawValue): its clients keep what they have until it ends")
+        }
+        return lines
+    }
+
+    private static func text(_ time: Int64) -> String { UTCText.encode(time) ?? "\(time)" }
+}

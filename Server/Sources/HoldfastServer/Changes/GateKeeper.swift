@@ -1,0 +1,134 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+/// Asks the gates before anything is signed.
+struct GateKeeper {
+    let scene: AppScene
+    let change: Change
+
+    /// Asks one gate after the other, until one refuses.
+    /// - Returns: what they said, and the outlook as far as it was reached.
+    func report() -> (report: GateReport, outlook: PublicationOutlook?) {
+        var results: [GateReport.Result] = []
+        var outlook: PublicationOutlook?
+        for gate in Gate.allCases where gate != .readback {
+            var refusals: [String]
+            switch gate {
+            case .validation: refusals = validation
+            case .base: refusals = base
+            case .lint, .replay, .outlook:
+                do throws(ServerError) {
+                    let judged: PublicationOutlook
+                    if let outlook {
+                        judged = outlook
+                    } else {
+                        judged = try OutlookMaker(scene: scene).outlook(of: change.content)
+                    }
+                    outlook = judged
+                    let losses = OutlookLosses(judged, scene)
+                    refusals =
+                        gate == .lint ? lint + losses.dropped : gate == .replay ? losses.refused : losses.lockedOut
+                } catch {
+                    refusals = [error.description]
+                }
+            case .canary: refusals = canary
+            case .readback: refusals = []
+            }
+            let isForced = change.forced.contains(gate) && gate.canBeForced
+            results.append(GateReport.Result(gate: gate, refusals: refusals, isForced: isForced))
+            if results.last?.isPassed != true { break }
+        }
+        return (GateReport(results: results), outlook)
+    }
+
+    // MARK: The gates
+
+    private var validation: [String] {
+        let content = change.content
+        var refusals: [String] = []
+        if content.hosts.isEmpty { refusals.append("the content has no host") }
+        if content.formats.isEmpty { refusals.append("the content publishes no format") }
+        for host in content.hosts where !isKnown(host) {
+            refusals.append("\(host.name):\(host.port) is no host of the catalog, so nobody knows what it shows")
+        }
+        for format in content.formats {
+            switch format.kind {
+            case .list where scene.keys.fingerprints == nil, .challenge where scene.keys.fingerprints == nil:
+                refusals.append("\(format.kind.rawValue): the app has no key for fingerprints")
+            case .trustServer where scene.keys.trustServer == nil:
+                refusals.append("trust-server: the app has no key for a trust server")
+            case .repository:
+                // Nothing would be published for it, and somebody would believe that it is.
+                refusals.append("repository: this version publishes none; use holdfastctl repository")
+            default: break
+            }
+        }
+        do throws(ServerError) {
+            let keys = try DocumentKeys(rehearsing: content, at: scene.now)
+            _ = try DocumentMaker(content: content, keys: keys, publicKeys: scene.publicKeys).documents(at: scene.now)
+        } catch {
+            refusals.append(error.description)
+        }
+        return refusals
+    }
+
+    private func isKnown(_ host: ContentHost) -> Bool {
+        guard let pattern = try? HostPattern(host.name) else { return false }
+        return scene.hosts.contains { known in
+            known.host.port == host.port
+                && ((try? DialedHost(known.host.name, port: Int(known.host.port))).map(pattern.matches) ?? false)
+        }
+    }
+
+    private var base: [String] {
+        change.baseGeneration == scene.generation
+            ? []
+            : [
+                "it was proposed on generation \(change.baseGeneration), and generation \(scene.generation) is published"
+            ]
+    }
+
+    private var lint: [String] {
+        let (content, staleness) = (change.content, scene.app.settings.staleness)
+        var refusals: [String] = []
+        let certificateKinds: Set<ContentFormat.Kind> = [.challenge, .list, .trustServer]
+        let namesCertificates = content.formats.first { certificateKinds.contains($0.kind) }
+        let namesKeys = content.formats.first { $0.kind.isPinFile || $0.kind == .trustServer }
+        for host in content.hosts {
+            let label = "\(host.name):\(host.port)"
+            if let format = namesCertificates,
+                Set(host.certificates.filter { $0.expires >= scene.now }.map(\.fingerprint)).count < 2
+            {
+                refusals.append(
+                    "\(label) has no backup: clients of \(format.kind.rawValue) trust one certificate, and none if it must "
+                        + "be replaced at once")
+            }
+            if let format = namesKeys {
+                let keys = host.keys.filter { $0.state != .candidate }
+                if Set(keys.map(\.pin)).count < 2 || !keys.contains(where: { $0.state == .backup }) {
+                    refusals.append("\(label) has no backup key for clients of \(format.kind.rawValue)")
+                }
+            }
+        }
+        if content.end - scene.now < staleness {
+            refusals.append(
+                "documents can be signed until \(UTCText.encode(content.end) ?? ""), and clients may not ask for \(staleness) s: "
+                    + "those that begin later get nothing")
+        }
+        for format in content.formats where format.refresh > staleness {
+            refusals.append(
+                "clients of \(format.kind.rawValue) ask every \(format.refresh) s, later than the \(staleness) s for which "
+                    + "they are expected to go on with a replaced document")
+        }
+        return refusals
+    }
+
+    private var canary: [String] {
+        let span = scene.app.settings.canary
+        guard span > 0 else { return [] }
+        guard let began = change.canaryBegan else { return ["the canary \(change.content.app)-canary has not begun"] }
+        guard scene.now < began + span else { return [] }
+        return ["the canary \(change.content.app)-canary has it until \(UTCText.encode(began + span) ?? "")"]
+    }
+}

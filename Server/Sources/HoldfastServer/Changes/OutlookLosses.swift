@@ -1,0 +1,81 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+/// The clients that an outlook would lose, in words, for the gate that each concerns.
+struct OutlookLosses {
+    /// What clients of the new documents cannot reach though it is shown now: something that is served was dropped.
+    private(set) var dropped: [String] = []
+    /// The clients that refuse a document.
+    private(set) var refused: [String] = []
+    /// The clients that are locked out for another reason, or of which nobody can say.
+    private(set) var lockedOut: [String] = []
+
+    /// More sentences than anybody reads.
+    private static let limit = 16
+
+    init(_ outlook: PublicationOutlook, _ scene: AppScene) {
+        let horizon = OutlookMaker.date(scene.now + scene.app.settings.staleness)
+        let presentations = scene.hosts.map { host in
+            host.observations.map { $0.chain?.leaf } + host.next.chains.map { $0.chain.leaf }
+        }
+        for row in outlook.rows where row.holders != .older && row.verdict != .in {
+            let leaf = row.hostIndex.flatMap { host in row.presentation.map { presentations[host][$0] } } ?? nil
+            if row.verdict == .ending, let until = row.until {
+                // A certificate that ends lets nobody in, whatever is published; and there is time for another change.
+                let natural = leaf.map { $0.notAfter.addingTimeInterval(1) } ?? .distantFuture
+                if until >= min(natural, horizon) { continue }
+            }
+            // Whoever is let in by grace has a newer document to ask for, and does.
+            if row.verdict == .ending, row.holders == .replaced, row.spans.allSatisfy(\.getsIn) { continue }
+            let words = Self.words(row, outlook.documentNames)
+            switch row.cause?.code {
+            case .document, .timestamp, .snapshot, .targets, .root: refused.append(words)
+            case .pins where row.verdict == .out && row.holders == .current && Self.isShownNow(row, scene):
+                dropped.append(words)
+            default: lockedOut.append(words)
+            }
+        }
+        refused += outlook.premises.filter { $0.utf8.starts(with: "clients that hold ".utf8) }
+        dropped = Self.shortened(dropped)
+        refused = Self.shortened(refused)
+        lockedOut = Self.shortened(lockedOut)
+    }
+
+    private static func isShownNow(_ row: PublicationOutlook.Row, _ scene: AppScene) -> Bool {
+        guard let host = row.hostIndex, let place = row.presentation else { return false }
+        return place < scene.hosts[host].observations.count
+    }
+
+    private static func shortened(_ sentences: [String]) -> [String] {
+        var seen: Set<[UInt8]> = []
+        let once = sentences.filter { seen.insert(Array($0.utf8)).inserted }
+        return once.count > limit ? Array(once.prefix(limit)) + ["and \(once.count - limit) more"] : once
+    }
+
+    /// Names the client that would be lost.
+    private static func words(_ row: PublicationOutlook.Row, _ documents: [String]) -> String {
+        let document = row.document.map { documents[$0] } ?? ""
+        let client: String =
+            switch row.client {
+            case .staticList?: "CertStore apps with the list \(document)"
+            case .challengedList?: "CertStore apps with \(document)"
+            case .trustServerCertificates?: "trust-server apps that pin certificates of \(document)"
+            case .trustServerKeys?: "trust-server apps that pin keys of \(document)"
+            case .repository?: "apps that follow the repository \(document)"
+            case .shippedPins?: "apps with \(document)"
+            default: "nobody knows which apps"
+            }
+        let place = row.host.map { " at \($0)\(row.place.map { ", \($0)" } ?? "")" } ?? ""
+        let words = row.cause.map { $0.words.isEmpty ? $0.code.rawValue : $0.words } ?? ""
+        switch row.verdict {
+        case .unknown: return "unknown\(place): \(words)"
+        case .ending: return "\(client) are locked out\(place) from \(text(row.until)) on: \(words)"
+        case .out, .in:
+            let begins = row.begins.map { " from \(text($0)) on" } ?? ""
+            return "\(client) are locked out\(place)\(begins): \(words)"
+        }
+    }
+
+    private static func text(_ date: Date?) -> String { date?.formatted(.iso8601) ?? "some time" }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+import HoldfastSigning
+
+/// Makes the outlook of a content: how clients of every age fare with it on what the hosts show and are about to show.
+///
+/// Its documents are signed with keys that are thrown away, those of earlier publications as well: nothing is signed with
+/// an app's own keys before its approvers have agreed.
+struct OutlookMaker {
+    let scene: AppScene
+
+    /// How far ahead an outlook looks at least: a certificate's renewal falls into it.
+    private static let span: Int64 = 45 * 86_400
+    /// How often a trust server's document is signed anew, in seconds.
+    static let round: Int64 = 300
+    /// What the build is called that carries the pin file of a content.
+    private static let newBuild = "the next build"
+    /// Any challenge will do: each client asks another.
+    static let challenge = "AAECAwQFBgcICQoLDA0ODw=="
+
+    /// Judges a content as if it were published now.
+    /// - Throws: ``ServerError`` `notPublishable`.
+    func outlook(of content: Content) throws(ServerError) -> PublicationOutlook {
+        let keys = try DocumentKeys(rehearsing: content, at: scene.now)
+        var documents = try self.documents(of: content, keys, published: scene.now, replaced: nil)
+        for publication in scene.publications.reversed() {
+            let old = publication.content
+            // Nobody who holds what ended gets in now, whatever is published.
+            guard old.end >= scene.now else { continue }
+            documents += try self.documents(
+                of: old, keys, published: min(publication.published, scene.now),
+                replaced: publication.replaced ?? scene.now
+            ).filter { $0.kind != .shippedPins }
+        }
+        return try outlook(documents + builds)
+    }
+
+    /// Judges documents.
+    func outlook(_ documents: [PublicationOutlook.Document]) throws(ServerError) -> PublicationOutlook {
+        let settings = scene.app.settings
+        let inputs = PublicationOutlook.Inputs(
+            documents: documents, hosts: scene.hosts.map(host),
+            platforms: [.init("clients", anchors: settings.anchors.map { Data($0) })],
+            appVersions: versions(with: documents),
+            staleness: .seconds(settings.staleness), span: .seconds(max(Self.span, settings.staleness)),
+            now: Self.date(scene.now))
+        return try ServerError.translating(.notPublishable, of: "outlook of \(scene.app.name)") {
+            () throws(PublishingError) in try PublicationOutlook(judging: inputs)
+        }
+    }
+
+    /// The documents of a content as an outlook takes them.
+    func documents(
+        of content: Content, _ keys: DocumentKeys, published: Int64, replaced: Int64?
+    ) throws(ServerError) -> [PublicationOutlook.Document] {
+        // A machine signs a trust server's document anew until another takes its place.
+        let time = replaced == nil ? published : max(published, scene.now - 1)
+        let maker = DocumentMaker(content: content, keys: keys, publicKeys: scene.publicKeys)
+        let name = replaced == nil ? "" : ", replaced"
+        var documents: [PublicationOutlook.Document] = []
+        for made in try maker.documents(at: time) {
+            guard let kind = try kind(of: made, content, keys) else { continue }
+            documents.append(
+                PublicationOutlook.Document(
+                    made.path + name, kind: kind, octets: Data(made.octets), published: Self.date(published),
+                    replaced: replaced.map(Self.date), hosts: content.hosts.map(\.name),
+                    renewalInterval: made.kind == .trustServer ? .seconds(Self.round) : nil))
+        }
+        if content.formats.contains(where: { $0.kind == .challenge }) {
+            documents.append(
+                try challenge(content, keys, time, name, published: published, replaced: replaced))
+        }
+        // What other systems read says what the pin file says.
+        if let format = content.formats.first(where: \.kind.isPinFile), replaced == nil {
+            let file = PinFileMaker(content: content, refresh: format.refresh, publicKeys: scene.publicKeys)
+            let isPlain = !content.formats.contains { $0.kind == .pinFile || $0.kind == .repository }
+            documents.append(
+                PublicationOutlook.Document(
+                    "pins of new builds", kind: .shippedPins, octets: Data(try file.pinFile(at: isPlain ? nil : time)),
+                    published: Self.date(published), appVersions: [Self.newBuild], hosts: content.hosts.map(\.name)))
+        }
+        return documents
+    }
+
+    private func kind(
+        of made: MadeDocument, _ content: Content, _ keys: DocumentKeys
+    ) throws(ServerError) -> PublicationOutlook.Document.Kind? {
+        switch made.kind {
+        case .list: return try publicKey(keys).map { .staticList(publicKey: $0) }
+        case .trustServer:
+            let customer = content.formats.first { $0.kind == .trustServer }?.customer
+            guard let key = keys.trustServer, let customer else { return nil }
+            return .trustServer(signer: key.certificate, customer: customer)
+        default: return nil
+        }
+    }
+
+    private func challenge(
+        _ content: Content, _ keys: DocumentKeys, _ time: Int64, _ name: String, published: Int64, replaced: Int64?
+    ) throws(ServerError) -> PublicationOutlook.Document {
+        guard let key = keys.fingerprints, let publicKey = try publicKey(keys) else {
+            throw ServerError(
+                .notPublishable, of: "app \(content.app)", expected: "a key for challenge answers", found: "none",
+                remedy: "Make one with app key.")
+        }
+        let entries = try content.entries(at: time)
+        let answer = try ServerError.translating(.notPublishable, of: "challenge answer") { () throws(SigningError) in
+            try ChallengeSigner(key: key).answer(to: Self.challenge, entries: entries, at: Self.date(time))
+        }
+        return PublicationOutlook.Document(
+            "challenge answers\(name)",
+            kind: .challengedList(publicKey: publicKey, challenge: Self.challenge, signature: answer.signature),
+            octets: answer.body, published: Self.date(published), replaced: replaced.map(Self.date),
+            hosts: content.hosts.map(\.name))
+    }
+
+    private func publicKey(_ keys: DocumentKeys) throws(ServerError) -> String? {
+        try keys.fingerprints.map { key throws(ServerError) in
+            try ServerError.translating(.notPublishable, of: "key") { () throws(SigningError) in
+                try key.publicKey.base64
+            }
+        }
+    }
+
+    // MARK: Clients and hosts
+
+    private var builds: [PublicationOutlook.Document] {
+        (scene.app.settings.builds ?? []).compactMap { build in
+            build.pinFile.map { file in
+                PublicationOutlook.Document(
+                    "build \(build.name)", kind: .shippedPins, octets: Data(file), published: Self.date(0),
+                    appVersions: [build.name])
+            }
+        }
+    }
+
+    /// The builds in the field, and the one that will carry what is published.
+    private func versions(with documents: [PublicationOutlook.Document]) -> PublicationOutlook.AppVersions {
+        guard let builds = scene.app.settings.builds else { return .unknown }
+        var versions = builds.map { PublicationOutlook.AppVersion($0.name, carriesDocument: $0.pinFile != nil) }
+        if documents.contains(where: { $0.appVersions == [Self.newBuild] }) { versions.append(.init(Self.newBuild)) }
+        return versions.isEmpty ? .noShippedPins : .versions(versions)
+    }
+
+    private func host(_ host: AppScene.Host) -> PublicationOutlook.Host {
+        var shown: [PublicationOutlook.Presentation] = []
+        for seen in host.observations {
+            guard let chain = seen.chain else {
+                shown.append(.init(unreadable: seen.address, because: seen.failure ?? "it could not be read"))
+                continue
+            }
+            // With a successor, a server shows a certificate until that ends, and no outlook calls it an ending.
+            let ends = host.next.chains.isEmpty ? nil : chain.leaf.map { $0.notAfter.addingTimeInterval(1) }
+            shown.append(
+                .init(
+                    chain.certificates.map { Data($0) }, at: seen.address, seen: Self.date(seen.lastSeen), until: ends))
+        }
+        for next in host.next.chains {
+            shown.append(
+                .init(
+                    planned: next.chain.certificates.map { Data($0) }, at: "next",
+                    from: Self.date(max(next.begins, scene.now))))
+        }
+        return PublicationOutlook.Host(host.host.name, port: Int(host.host.port), shown: shown)
+    }
+
+    static func date(_ seconds: Int64) -> Date { Date(timeIntervalSince1970: Double(seconds)) }
+}
+
+extension ContentFormat.Kind {
+    /// Whether it says what a pin file says.
+    var isPinFile: Bool {
+        switch self {
+        case .challenge, .list, .trustServer: false
+        case .repository, .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp: true
+        }
+    }
+}

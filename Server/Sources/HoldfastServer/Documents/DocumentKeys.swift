@@ -1,0 +1,54 @@
+import Foundation
+import HoldfastSigning
+
+/// What signs the documents of an app: its own keys, or keys that nobody trusts, for rehearsals.
+struct DocumentKeys: Sendable {
+    /// Signs lists and challenge answers.
+    let fingerprints: SigningKey?
+    /// Signs trust-server documents.
+    let trustServer: TrustServerKey?
+
+    /// Makes keys that are thrown away: what they sign shows how clients fare, and is worth nothing to anybody.
+    /// - Throws: ``ServerError`` `notPublishable` for a customer that no trust server can have.
+    init(rehearsing content: Content, at now: Int64) throws(ServerError) {
+        fingerprints = SigningKey()
+        let customer = content.formats.first { $0.kind == .trustServer }?.customer
+        trustServer = try customer.map { customer throws(ServerError) in
+            try ServerError.translating(.notPublishable, of: "customer \(customer)") { () throws(SigningError) in
+                try TrustServerKey(customer: customer, kind: .p256, at: Date(timeIntervalSince1970: Double(now)))
+            }
+        }
+    }
+
+    /// Opens the keys of an app, for what its approvers approved.
+    /// - Parameters:
+    ///   - keys: the sealed keys.
+    ///   - secret: what opens them.
+    ///   - permit: what was approved.
+    /// - Throws: ``ServerError`` `sealedKey`, or `notForThis` for the keys of another app.
+    init(opening keys: SealedKeys, with secret: SigningSecret, for permit: SigningPermit) throws(ServerError) {
+        guard keys.app == permit.content.app else {
+            throw ServerError(
+                .notForThis, of: "keys", expected: "those of \(permit.content.app)", found: "those of \(keys.app)")
+        }
+        fingerprints = try keys.fingerprints.map { key throws(ServerError) in
+            let pem = try key.sealed.opened(with: secret)
+            return try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
+                try SigningKey(pem: pem)
+            }
+        }
+        trustServer = try keys.trustServer.map { key throws(ServerError) in
+            let pem = try key.sealed.opened(with: secret)
+            return try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
+                try TrustServerKey(certificate: Data(key.certificate ?? []), privateKeyPEM: pem)
+            }
+        }
+    }
+}
+
+/// The sealed keys of an app that sign what its content publishes.
+struct SealedKeys: Sendable {
+    let app: AppName
+    let fingerprints: Catalog.Key?
+    let trustServer: Catalog.Key?
+}

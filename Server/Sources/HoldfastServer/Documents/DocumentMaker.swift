@@ -1,0 +1,118 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+
+/// Makes the documents of a content with some keys. What it makes follows from the content, the keys and the time alone.
+struct DocumentMaker: Sendable {
+    let content: Content
+    let keys: DocumentKeys
+    /// DER of every SubjectPublicKeyInfo that is known, by its SHA-256: a content has only that of a key.
+    let publicKeys: [Digest: [UInt8]]
+
+    /// For how many seconds clients that begin take a trust server's document.
+    static let trustServerLife: Int64 = 600
+
+    /// All documents that are files.
+    /// - Parameter now: when they are made, in seconds since 1970.
+    /// - Throws: ``ServerError`` `outOfTurn` after the end of the content; `notPublishable` for what a format cannot say.
+    func documents(at now: Int64) throws(ServerError) -> [MadeDocument] {
+        guard now <= content.end else {
+            throw ServerError(
+                .outOfTurn, of: "content of \(content.app)",
+                expected: "a time until \(UTCText.encode(content.end) ?? "\(content.end)")", found: "a later one",
+                remedy: "Propose a change with a later end; nothing is signed for this content any more.")
+        }
+        var documents: [MadeDocument] = []
+        for format in content.formats {
+            guard let path = format.path(of: content.app) else { continue }
+            let end = format.kind == .trustServer ? min(content.end, now + Self.trustServerLife) : content.end
+            documents.append(
+                MadeDocument(
+                    kind: format.kind, path: path, mediaType: format.mediaType, octets: try octets(of: format, at: now),
+                    refresh: format.refresh, end: end))
+        }
+        return documents
+    }
+
+    private func octets(of format: ContentFormat, at now: Int64) throws(ServerError) -> [UInt8] {
+        switch format.kind {
+        case .challenge, .repository: []
+        case .list: try list(at: now)
+        case .trustServer: try trustServerDocument(of: format, at: now)
+        case .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp:
+            try PinFileMaker(content: content, refresh: format.refresh, publicKeys: publicKeys)
+                .octets(of: format.kind, at: now)
+        }
+    }
+
+    private func list(at now: Int64) throws(ServerError) -> [UInt8] {
+        guard let key = keys.fingerprints else { throw missing(.fingerprints) }
+        let draft = PinListDraft(try content.entries(at: now))
+        return try ServerError.translating(.notPublishable, of: "list") { () throws(SigningError) in
+            Array(try draft.signed(by: key))
+        }
+    }
+
+    private func trustServerDocument(of format: ContentFormat, at now: Int64) throws(ServerError) -> [UInt8] {
+        guard let key = keys.trustServer else { throw missing(.trustServer) }
+        let time = Date(timeIntervalSince1970: Double(now))
+        var hosts: [TrustServerHost] = []
+        for host in content.hosts { hosts.append(try trustServerHost(host, at: now)) }
+        return try ServerError.translating(.notPublishable, of: "trust-server document") { () throws(SigningError) in
+            Array(try TrustServerDraft(customer: format.customer ?? "", hosts: hosts, timestamp: time).signed(by: key))
+        }
+    }
+
+    private func trustServerHost(_ host: ContentHost, at now: Int64) throws(ServerError) -> TrustServerHost {
+        guard !host.name.utf8.starts(with: "*".utf8) else {
+            throw ServerError(
+                .notPublishable, of: "host \(host.name)",
+                expected: "names without a wildcard in a trust-server document",
+                found: "a pattern, which none of its clients would look up",
+                remedy: "List each host, or publish another format.")
+        }
+        var keys: [String] = []
+        for key in host.keys where key.state != .candidate {
+            guard let octets = publicKeys[key.pin] else {
+                throw ServerError(
+                    .notPublishable, of: "host \(host.name)", expected: "the whole key \(key.pin)",
+                    found: "its digest only", remedy: "Announce the key itself; a trust server's document contains it.")
+            }
+            keys.append(Base64.encode(octets))
+        }
+        return TrustServerHost(
+            hostname: host.name, port: Int(host.port),
+            fingerprints: host.certificates.filter { $0.expires >= now }.map(\.fingerprint.description),
+            publicKeys: keys, validated: Date(timeIntervalSince1970: Double(now)))
+    }
+
+    private func missing(_ purpose: SealedKey.Purpose) -> ServerError {
+        ServerError(
+            .notPublishable, of: "app \(content.app)", expected: "a key for \(purpose.rawValue)", found: "none",
+            remedy: "Make one with app key.")
+    }
+}
+
+extension Content {
+    /// The certificates that lists and challenge answers name at a time, sorted.
+    /// - Throws: ``ServerError`` `notPublishable` for what a list cannot say.
+    func entries(at now: Int64) throws(ServerError) -> [FingerprintEntry] {
+        var draft = PinListDraft()
+        for host in hosts {
+            for certificate in host.certificates where certificate.expires >= now {
+                let subject = "host \(host.name)"
+                let pin = try ServerError.translating(.notPublishable, of: subject) { () throws(PinError) in
+                    try Pin(subject: .certificate, digest: certificate.fingerprint.octets)
+                }
+                draft.add(
+                    try ServerError.translating(.notPublishable, of: subject) { () throws(DocumentError) in
+                        try FingerprintEntry(
+                            name: host.name, pin: pin,
+                            until: Date(timeIntervalSince1970: Double(certificate.expires + 1)),
+                            depth: Int(certificate.depth))
+                    })
+            }
+        }
+        return draft.entries
+    }
+}

@@ -1,0 +1,42 @@
+/// A document of a content, as it is to be published.
+struct MadeDocument: Sendable, Hashable {
+    /// Its format.
+    let kind: ContentFormat.Kind
+    /// Its path, without a slash at the beginning.
+    let path: String
+    /// The value of `Content-Type`.
+    let mediaType: String
+    /// The octets.
+    let octets: [UInt8]
+    /// After how many seconds clients ask again.
+    let refresh: Int64
+    /// The last second at which clients accept it, in seconds since 1970.
+    let end: Int64
+}
+
+extension ContentFormat {
+    /// Where clients find the document; nil for formats that are not one file.
+    func path(of app: AppName) -> String? {
+        switch kind {
+        case .challenge, .repository: nil
+        case .list: "lists/\(app).json"
+        case .trustServer: "trust/\(customer ?? "").json.signed"
+        case .pinFile: "pins/\(app).pins.json"
+        case .android: "pins/\(app).xml"
+        case .apple: "pins/\(app).plist"
+        case .trustKit: "pins/\(app).trustkit.plist"
+        case .alamofire: "pins/\(app).alamofire.swift"
+        case .okhttp: "pins/\(app).okhttp.kt"
+        }
+    }
+
+    var mediaType: String {
+        switch kind {
+        case .challenge, .list, .pinFile, .repository: "application/json"
+        case .trustServer: "application/pkcs7-mime"
+        case .android: "application/xml"
+        case .apple, .trustKit: "application/x-plist"
+        case .alamofire, .okhttp: "text/plain; charset=utf-8"
+        }
+    }
+}

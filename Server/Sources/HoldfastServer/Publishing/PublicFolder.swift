@@ -1,0 +1,71 @@
+public import Foundation
+
+/// The folder that any web server serves as it is. A file is replaced as a whole, under a lock, and never by an older
+/// version: a server that was stopped in the middle and comes back cannot undo what its successor wrote.
+public struct PublicFolder: Sendable {
+    /// What is served.
+    public let url: URL
+    /// Which version of each file is there; not served.
+    private let versions: URL
+
+    private static let limit = 16 << 20
+
+    /// Names a folder.
+    /// - Parameters:
+    ///   - url: what is served.
+    ///   - versions: where to note which version of each file is there.
+    public init(_ url: URL, versions: URL) {
+        self.url = url
+        self.versions = versions
+    }
+
+    /// Writes a document.
+    /// - Parameters:
+    ///   - octets: the document.
+    ///   - path: where, relative to the folder.
+    ///   - version: its version.
+    /// - Throws: ``ServerError`` `outOfTurn` if a newer version is there, `constraint` for another document with the same
+    ///   version, `file`.
+    func write(_ octets: [UInt8], at path: String, version: Int64) throws(ServerError) {
+        try makeFolder(versions, 0o700)
+        let lock = try FolderLock.waiting(for: versions.appending(path: ".lock"))
+        defer { withExtendedLifetime(lock) {} }
+        let note = versions.appending(path: "\(Digest(of: path.utf8))")
+        let line = Array("\(version) \(Digest(of: octets))\n".utf8)
+        if let known = try WholeFile.read(note, limit: 256) {
+            let number = LineReader.number(known.prefix { $0 != 0x20 }) ?? 0
+            guard number <= version else {
+                throw ServerError(
+                    .outOfTurn, of: path, expected: "a version after \(number)", found: "\(version)",
+                    remedy: "A newer document is in its place already.")
+            }
+            guard number < version || known == line else {
+                throw ServerError(
+                    .constraint, of: path, expected: "version \(version) as it was written", found: "another document",
+                    remedy: "Two servers have written to this folder; stop one of them.")
+            }
+        }
+        let file = url.appending(path: path)
+        try makeFolder(file.deletingLastPathComponent(), 0o755)
+        // Noted first: after a crash in between, the same version is written again, and no older one.
+        try WholeFile.replace(note, with: line)
+        try WholeFile.replace(file, with: octets, mode: 0o644)
+    }
+
+    /// What is there; nil if nothing is.
+    /// - Throws: ``ServerError`` `file`.
+    func read(_ path: String) throws(ServerError) -> [UInt8]? {
+        try WholeFile.read(url.appending(path: path), limit: Self.limit)
+    }
+
+    private func makeFolder(_ folder: URL, _ mode: Int) throws(ServerError) {
+        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path)
+        } catch {
+            throw ServerError(
+                .file, of: folder.path, expected: "a folder that can be made", found: "\((error as NSError).code)")
+        }
+    }
+}

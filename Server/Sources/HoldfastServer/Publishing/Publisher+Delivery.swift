@@ -1,0 +1,141 @@
+import Foundation
+import Holdfast
+
+extension Publisher {
+    /// What became of the documents on their way to the folder.
+    public struct Delivery: Sendable, Hashable {
+        /// The paths that a client has read back.
+        public var confirmed: [String] = []
+        /// Why others are not there yet, in words.
+        public var problems: [String] = []
+    }
+
+    /// How long an uploader may hold a row, in seconds.
+    private static let hold: Int64 = 60
+
+    /// Writes to the folder what waits for it, and reads it back as a client does. What fails is tried again later.
+    /// - Throws: ``ServerError`` of the database.
+    public func deliver() async throws(ServerError) -> Delivery {
+        var delivery = Delivery()
+        for var way in try await dueWays() {
+            do throws(ServerError) {
+                try await take(&way)
+                try folder.write(way.document.octets, at: way.document.path, version: way.document.version)
+                try await step(&way) { row, now, fence throws(ServerError) in try row.uploaded(fence, at: now) }
+                try readBack(way)
+                try await step(&way) { row, now, fence throws(ServerError) in try row.confirmed(fence, at: now) }
+                delivery.confirmed.append(way.document.path)
+            } catch {
+                delivery.problems.append("\(way.document.path): \(error)")
+                try? await step(&way) { row, now, fence throws(ServerError) in try row.failed(fence, at: now) }
+            }
+        }
+        return delivery
+    }
+
+    /// A document on its way, and the fence of whoever carries it.
+    private struct Way: Sendable {
+        let document: Catalog.StoredDocument
+        /// What clients verify a list with; nil for other documents.
+        let key: Catalog.Key?
+        var fence: Int64 = 0
+    }
+
+    private func dueWays() async throws(ServerError) -> [Way] {
+        try await catalog.look { [catalog] session, ledger throws(ServerError) in
+            let now = try session.now()
+            var ways: [Way] = []
+            for row in try session.run(
+                """
+                SELECT app, format, version, state, fence, taken_until, failures, due_at FROM outbox \
+                WHERE state IN ('waiting', 'taken', 'uploaded') ORDER BY due_at LIMIT 1000
+                """)
+            {
+                let app = try row.text(0) { AppName(octets: $0) }
+                guard try Self.outboxRow(row, from: 3).isDue(at: now),
+                    let document = try Catalog.document(try row.text(1), of: app, session, ledger),
+                    document.version == (try row.integer(2))
+                else { continue }
+                let isList = document.path.utf8.starts(with: "lists/".utf8)
+                ways.append(
+                    Way(
+                        document: document,
+                        key: isList
+                            ? try Catalog.key(.fingerprints, of: app, catalog.server, session, ledger) : nil))
+            }
+            return ways
+        }
+    }
+
+    private static func outboxRow(_ row: StorageRow, from column: Int) throws(ServerError) -> OutboxRow {
+        OutboxRow(
+            state: try row.text(column) { OutboxRow.State(octets: $0) }, fence: try row.integer(column + 1),
+            takenUntil: try row.integer(column + 2), failures: try row.integer(column + 3),
+            dueAt: try row.integer(column + 4))
+    }
+
+    private func take(_ way: inout Way) async throws(ServerError) {
+        way.fence = try await update(way) { row, now throws(ServerError) in try row.take(at: now, for: Self.hold) }
+    }
+
+    /// Does something with the row, if it is still this uploader's turn, and takes it again.
+    private func step(
+        _ way: inout Way,
+        _ body: @escaping @Sendable (inout OutboxRow, Int64, Int64) throws(ServerError) -> Void
+    ) async throws(ServerError) {
+        let fence = way.fence
+        way.fence = try await update(way) { row, now throws(ServerError) in
+            let taken = try row.retake(fence, at: now, for: Self.hold)
+            try body(&row, now, taken)
+            return taken
+        }
+    }
+
+    /// The outbox is on its way to a place, and no evidence: it is not in the audit.
+    private func update(
+        _ way: Way, _ body: @escaping @Sendable (inout OutboxRow, Int64) throws(ServerError) -> Int64
+    ) async throws(ServerError) -> Int64 {
+        let key: [StorageValue] = [
+            .text("\(way.document.app)"), .text(way.document.path), .integer(way.document.version),
+            .text(Catalog.folderPlace),
+        ]
+        return try await catalog.engine.write { session throws(ServerError) in
+            let found = try session.run(
+                """
+                SELECT state, fence, taken_until, failures, due_at FROM outbox \
+                WHERE app = $1 AND format = $2 AND version = $3 AND place = $4 {lock}
+                """, key
+            ).first
+            guard let found else {
+                throw ServerError(.outOfTurn, of: way.document.path, expected: "a row of the outbox", found: "none")
+            }
+            var row = try Self.outboxRow(found, from: 0)
+            let fence = try body(&row, try session.now())
+            try session.run(
+                """
+                UPDATE outbox SET state = $5, fence = $6, taken_until = $7, failures = $8, due_at = $9 \
+                WHERE app = $1 AND format = $2 AND version = $3 AND place = $4
+                """,
+                key + [
+                    .text(row.state.rawValue), .integer(row.fence), .integer(row.takenUntil), .integer(row.failures),
+                    .integer(row.dueAt),
+                ])
+            return fence
+        }
+    }
+
+    /// The gate `readback`: what is there are the very octets, and a client takes them.
+    private func readBack(_ way: Way) throws(ServerError) {
+        let path = way.document.path
+        guard let octets = try folder.read(path), octets == way.document.octets else {
+            throw ServerError(.gate, of: path, expected: "the document that was written", found: "another, or none")
+        }
+        // A trust server's document was read as a client does when it was signed.
+        guard let key = way.key else { return }
+        _ = try ServerError.translating(.gate, of: path) { () throws(DocumentError) in
+            try FingerprintList(
+                verifying: Data(octets),
+                with: DocumentPublicKey(base64: Base64.encode(key.sealed.publicKey.suffix(65))))
+        }
+    }
+}

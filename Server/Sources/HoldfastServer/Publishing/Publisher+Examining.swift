@@ -1,0 +1,139 @@
+public import HoldfastPublishing
+
+extension Publisher {
+    /// How an app stands.
+    public struct Standing: Sendable {
+        /// The app.
+        public let app: AppName
+        /// The generation that is published; 0 for none.
+        public let generation: Int64
+        /// The last second at which its documents may be signed, in seconds since 1970; nil before the first publication.
+        public let end: Int64?
+        /// How clients fare with what is published; nil before the first publication.
+        public let outlook: PublicationOutlook?
+        /// Who would be lost, in words.
+        public let losses: [String]
+        /// The changes that are open, with where they are on their way.
+        public let open: [(change: Change, state: Change.State)]
+    }
+
+    /// Says how an app stands: whether everybody gets in, until when, and what waits for people.
+    /// - Throws: ``ServerError``.
+    public func standing(of app: AppName) async throws(ServerError) -> Standing {
+        let scene = try await catalog.scene(of: app)
+        let chain = try await catalog.approvers()
+        var outlook: PublicationOutlook?
+        var losses: [String] = []
+        if let published = scene.published {
+            let judged = try OutlookMaker(scene: scene).outlook(of: published)
+            let all = OutlookLosses(judged, scene)
+            (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
+        }
+        let open = try await catalog.changes(of: app).map {
+            ($0, $0.state(chain, generation: scene.generation, at: scene.now))
+        }
+        .filter { $0.1 == .proposed || $0.1 == .approved }
+        return Standing(
+            app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook, losses: losses,
+            open: open)
+    }
+
+    /// Something that is wrong, or that an operator must know.
+    public struct Finding: Sendable, Hashable {
+        /// Whether something is broken, and not only worth knowing.
+        public let isFault: Bool
+        /// What it is, in words.
+        public let words: String
+    }
+
+    /// Examines everything that can be examined: the audit from its first entry on, approvers, approvals of everything that
+    /// is published, keys, documents, and the folder. Opening the catalog has verified the audit already.
+    /// - Throws: ``ServerError`` of the database.
+    public func examine() async throws(ServerError) -> [Finding] {
+        var findings = try await approverFindings()
+        for app in catalog.apps {
+            do throws(ServerError) {
+                findings += try await self.findings(of: app)
+            } catch {
+                findings.append(Finding(isFault: true, words: "\(app): \(error)"))
+            }
+        }
+        if secret == nil { findings.append(Finding(isFault: true, words: "there is no secret: nothing can be signed")) }
+        do throws(ServerError) {
+            let snapshot = try await refresh()
+            for (path, document) in snapshot.documents.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            )
+            where try folder.read(path) != document.octets {
+                findings.append(Finding(isFault: true, words: "\(path): the folder has another document, or none"))
+            }
+        } catch {
+            findings.append(Finding(isFault: true, words: "\(error)"))
+        }
+        return findings
+    }
+
+    private func approverFindings() async throws(ServerError) -> [Finding] {
+        let set = try await catalog.approvers().head.approvers
+        var findings: [Finding] = []
+        if set.number == 1 {
+            findings.append(
+                Finding(isFault: false, words: "one approval is enough: whoever has one key publishes what they like"))
+        }
+        if set.members.count <= set.number {
+            findings.append(
+                Finding(
+                    isFault: false,
+                    words:
+                        "\(set.number) of \(set.members.count) approvers must agree: without one of them nothing is approved"
+                ))
+        } else if set.members.count == set.number + 1 {
+            findings.append(
+                Finding(
+                    isFault: false,
+                    words: "if two of \(set.members.count) approvers lose their keys, nothing is approved"))
+        }
+        return findings
+    }
+
+    private func findings(of app: AppName) async throws(ServerError) -> [Finding] {
+        let scene = try await catalog.scene(of: app)
+        var findings: [Finding] = []
+        for key in [scene.keys.fingerprints, scene.keys.trustServer].compactMap(\.self) {
+            guard let secret else { continue }
+            do throws(ServerError) {
+                _ = try key.sealed.opened(with: secret)
+            } catch {
+                findings.append(Finding(isFault: true, words: "\(app): \(error)"))
+            }
+        }
+        let problems = try await catalog.look { [catalog] session, ledger throws(ServerError) in
+            var problems: [String] = []
+            for publication in ledger.apps[app] ?? [] {
+                do throws(ServerError) {
+                    _ = try Catalog.permit(for: publication, catalog, session, ledger)
+                } catch {
+                    problems.append("\(app), generation \(publication.generation): \(error)")
+                }
+            }
+            for name in ledger.documents.keys where name.app == app {
+                do throws(ServerError) {
+                    _ = try Catalog.document(name.name, of: app, session, ledger)
+                } catch {
+                    problems.append("\(app): \(error)")
+                }
+            }
+            return problems
+        }
+        findings += problems.map { Finding(isFault: true, words: $0) }
+        if scene.app.settings.builds == nil {
+            findings.append(
+                Finding(
+                    isFault: false,
+                    words: "\(app): nobody has said which builds carry pins, so every outlook is unknown"))
+        }
+        for host in scene.hosts where host.observations.isEmpty {
+            findings.append(Finding(isFault: false, words: "\(app): \(host.host.label) was never seen"))
+        }
+        return findings
+    }
+}

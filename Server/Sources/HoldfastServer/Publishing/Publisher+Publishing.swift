@@ -1,0 +1,182 @@
+import Foundation
+import HoldfastPublishing
+
+extension Publisher {
+    /// Publishes a change that was approved: asks the gates afresh, verifies the approvals, signs, has clients replay the
+    /// very octets, and writes them into history and outbox at once. The canary gets it first, unless it is forced.
+    /// - Throws: ``ServerError``: `gate` for one that refuses; `notApproved`, `rejected` and others of the approvals;
+    ///   `outOfTurn` for a change that has ended; `sealedKey` and others of the keys. Nothing is published then.
+    @discardableResult
+    public func publish(_ id: RandomID) async throws(ServerError) -> Outcome {
+        let change = try await catalog.change(id)
+        let scene = try await catalog.scene(of: change.content.app)
+        try await requireOpen(change, scene)
+        // Before the work, and once more when it is about to be signed.
+        _ = try await permit(for: change)
+        let (report, outlook) = GateKeeper(scene: scene, change: change).report()
+        if let outlook { try await requireNoWorse(outlook, than: change) }
+        let beginsCanary = report.refusal?.gate == .canary && change.canaryBegan == nil
+        if !beginsCanary { try report.requirePassed(id) }
+        let permit = try await permit(for: change)
+        let documents = try documents(for: permit, scene)
+        guard beginsCanary else {
+            let generation = try await commit(documents, permit, change)
+            try await follow()
+            return .published(generation: generation)
+        }
+        try await beginCanary(documents, permit, change)
+        try await follow()
+        return .canary(until: scene.now + scene.app.settings.canary)
+    }
+
+    /// Brings what clients get to the newest state: the snapshot, then the folder. A folder that cannot be written is
+    /// tried again later, and holds up nobody.
+    public func follow() async throws(ServerError) {
+        try await refresh()
+        _ = try await deliver()
+    }
+
+    // MARK: Before signing
+
+    private func requireOpen(_ change: Change, _ scene: AppScene) async throws(ServerError) {
+        if let ended = change.ended {
+            throw ServerError(
+                ended == .rejected ? .rejected : .outOfTurn, of: "change \(change.id)", expected: "an open change",
+                found: "one that was \(ended.rawValue)")
+        }
+        let reason: String
+        if change.baseGeneration != scene.generation {
+            reason = "generation \(scene.generation) was published meanwhile"
+        } else if scene.now > change.end {
+            reason = "its seven days are over"
+        } else {
+            return
+        }
+        try await catalog.lapse(change.id, because: reason)
+        throw ServerError(
+            .outOfTurn, of: "change \(change.id)", expected: "an open change", found: "one that lapsed: \(reason)",
+            remedy: "Propose it again.")
+    }
+
+    /// Approvers agreed to what they saw. If more clients would be lost now, they have to look again.
+    private func requireNoWorse(_ outlook: PublicationOutlook, than change: Change) async throws(ServerError) {
+        let worse = OutlookSeverity(outlook).worse(than: try OutlookSeverity(json: change.outlook))
+        guard !worse.isEmpty else { return }
+        try await catalog.lapse(change.id, because: "its outlook got worse")
+        throw ServerError(
+            .gate, of: "change \(change.id)", expected: "an outlook as good as the one that was approved",
+            found: worse.prefix(8).joined(separator: "; "), remedy: "Propose it again; its approvals have lapsed.")
+    }
+
+    private func permit(for change: Change) async throws(ServerError) -> SigningPermit {
+        let chain = try await catalog.approvers()
+        let now = try await catalog.look { session, _ throws(ServerError) in try session.now() }
+        return try SigningPermit(change.content, try change.approved(by: chain, at: now))
+    }
+
+    // MARK: Signing
+
+    func keys(for permit: SigningPermit, _ sealed: SealedKeys) throws(ServerError) -> DocumentKeys {
+        guard let secret else {
+            throw ServerError(
+                .secretFile, expected: "the secret", found: "none", remedy: "Start with --secret; nothing was signed.")
+        }
+        return try DocumentKeys(opening: sealed, with: secret, for: permit)
+    }
+
+    private func documents(for permit: SigningPermit, _ scene: AppScene) throws(ServerError) -> [MadeDocument] {
+        let keys = try keys(for: permit, scene.keys)
+        let maker = DocumentMaker(content: permit.content, keys: keys, publicKeys: scene.publicKeys)
+        let documents = try maker.documents(at: scene.now)
+        let judged = try OutlookMaker(scene: scene).documents(
+            of: permit.content, keys, published: scene.now, replaced: nil)
+        let outlook = try OutlookMaker(scene: scene).outlook(judged)
+        // Gates were asked about other signatures; clients must take these.
+        let losses = OutlookLosses(outlook, scene)
+        if let refusal = losses.refused.first, !permit.approved.subject.forced.contains(.replay) {
+            throw ServerError(
+                .gate, of: "app \(scene.app.name)", expected: "documents that clients accept", found: refusal)
+        }
+        return documents
+    }
+
+    // MARK: Writing
+
+    private func commit(
+        _ documents: [MadeDocument], _ permit: SigningPermit, _ change: Change
+    ) async throws(ServerError) -> Int64 {
+        let app = permit.content.app
+        return try await catalog.transact { [catalog] step throws(ServerError) in
+            try catalog.requireSame(permit, change, step)
+            let generation = step.ledger.generation(of: app) + 1
+            try step.record(
+                .published, by: permit.approved.approvers.first.map { "\($0)" } ?? "",
+                [
+                    "app": "\(app)", "change": "\(change.id)", "generation": "\(generation)",
+                    "content": "\(permit.content.digest)", "approvers": "\(permit.approved.subject.approvers)",
+                    "forced": Catalog.text(of: change.forced),
+                ])
+            for document in documents {
+                try Catalog.store(document, at: document.path, of: app, generation: generation, &step)
+            }
+            try Self.storeCanary(documents, permit.content, generation: generation, &step)
+            try step.session.run(
+                "UPDATE app SET generation = $2, change_id = $3 WHERE name = $1",
+                [.text("\(app)"), .integer(generation), .octets(change.id.octets)])
+            try step.session.run(
+                "UPDATE change SET state = 'published' WHERE id = $1", [.octets(change.id.octets)])
+            return generation
+        }
+    }
+
+    private func beginCanary(
+        _ documents: [MadeDocument], _ permit: SigningPermit, _ change: Change
+    ) async throws(ServerError) {
+        try await catalog.transact { [catalog] step throws(ServerError) in
+            try catalog.requireSame(permit, change, step)
+            try step.record(.canary, by: "server", ["app": "\(permit.content.app)", "change": "\(change.id)"])
+            let generation = step.ledger.generation(of: permit.content.app) + 1
+            try Self.storeCanary(documents, permit.content, generation: generation, &step)
+        }
+    }
+
+    /// The canary gets the same octets under paths of its own.
+    static func storeCanary(
+        _ documents: [MadeDocument], _ content: Content, generation: Int64, _ step: inout Catalog.Step
+    ) throws(ServerError) {
+        for document in documents {
+            guard let path = content.canaryPath(of: document.kind) else { continue }
+            try Catalog.store(document, at: path, of: content.app, generation: generation, &step)
+        }
+    }
+}
+
+extension Catalog {
+    /// Everything that was verified before the transaction is verified in it.
+    fileprivate func requireSame(
+        _ permit: SigningPermit, _ change: Change, _ step: Step
+    ) throws(ServerError) {
+        let current = try Self.change(change.id, step.session, step.ledger)
+        let chain = try Self.approverChain(
+            step.session, server: server, genesis: genesis, known: step.ledger.approvers)
+        guard current.ended == nil, current.baseGeneration == step.ledger.generation(of: permit.content.app),
+            step.now <= current.end
+        else {
+            throw ServerError(
+                .outOfTurn, of: "change \(change.id)", expected: "an open change", found: "one that has ended")
+        }
+        guard try current.approved(by: chain, at: step.now).subject == permit.approved.subject else {
+            throw ServerError(
+                .notForThis, of: "change \(change.id)", expected: "what was signed", found: "something else")
+        }
+    }
+}
+
+extension Content {
+    /// Where the canary finds a document; nil if there is no room for its name.
+    func canaryPath(of kind: ContentFormat.Kind) -> String? {
+        guard let canary = app.canary, let format = formats.first(where: { $0.kind == kind }) else { return nil }
+        guard kind == .trustServer else { return format.path(of: canary) }
+        return "trust/\(format.customer ?? "")-canary.json.signed"
+    }
+}

@@ -1,0 +1,120 @@
+public import HoldfastPublishing
+
+/// Takes changes from a proposal to the documents that clients get.
+///
+/// Private keys are opened only for a ``SigningPermit``, which only approvals give, verified right before.
+public struct Publisher: Sendable {
+    /// What a proposal says about itself.
+    public struct Proposal: Sendable {
+        /// The id of the change.
+        public let change: RandomID
+        /// What it does, in words.
+        public let difference: ContentDifference
+        /// How clients fare with it.
+        public let outlook: PublicationOutlook
+        /// What the gates say now.
+        public let report: GateReport
+    }
+
+    /// What publishing led to.
+    public enum Outcome: Sendable, Hashable {
+        /// The canary has it; everybody gets it when it is published again from a time on, in seconds since 1970.
+        case canary(until: Int64)
+        /// Everybody gets it.
+        case published(generation: Int64)
+    }
+
+    /// What is published.
+    public let catalog: Catalog
+    /// Where documents are written to.
+    public let folder: PublicFolder
+    /// What clients are answered from.
+    public let live: LiveSnapshot
+    /// What opens the private keys; nil if nothing can be signed.
+    let secret: SigningSecret?
+
+    /// Makes a publisher.
+    /// - Parameters:
+    ///   - catalog: what is published.
+    ///   - folder: where documents are written to.
+    ///   - secret: what opens the private keys; nil to sign nothing.
+    ///   - live: what clients are answered from.
+    public init(
+        _ catalog: Catalog, folder: PublicFolder, secret: SigningSecret?, live: LiveSnapshot = LiveSnapshot()
+    ) {
+        self.catalog = catalog
+        self.folder = folder
+        self.secret = secret
+        self.live = live
+    }
+
+    /// Proposes a content.
+    /// - Parameters:
+    ///   - content: what is to be published.
+    ///   - forced: the gates that it passes even if it fails them. `canary` is what an emergency names.
+    ///   - proposer: the digest of the proposer's key; nil for the watcher.
+    ///   - reason: why.
+    ///   - generator: makes the id.
+    /// - Throws: ``ServerError``.
+    public func propose(
+        _ content: Content, forcing forced: Set<Gate> = [], proposer: Digest?, reason: String,
+        using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> Proposal {
+        if let gate = forced.first(where: { !$0.canBeForced }) {
+            throw ServerError(
+                .invalidValue, of: "forced gates", expected: "gates that can be forced", found: gate.rawValue,
+                remedy: "Correct the change; this gate has no exception.")
+        }
+        let scene = try await catalog.scene(of: content.app)
+        let outlook = try OutlookMaker(scene: scene).outlook(of: content)
+        let id = try await catalog.propose(
+            content, outlook: Array(outlook.json), forcing: forced, proposer: proposer, reason: reason,
+            base: scene.generation, using: &generator)
+        let report = GateKeeper(scene: scene, change: try await catalog.change(id)).report().report
+        return Proposal(
+            change: id, difference: ContentDifference(from: scene.published, to: content), outlook: outlook,
+            report: report)
+    }
+
+    /// Proposes what was published before, as a new change: everything that a change needs, it needs as well.
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - generation: the generation to return to.
+    ///   - end: the last second at which documents may be signed; nil for that of the old content.
+    ///   - proposer: the digest of the proposer's key.
+    ///   - reason: why.
+    ///   - generator: makes the id.
+    /// - Throws: ``ServerError`` `notFound` for a generation that never was.
+    public func proposeReverting(
+        _ app: AppName, to generation: Int64, until end: Int64? = nil, proposer: Digest?, reason: String,
+        using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> Proposal {
+        let old = try await catalog.look { session, ledger throws(ServerError) in
+            guard let publication = ledger.apps[app]?.first(where: { $0.generation == generation }) else {
+                throw ServerError(
+                    .notFound, of: "generation", expected: "one that \(app) had", found: "\(generation)")
+            }
+            return try Catalog.content(of: publication, app, session)
+        }
+        let content = try Content(
+            app: app, hosts: old.hosts, formats: old.formats, domains: old.domains, versions: old.versions,
+            texts: old.texts, end: end ?? old.end)
+        return try await propose(content, proposer: proposer, reason: reason, using: &generator)
+    }
+
+    /// Asks the gates as publishing would, and signs nothing.
+    /// - Throws: ``ServerError``.
+    public func rehearse(_ id: RandomID) async throws(ServerError) -> GateReport {
+        let change = try await catalog.change(id)
+        let scene = try await catalog.scene(of: change.content.app)
+        return GateKeeper(scene: scene, change: change).report().report
+    }
+}
+
+extension Publisher {
+    /// What is published for an app; nil before the first publication.
+    /// - Throws: ``ServerError``.
+    public func published(_ app: AppName) async throws(ServerError) -> Content? {
+        try await catalog.scene(of: app).published
+    }
+}

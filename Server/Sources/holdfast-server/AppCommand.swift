@@ -1,0 +1,139 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastServer
+import HoldfastSigning
+
+/// Adds apps, and makes their keys.
+struct AppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app", abstract: "Add apps, and make the keys that sign for them.",
+        subcommands: [Add.self, Settings.self, List.self, Key.self])
+
+    /// What clients of an app are like.
+    struct SettingsOptions: ParsableArguments {
+        @Option(help: "The authorities that the clients' systems trust, PEM.", completion: .file())
+        var anchors: String
+        @Option(help: "Days for which a client goes on with a replaced document.")
+        var staleness: Int64 = 30
+        @Option(help: "Hours for which the canary has a change before everybody; 0 for no canary.")
+        var canary: Int64 = 24
+        @Option(help: "A build in the field and the pin file that it carries: NAME=FILE. Repeat it.")
+        var build: [String] = []
+        @Flag(help: "No build in the field carries pins.")
+        var noShippedPins = false
+
+        func read() throws -> AppSettings {
+            guard (0...366).contains(staleness), (0...168).contains(canary) else {
+                throw ValidationError("Give a staleness of at most 366 days, and a canary of at most 168 hours.")
+            }
+            let builds = try build.map { text in
+                let (name, path) = try CommandValue.pair(text)
+                return try AppSettings.Build(name: name, pinFile: InputFile.octets(path))
+            }
+            return try AppSettings(
+                staleness: staleness * 86_400, canary: canary * 3_600, anchors: InputFile.certificates(anchors),
+                builds: builds.isEmpty && !noShippedPins ? nil : builds)
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Add an app.")
+        @OptionGroup var server: ServerOptions
+        @OptionGroup var actor: ActorOption
+        @OptionGroup var settings: SettingsOptions
+        @Argument(help: "Its name, as in URLs.")
+        var app: String
+        @Option(help: "What people call it.")
+        var displayName: String?
+
+        func run() async throws {
+            let (name, settings) = (try AppName(app), try settings.read())
+            try await server.withServer { open in
+                try await open.catalog.addApp(
+                    name, displayName: displayName ?? app, settings: settings, by: actor.actor)
+            }
+        }
+    }
+
+    struct Settings: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Replace what is known about an app's clients.")
+        @OptionGroup var server: ServerOptions
+        @OptionGroup var actor: ActorOption
+        @OptionGroup var settings: SettingsOptions
+        @Argument(help: "The app.")
+        var app: String
+
+        func run() async throws {
+            let (name, settings) = (try AppName(app), try settings.read())
+            try await server.withServer { open in try await open.catalog.set(settings, of: name, by: actor.actor) }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show the apps.")
+        @OptionGroup var server: ServerOptions
+
+        func run() async throws {
+            try await server.withServer { open in
+                for app in open.catalog.apps {
+                    let name = try await open.catalog.app(app).displayName
+                    Terminal.line("\(app)  \(name)  generation \(open.catalog.ledger.generation(of: app))")
+                }
+            }
+        }
+    }
+
+    struct Key: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a key that signs for an app, and print what its clients are configured with.")
+        @OptionGroup var server: ServerOptions
+        @OptionGroup var actor: ActorOption
+        @Argument(help: "The app.")
+        var app: String
+        @Option(help: "fingerprints (lists and challenges), or trust-server.")
+        var purpose: String = "fingerprints"
+        @Option(help: "The customer of a trust server.")
+        var customer: String?
+        @Option(help: "An existing private key instead of a new one, PEM, not encrypted.", completion: .file())
+        var file: String?
+        @Option(help: "The certificate of an existing trust-server key.", completion: .file())
+        var certificate: String?
+
+        func run() async throws {
+            let name = try AppName(app)
+            let pem = try file.map { String(decoding: try InputFile.octets($0), as: UTF8.self) }
+            let trust = try trustServerKey(pem)
+            let secretPEM = trust?.privateKeyPEM ?? pem ?? SigningKey().pem
+            try await server.withServer { open in
+                let secret = try SecretFile(URL(filePath: open.configuration.secret)).read(outside: server.folder.url)
+                var generator = SystemRandomNumberGenerator()
+                let place = try SealedKey.Place(
+                    server: open.configuration.server, app: name, id: "\(RandomID(using: &generator))",
+                    purpose: trust == nil ? .fingerprints : .trustServer)
+                let sealed = try SealedKey(sealing: secretPEM, at: place, with: secret)
+                try await open.catalog.add(
+                    Catalog.Key(sealed: sealed, certificate: trust.map { Array($0.certificate) }), by: actor.actor)
+                if let trust {
+                    Terminal.printAsIs(trust.certificatePEM)
+                } else {
+                    Terminal.line(Data(sealed.publicKey.suffix(65)).base64EncodedString())
+                }
+            }
+        }
+
+        private func trustServerKey(_ pem: String?) throws -> TrustServerKey? {
+            switch purpose {
+            case "fingerprints": return nil
+            case "trust-server":
+                if let pem {
+                    guard let certificate else { throw ValidationError("Give the key's --certificate as well.") }
+                    return try TrustServerKey(certificate: Data(InputFile.octets(certificate)), privateKeyPEM: pem)
+                }
+                guard let customer else { throw ValidationError("Name the --customer of the trust server.") }
+                return try TrustServerKey(customer: customer, kind: .rsa4096, at: SystemWallClock().now)
+            default: throw ValidationError("A key is for fingerprints or for a trust-server.")
+            }
+        }
+    }
+}

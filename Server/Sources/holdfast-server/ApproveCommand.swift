@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastServer
+
+/// Signs an approval, after showing what it is for.
+struct ApproveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approve", abstract: "Approve a change with your key, after seeing what it does.")
+
+    @OptionGroup var options: VerdictOptions
+
+    func run() async throws { try await options.say(.approve) }
+}
+
+/// Signs a rejection, which is final.
+struct RejectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reject", abstract: "Reject a change with your key. This is final.")
+
+    @OptionGroup var options: VerdictOptions
+
+    func run() async throws { try await options.say(.reject) }
+}
+
+/// What approving and rejecting have in common.
+struct VerdictOptions: ParsableArguments {
+    @OptionGroup var server: ServerOptions
+    @Argument(help: "The change.")
+    var change: String
+    @OptionGroup var key: ApproverKeyOptions
+    @Option(help: "For how many hours it counts.")
+    var hours: Int64 = 72
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    /// The text is made here, from the octets that were read and shown, and not taken from a row.
+    func say(_ verdict: ApprovalText.Verdict) async throws {
+        guard (1...168).contains(hours) else { throw ValidationError("An approval counts for 1 to 168 hours.") }
+        let id = try CommandValue.id(change)
+        let key = try key.read()
+        try await server.withServer { open in
+            let change = try await open.catalog.change(id)
+            let chain = try await open.catalog.approvers()
+            try await ChangeText.print(change, open)
+            ChangeText.print(try await open.publisher.rehearse(id))
+            guard let member = chain.head.approvers.member(key.key.identity) else {
+                throw NegativeAnswer(words: "this key is no approver's: \(key.key.identity)")
+            }
+            guard yes || Terminal.agrees(to: "\(member.name), \(verdict.rawValue) this change?") else {
+                throw NegativeAnswer(words: "nothing was signed")
+            }
+            let end = min(change.end, Int64(SystemWallClock().now.timeIntervalSince1970) + hours * 3_600)
+            let text = try ApprovalText(verdict, change.subject(for: chain), end: end)
+            try await open.catalog.add(
+                SignedApproval(text: text.octets, signature: try key.signature(of: text.octets)))
+            Terminal.line("\(verdict.rawValue): \(member.name), until \(CommandValue.time(end))")
+        }
+    }
+}

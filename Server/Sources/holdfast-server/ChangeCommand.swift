@@ -1,0 +1,157 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastServer
+
+/// Proposes changes, and shows them.
+struct ChangeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change", abstract: "Propose changes, and look at them.",
+        subcommands: [Propose.self, List.self, Show.self])
+
+    struct Propose: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Propose what follows from what is published and announced.",
+            discussion: "Nothing is signed: people approve first.")
+        @OptionGroup var server: ServerOptions
+        @Argument(help: "The app.")
+        var app: String
+        @Option(
+            help: "What to publish, such as list, challenge or trust-server=CUSTOMER. Repeat it; as before if absent.")
+        var format: [String] = []
+        @Option(help: "After how many seconds clients ask again.")
+        var refresh: Int64 = 3_600
+        @Flag(help: "Add what the servers show now, announced or not: it was seen on the network only.")
+        var includeSeen = false
+        @Option(help: "Leave out a certificate or key: 64 hexadecimal digits. Repeat it.")
+        var remove: [String] = []
+        @Option(help: "For how many days documents may be signed.")
+        var lifetime: Int64 = 180
+        @Option(help: "Let it pass a gate that it fails: lint, replay, outlook, canary or readback. Repeat it.")
+        var force: [String] = []
+        @Option(help: "A stolen key, a distrusted authority: everybody gets it at once, without the canary.")
+        var emergency: String?
+        @Option(help: "Why.")
+        var reason: String?
+        @Option(help: "The approver who proposes it, and whose approval does not count then.")
+        var proposer: String?
+
+        func run() async throws {
+            guard let reason = emergency.map({ "emergency: \($0)" }) ?? reason else {
+                throw ValidationError("Say why with --reason, or --emergency.")
+            }
+            var gates = Set(
+                try force.map { name in
+                    guard let gate = Gate(rawValue: name) else { throw ValidationError("There is no gate \(name).") }
+                    return gate
+                })
+            if emergency != nil { gates.insert(.canary) }
+            guard (1...366).contains(lifetime) else { throw ValidationError("Give a lifetime of 1 to 366 days.") }
+            let wishes = Catalog.ContentWishes(
+                formats: format.isEmpty ? nil : try format.map(read), includesSeen: includeSeen,
+                removed: Set(try remove.map(CommandValue.digest)), lifetime: lifetime * 86_400)
+            try await server.withServer { [gates] open in
+                let content = try await open.catalog.draft(of: AppName(app), wishes)
+                var identity: Digest?
+                if let proposer { identity = try await self.identity(of: proposer, open.catalog) }
+                var generator = SystemRandomNumberGenerator()
+                let proposal = try await open.publisher.propose(
+                    content, forcing: gates, proposer: identity, reason: reason, using: &generator)
+                Terminal.line("change \(proposal.change)")
+                for line in proposal.difference.lines { Terminal.line("  \(line)") }
+                if includeSeen { Terminal.line("  what the servers show now was seen on the network only") }
+                ChangeText.print(proposal.report)
+            }
+        }
+
+        private func read(_ text: String) throws -> ContentFormat {
+            let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+            guard let kind = ContentFormat.Kind(rawValue: parts.first ?? "") else {
+                let known = ContentFormat.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("A format is one of \(known).")
+            }
+            return try ContentFormat(kind, refresh: refresh, customer: parts.count == 2 ? parts[1] : nil)
+        }
+
+        private func identity(of name: String, _ catalog: Catalog) async throws -> Digest {
+            let members = try await catalog.approvers().head.approvers.members
+            guard let member = members.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+                throw ValidationError("No approver is called \(name); approvers shows those who are there.")
+            }
+            return member.key.identity
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show the changes of an app, the newest first.")
+        @OptionGroup var server: ServerOptions
+        @Argument(help: "The app.")
+        var app: String
+
+        func run() async throws {
+            try await server.withServer { open in
+                let app = try AppName(app)
+                let now = Int64(SystemWallClock().now.timeIntervalSince1970)
+                let chain = try await open.catalog.approvers()
+                for change in try await open.catalog.changes(of: app) {
+                    let state = change.state(chain, generation: open.catalog.ledger.generation(of: app), at: now)
+                    Terminal.line(
+                        "\(change.id)  \(state.rawValue)  \(CommandValue.time(change.proposed))  \(change.reason)")
+                }
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a change, what the gates say, and who approved it.")
+        @OptionGroup var server: ServerOptions
+        @Argument(help: "The change.")
+        var change: String
+        @Option(help: "A file for the content, the octets that approvals are about.", completion: .file())
+        var content: String?
+        @Option(help: "A file for the outlook, JSON.", completion: .file())
+        var outlook: String?
+
+        func run() async throws {
+            let id = try CommandValue.id(change)
+            try await server.withServer { open in
+                let change = try await open.catalog.change(id)
+                if let content { try InputFile.create(content, change.content.octets) }
+                if let outlook { try InputFile.create(outlook, change.outlook) }
+                try await ChangeText.print(change, open)
+                ChangeText.print(try await open.publisher.rehearse(id))
+            }
+        }
+    }
+}
+
+/// A change in words.
+enum ChangeText {
+    static func print(_ change: Change, _ open: ServerFolder.Open) async throws {
+        let published = try await open.publisher.published(change.content.app)
+        Terminal.line("change \(change.id) of \(change.content.app), proposed \(CommandValue.time(change.proposed))")
+        Terminal.line("  reason: \(change.reason)")
+        if !change.forced.isEmpty {
+            Terminal.line("  FORCED: \(change.forced.map(\.rawValue).sorted().joined(separator: ", "))")
+        }
+        for line in ContentDifference(from: published, to: change.content).lines { Terminal.line("  \(line)") }
+        Terminal.line("  content \(change.content.digest)")
+        Terminal.line("  outlook \(Digest(of: change.outlook))")
+        let members = try await open.catalog.approvers().head.approvers
+        for approval in change.approvals {
+            let name = members.member(approval.signature.identity)?.name ?? "\(approval.signature.identity)"
+            let verdict = (try? ApprovalText(approval.text))?.verdict.rawValue ?? "unreadable"
+            Terminal.line("  \(verdict): \(name)")
+        }
+    }
+
+    static func print(_ report: GateReport) {
+        for result in report.results {
+            Terminal.line(
+                "  gate \(result.gate.rawValue): \(result.refusals.isEmpty ? "passed" : result.isForced ? "FORCED" : "refused")"
+            )
+            for refusal in result.refusals { Terminal.line("    \(refusal)") }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import HoldfastServer
+
+/// Where the program begins, and the one place that turns what happened into an exit code: 0 for success, 1 for a
+/// negative answer, 2 for wrong usage, and 3 if it could not find out.
+@main
+enum EntryPoint {
+    static func main() async {
+        exit(await run(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    private static func run(_ arguments: [String]) async -> Int32 {
+        do {
+            var command = try ServerCommand.parseAsRoot(arguments)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            return 0
+        } catch let error as ServerError {
+            Terminal.complain("\(error)")
+            return negative.contains(error.code) ? 1 : error.code == .invalidValue ? 2 : 3
+        } catch let answer as NegativeAnswer {
+            Terminal.complain(answer.words)
+            return 1
+        } catch {
+            let code = ServerCommand.exitCode(for: error)
+            let text = ServerCommand.fullMessage(for: error)
+            if code.isSuccess { Terminal.printAsIs(text) } else { Terminal.complain(text) }
+            return code.isSuccess ? 0 : code == .validationFailure ? 2 : 3
+        }
+    }
+
+    private static let negative: Set<ServerError.Code> = [
+        .gate, .notApproved, .rejected, .notForThis, .invalidSignature, .outOfTurn,
+    ]
+}
+
+/// An answer that is no failure of the program, and not what the caller hoped for.
+struct NegativeAnswer: Error {
+    let words: String
+}

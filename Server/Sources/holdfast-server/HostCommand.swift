@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastServer
+
+/// Adds hosts, and looks at them.
+struct HostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "host", abstract: "Add the hosts that an app dials, and see what they show.",
+        subcommands: [Add.self, List.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Add a host, or replace how it is dialed.")
+        @OptionGroup var server: ServerOptions
+        @OptionGroup var actor: ActorOption
+        @Argument(help: "The app.")
+        var app: String
+        @Argument(help: "The host's name, in lower case.")
+        var host: String
+        @Option(help: "The port.")
+        var port: Int64 = 443
+        @Option(help: "The address to dial instead of those of the name.")
+        var dial: String?
+        @Option(help: "How its certificates are renewed: announced, same-key or issuer.")
+        var renewal: String = "announced"
+
+        func run() async throws {
+            guard let renewal = CatalogHost.Renewal(rawValue: renewal) else {
+                throw ValidationError("A host is renewed as announced, same-key or issuer.")
+            }
+            let host = try CatalogHost(name: host, port: port, dial: dial, renewal: renewal)
+            try await server.withServer { open in
+                try await open.catalog.set(host, of: AppName(app), by: actor.actor)
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show the hosts of an app, and what was seen.")
+        @OptionGroup var server: ServerOptions
+        @Argument(help: "The app.")
+        var app: String
+
+        func run() async throws {
+            try await server.withServer { open in
+                let app = try AppName(app)
+                for host in try await open.catalog.hosts(of: app) {
+                    Terminal.line(host.label)
+                    for seen in try await open.catalog.observations(of: host, app) {
+                        let shown =
+                            seen.chain.map { "certificate \(Digest(of: $0.certificates[0]))" } ?? seen.failure ?? ""
+                        Terminal.line("  \(seen.address)  \(shown), last seen \(CommandValue.time(seen.lastSeen))")
+                    }
+                    let next = try await open.catalog.next(of: host, app)
+                    for chain in next.chains {
+                        Terminal.line(
+                            "  next  certificate \(Digest(of: chain.chain.certificates[0])), from \(CommandValue.time(chain.begins)) on"
+                        )
+                    }
+                    for key in next.keys { Terminal.line("  next  key \(Digest(of: key))") }
+                }
+            }
+        }
+    }
+}

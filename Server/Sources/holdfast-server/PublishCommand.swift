@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastServer
+
+/// Publishes a change that was approved.
+struct PublishCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "publish", abstract: "Publish a change that enough people approved.")
+
+    @OptionGroup var server: ServerOptions
+    @Argument(help: "The change.")
+    var change: String
+    @Flag(help: "Ask the gates only, and sign nothing.")
+    var dryRun = false
+
+    func run() async throws {
+        let id = try CommandValue.id(change)
+        try await server.withServer { open in
+            let report = try await open.publisher.rehearse(id)
+            ChangeText.print(report)
+            guard !dryRun else {
+                let change = try await open.catalog.change(id)
+                let now = Int64(SystemWallClock().now.timeIntervalSince1970)
+                _ = try change.approved(by: try await open.catalog.approvers(), at: now)
+                Terminal.line("approved")
+                guard report.isPassed else { throw NegativeAnswer(words: "a gate refuses") }
+                return
+            }
+            switch try await open.publisher.publish(id) {
+            case .published(let generation): Terminal.line("published: generation \(generation)")
+            case .canary(let until):
+                Terminal.line("the canary has it; publish it again from \(CommandValue.time(until)) on")
+            }
+        }
+    }
+}
+
+/// Signs again what has to be signed again.
+struct RenewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renew", abstract: "Sign trust-server documents again, and write what waits to the folder.")
+
+    @OptionGroup var server: ServerOptions
+
+    func run() async throws {
+        let lock = try server.folder.lock()
+        defer { withExtendedLifetime(lock) {} }
+        try await server.withServer { open in
+            let round = try await open.publisher.renew()
+            let delivery = try await open.publisher.deliver()
+            for path in round.signed { Terminal.line("signed \(path)") }
+            for problem in round.problems + delivery.problems { Terminal.complain(problem) }
+            guard round.problems.isEmpty, delivery.problems.isEmpty else {
+                throw NegativeAnswer(words: "not everything could be signed and written")
+            }
+        }
+    }
+}
+
+/// Proposes what was published before.
+struct RevertCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revert",
+        abstract: "Propose what an earlier generation published. It needs approvals like any change.")
+
+    @OptionGroup var server: ServerOptions
+    @Argument(help: "The app.")
+    var app: String
+    @Option(help: "The generation to return to.")
+    var to: Int64
+    @Option(help: "For how many days documents may be signed; as in that generation if absent.")
+    var lifetime: Int64?
+    @Option(help: "Why.")
+    var reason: String
+
+    func run() async throws {
+        let now = Int64(SystemWallClock().now.timeIntervalSince1970)
+        guard lifetime.map({ (1...366).contains($0) }) ?? true else {
+            throw ValidationError("Give a lifetime of 1 to 366 days.")
+        }
+        try await server.withServer { open in
+            var generator = SystemRandomNumberGenerator()
+            let proposal = try await open.publisher.proposeReverting(
+                AppName(app), to: to, until: lifetime.map { now + $0 * 86_400 }, proposer: nil, reason: reason,
+                using: &generator)
+            Terminal.line("change \(proposal.change)")
+            for line in proposal.difference.lines { Terminal.line("  \(line)") }
+            ChangeText.print(proposal.report)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastServer
+
+/// Which server.
+struct ServerOptions: ParsableArguments {
+    @Option(help: "The folder of the server.", completion: .directory)
+    var data: String
+
+    var folder: ServerFolder { ServerFolder(URL(filePath: data)) }
+
+    /// Opens the server for as long as a closure takes.
+    func withServer<Value>(_ body: (ServerFolder.Open) async throws -> Value) async throws -> Value {
+        let open = try await folder.open(clock: SystemWallClock())
+        do {
+            let value = try await body(open)
+            await open.engine.close()
+            return value
+        } catch {
+            await open.engine.close()
+            throw error
+        }
+    }
+}
+
+/// Who does it, for the audit.
+struct ActorOption: ParsableArguments {
+    @Option(name: .customLong("as"), help: "Who does it, for the audit.")
+    var actor: String = "operator"
+}
+
+/// The files that commands read, each with a limit.
+enum InputFile {
+    private static let limit = 16 << 20
+
+    static func octets(_ path: String) throws -> [UInt8] {
+        let file = URL(filePath: path)
+        guard let size = try? file.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey]),
+            size.isRegularFile == true,
+            size.fileSize ?? 0 <= limit, let content = try? Data(contentsOf: file)
+        else { throw ValidationError("\(path) cannot be read, or has more than \(limit) octets.") }
+        return Array(content)
+    }
+
+    /// The certificates of a file, PEM or DER.
+    static func certificates(_ path: String) throws -> [[UInt8]] {
+        let octets = try octets(path)
+        if octets.first == 0x30 { return [octets] }
+        let blocks = try pem(octets, "CERTIFICATE", path)
+        guard !blocks.isEmpty else { throw ValidationError("\(path) has no certificate.") }
+        return blocks
+    }
+
+    /// The blocks of a label in a PEM file (RFC 7468).
+    static func pem(_ octets: [UInt8], _ label: String, _ path: String) throws -> [[UInt8]] {
+        var blocks: [[UInt8]] = []
+        var text: [UInt8]?
+        for line in octets.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+            if line.elementsEqual("-----BEGIN \(label)-----".utf8) {
+                text = []
+            } else if line.elementsEqual("-----END \(label)-----".utf8) {
+                guard let done = text, let der = Data(base64Encoded: Data(done)) else {
+                    throw ValidationError("\(path) has a block \(label) that is no Base64.")
+                }
+                blocks.append(Array(der))
+                text = nil
+            } else if text != nil {
+                text?.append(contentsOf: line)
+            }
+        }
+        return blocks
+    }
+
+    /// A public key: what `holdfastctl keygen` prints, PEM, or DER.
+    static func publicKey(_ path: String) throws -> ApproverKey {
+        let octets = try octets(path)
+        if octets.first == 0x30 { return try ApproverKey(der: octets) }
+        if let der = try pem(octets, "PUBLIC KEY", path).first { return try ApproverKey(der: der) }
+        let line = octets.prefix { $0 != 0x0A && $0 != 0x0D }
+        guard line.count <= 128, line.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw ValidationError("\(path) is no public key.")
+        }
+        return try ApproverKey(printed: String(decoding: line, as: UTF8.self))
+    }
+
+    /// Writes a file that is not there yet.
+    static func create(_ path: String, _ octets: [UInt8], mode: Int = 0o644) throws {
+        guard !FileManager.default.fileExists(atPath: path),
+            FileManager.default.createFile(
+                atPath: path, contents: Data(octets), attributes: [.posixPermissions: mode])
+        else { throw ValidationError("\(path) exists, or cannot be written; nothing is overwritten.") }
+    }
+}
+
+/// An approver's private key.
+struct ApproverKeyOptions: ParsableArguments {
+    @Option(help: "The approver's private key, as holdfastctl keygen writes it.", completion: .file())
+    var key: String
+    @Option(help: "A file with the password of the key, in one line.", completion: .file())
+    var passwordFile: String?
+
+    func read() throws -> ApproverPrivateKey {
+        let password = try passwordFile.map { try InputFile.octets($0).prefix { $0 != 0x0A && $0 != 0x0D } }
+        return try ApproverPrivateKey(
+            pem: String(decoding: try InputFile.octets(key), as: UTF8.self), password: password.map(Array.init))
+    }
+}
+
+/// Times and names on the command line.
+enum CommandValue {
+    static func time(_ seconds: Int64) -> String {
+        Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
+    }
+
+    static func seconds(_ text: String) throws -> Int64 {
+        guard text.utf8.count <= 32, let date = try? Date(text, strategy: .iso8601) else {
+            throw ValidationError("Give a time such as 2026-12-24T12:00:00Z.")
+        }
+        return Int64(date.timeIntervalSince1970)
+    }
+
+    static func id(_ text: String) throws -> RandomID {
+        guard let id = RandomID(hex: text.utf8) else {
+            throw ValidationError("A change is named by 32 hexadecimal digits.")
+        }
+        return id
+    }
+
+    static func digest(_ text: String) throws -> Digest {
+        guard let digest = Digest(hex: text.utf8) else {
+            throw ValidationError("A certificate or key is named by 64 lower-case hexadecimal digits.")
+        }
+        return digest
+    }
+
+    /// `NAME=VALUE`.
+    static func pair(_ text: String) throws -> (name: String, value: String) {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw ValidationError("Write it as NAME=FILE.") }
+        return (parts[0], parts[1])
+    }
+
+    /// A host of an app, `NAME` or `NAME:PORT`.
+    static func host(_ text: String, of app: AppName, _ catalog: Catalog) async throws -> CatalogHost {
+        let hosts = try await catalog.hosts(of: app)
+        let label = text.utf8.contains(UInt8(ascii: ":")) ? text : "\(text):443"
+        guard let host = hosts.first(where: { $0.label.utf8.elementsEqual(label.utf8) }) else {
+            throw ValidationError("\(app) has no host \(label); host list \(app) shows those that it has.")
+        }
+        return host
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("Changes and gates")
+struct ChangeTests {
+    private func refusal(_ report: GateReport) -> (Gate, String)? {
+        report.refusal.map { ($0.gate, $0.refusals.joined(separator: "\n")) }
+    }
+
+    @Test("A first change passes every gate, and its difference names what it adds")
+    func first() async throws {
+        try await World.run { world in
+            let proposal = try await world.propose()
+            #expect(refusal(proposal.report)?.1 == nil)
+            #expect(proposal.report.results.map(\.gate) == [.validation, .base, .lint, .replay, .outlook, .canary])
+            let lines = proposal.difference.lines
+            #expect(lines.contains("adds host api.example.com:443"))
+            #expect(lines.contains { $0.contains("adds certificate \(Digest(of: world.announced.der))") })
+            #expect(lines.contains("publishes trust-server, asked for every 300 s"))
+            let change = try await world.catalog.change(proposal.change)
+            #expect(try await change.state(world.catalog.approvers(), generation: 0, at: world.now) == .proposed)
+            #expect(Array(proposal.outlook.json) == change.outlook)
+        }
+    }
+
+    @Test("Each gate refuses in its turn, in words that name who would be lost")
+    func gates() async throws {
+        try await World.run { world in
+            try await world.publish()
+            // A format without a key, and a host that nobody looks at.
+            let content = try await world.draft()
+            let stranger = try Content(
+                app: world.app,
+                hosts: content.hosts + [
+                    ContentHost(
+                        name: "shop.example.com", certificates: content.hosts[0].certificates,
+                        keys: content.hosts[0].keys)
+                ], formats: content.formats,
+                end: content.end)
+            #expect(try await refusal(world.propose(stranger).report)?.0 == .validation)
+            let repository = try Content(
+                app: world.app, hosts: content.hosts,
+                formats: content.formats + [ContentFormat(.repository, refresh: 3_600)], end: content.end)
+            #expect(try await refusal(world.propose(repository).report)?.0 == .validation)
+            // Nothing but the certificate that is shown.
+            let alone = try await world.draft {
+                $0.removed = [Digest(of: world.announced.der), Digest(of: try world.announced.subjectPublicKeyInfo)]
+            }
+            let lint = try #require(try await refusal(world.propose(alone).report))
+            #expect(lint.0 == .lint)
+            #expect(lint.1.contains("api.example.com:443 has no backup: clients of challenge trust one certificate"))
+            // Without the certificate that is shown.
+            let dropped = try await world.draft {
+                $0.includesSeen = false
+                $0.removed = [Digest(of: world.shown.der), Digest(of: try world.shown.subjectPublicKeyInfo)]
+            }
+            let drop = try #require(try await refusal(world.propose(dropped).report))
+            #expect(drop.0 == .lint)
+            #expect(
+                drop.1.contains(
+                    "CertStore apps with the list lists/bank.json are locked out at api.example.com:443, 192.0.2.1"))
+            // Documents that end before the last client has asked.
+            let short = try #require(try await refusal(world.propose(world.draft { $0.lifetime = 86_400 }).report))
+            #expect(short.0 == .lint)
+            #expect(short.1.contains("documents can be signed until"))
+        }
+    }
+
+    @Test("Clients that hold what is replaced count: a certificate that is shown too early locks them out")
+    func stale() async throws {
+        try await World.run { world in
+            // Published with a backup that nobody will use.
+            let spare = try world.root.leaf(names: [.dns(World.host)])
+            try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
+            try await world.catalog.announce(
+                HostChain(spare.chain), from: Story.now + World.month, on: world.catalogHost, of: world.app,
+                by: "operator")
+            try await world.publish()
+            // A successor that is to be shown tomorrow.
+            try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
+            try await world.catalog.announce(
+                HostChain(world.announced.chain), from: Story.now + 86_400, on: world.catalogHost, of: world.app,
+                by: "operator")
+            let outlook = try #require(try await refusal(world.propose().report))
+            #expect(outlook.0 == .outlook)
+            #expect(outlook.1.contains("CertStore apps with the list lists/bank.json, replaced are locked out"))
+            // The same, shown once the last of them has asked.
+            try await world.catalog.announce(
+                HostChain(world.announced.chain), from: Story.now + World.month, on: world.catalogHost, of: world.app,
+                by: "operator")
+            #expect(try await refusal(world.propose().report)?.1 == nil)
+        }
+    }
+
+    @Test("What nobody has looked at for an hour is unknown, and stops a change")
+    func unseen() async throws {
+        try await World.run { world in
+            world.clock.advance(by: .seconds(3_700))
+            let unknown = try #require(try await refusal(world.propose().report))
+            #expect(unknown.0 == .outlook)
+            #expect(unknown.1.contains("more than an hour"))
+        }
+    }
+
+    @Test("A gate is forced only if approvers were asked, and never that of validation or base")
+    func forced() async throws {
+        try await World.run { world in
+            try await world.publish()
+            let alone = try await world.draft {
+                $0.removed = [Digest(of: world.announced.der), Digest(of: try world.announced.subjectPublicKeyInfo)]
+            }
+            await expectError(.invalidValue) { try await world.propose(alone, forcing: [.base]) }
+            let forced = try await world.propose(alone, forcing: [.lint, .outlook])
+            #expect(forced.report.results.first { $0.gate == .lint }?.isForced == true)
+            let other = try await world.propose(alone)
+            // An approval of the forced change is none of the other, and the other way round.
+            let approval = try await world.statement(.alice, of: forced.change)
+            #expect(try ApprovalText(approval.text).subject.forced == [.lint, .outlook])
+            await expectError(.notApproved) { try await world.publisher.publish(other.change) }
+            try await world.approve(other.change)
+            await expectError(.gate) { try await world.publisher.publish(other.change) }
+            try await world.approve(forced.change)
+            #expect(try await world.publisher.publish(forced.change) == .published(generation: 2))
+        }
+    }
+
+    @Test("A rejection is final, seven days are over, and a generation that moved ends a change")
+    func ends() async throws {
+        try await World.run { world in
+            let rejected = try await world.propose().change
+            try await world.approve(rejected)
+            try await world.catalog.add(try await world.statement(.carol, .reject, of: rejected))
+            await expectError(.rejected) { try await world.publisher.publish(rejected) }
+            await expectError(.outOfTurn) { try await world.approve(rejected) }
+
+            let old = try await world.propose().change
+            let moved = try await world.propose().change
+            try await world.approve(moved, by: [.alice, .carol])
+            try await world.publish()
+            await expectError(.outOfTurn) { try await world.publisher.publish(moved) }
+            try await world.pass(Change.span + 1)
+            await expectError(.outOfTurn) { try await world.publisher.publish(old) }
+            let chain = try await world.catalog.approvers()
+            for (id, state) in [(rejected, Change.State.rejected), (moved, .lapsed), (old, .lapsed)] {
+                let change = try await world.catalog.change(id)
+                #expect(change.state(chain, generation: 1, at: world.now) == state)
+            }
+        }
+    }
+
+    @Test("The proposer's approval does not count, nor one that has ended, nor two by one person")
+    func counting() async throws {
+        try await World.run { world in
+            let change = try await world.propose(proposer: try Approver.alice.identity).change
+            try await world.approve(change, by: [.alice, .bob])
+            try await world.catalog.add(try await world.statement(.bob, of: change, until: world.now + 7_000))
+            await expectError(.notApproved) { try await world.publisher.publish(change) }
+            try await world.catalog.add(try await world.statement(.carol, of: change, until: world.now + 10))
+            try await world.pass(60)
+            await expectError(.notApproved) { try await world.publisher.publish(change) }
+            try await world.catalog.add(try await world.statement(.carol, of: change))
+            #expect(try await world.publisher.publish(change) == .published(generation: 1))
+        }
+    }
+
+    @Test("An outlook that got worse ends the approvals, and the error says for whom")
+    func worse() async throws {
+        try await World.run { world in
+            let change = try await world.propose(forcing: [.lint, .outlook]).change
+            try await world.approve(change)
+            try await world.pass(60, showing: try world.root.leaf(names: [.dns(World.host)]))
+            let error = await expectError(.gate) { try await world.publisher.publish(change) }
+            #expect(error?.found.contains("are locked out, where approvers saw that they get in") == true)
+            await expectError(.outOfTurn) { try await world.publisher.publish(change) }
+        }
+    }
+}

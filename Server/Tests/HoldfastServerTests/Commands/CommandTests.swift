@@ -1,0 +1,153 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// The program itself, as an operator and approvers use it, on the folder that the library opens as well.
+@Suite("The command")
+struct CommandTests {
+    private static let program = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/debug/holdfast-server")
+
+    /// A folder with everything that an operator has before the first command.
+    private struct Desk {
+        let folder: URL
+        let authority: TestAuthority
+        let shown: TestCertificate
+        let next: TestCertificate
+        let clock = SystemWallClock()
+
+        var data: String { path("data") }
+
+        init(in folder: URL) throws {
+            self.folder = folder
+            authority = try TestAuthority.root()
+            shown = try authority.leaf(names: [.dns(World.host)])
+            next = try authority.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
+            for (index, name) in ["alice", "bob", "carol"].enumerated() {
+                let key = TUFSigningKey(index == 1 ? .p256 : .ed25519)
+                let pem = try #require(key.pem)
+                try Data(pem.utf8).write(to: folder.appending(path: "\(name).pem"))
+                let read = try ApproverPrivateKey(pem: pem).key
+                try Data(read.subjectPublicKeyInfo).write(to: folder.appending(path: "\(name).pub"))
+            }
+            try Data(TestCertificate.pem(authority.root).utf8).write(to: folder.appending(path: "roots.pem"))
+            try Data(next.chainPEM.utf8).write(to: folder.appending(path: "next.pem"))
+        }
+
+        func path(_ name: String) -> String { folder.appending(path: name).path }
+
+        /// Runs the program.
+        func run(_ arguments: String..., status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws
+            -> String
+        {
+            let process = Process()
+            process.executableURL = CommandTests.program
+            process.arguments = arguments
+            process.currentDirectoryURL = folder
+            let pipe = Pipe()
+            process.standardOutput = pipe
+            process.standardError = pipe
+            try process.run()
+            let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == status, "\(arguments): \(output)", sourceLocation: sourceLocation)
+            return output
+        }
+
+        func makeServer() throws {
+            _ = try run(
+                "genesis", "--approver", "alice=alice.pub", "--approver", "bob=bob.pub", "--approver",
+                "carol=carol.pub",
+                "--number", "2", "--output", "genesis.txt")
+            for name in ["alice", "bob", "carol"] {
+                _ = try run("sign", "genesis.txt", "--key", "\(name).pem", "--output", "\(name).sig", "--yes")
+            }
+            _ = try run(
+                "init", "--data", data, "--secret", path("secret"), "--no-recovery-copy", "--genesis", "genesis.txt",
+                "--signature", "alice.sig", "--signature", "bob.sig", "--signature", "carol.sig")
+            _ = try run(
+                "app", "add", "bank", "--data", data, "--anchors", "roots.pem", "--no-shipped-pins", "--canary", "0")
+            _ = try run("app", "key", "bank", "--data", data)
+            _ = try run("host", "add", "bank", World.host, "--data", data)
+            let begins = clock.now.addingTimeInterval(TimeInterval(World.month)).formatted(.iso8601)
+            _ = try run(
+                "next", "chain", "bank", World.host, "--data", data, "--chain", "next.pem", "--from", begins)
+        }
+
+        /// What the watcher does, by another process.
+        func see() async throws {
+            let open = try await ServerFolder(URL(filePath: data)).open(clock: clock)
+            let now = Int64(clock.now.timeIntervalSince1970)
+            try await open.catalog.note(
+                Observation(
+                    vantage: "test", address: "192.0.2.1", chain: HostChain(shown.chain), firstSeen: now, lastSeen: now),
+                of: CatalogHost(name: World.host), AppName("bank"))
+            await open.engine.close()
+        }
+    }
+
+    @Test("From nothing to a published list, as the README has it")
+    func first() async throws {
+        try await withFolder { folder in
+            let desk = try Desk(in: folder)
+            try desk.makeServer()
+            #expect(try desk.run("app", "list", "--data", desk.data) == "bank  bank  generation 0\n")
+            #expect(try desk.run("approvers", "--data", desk.data).contains("2 must approve"))
+            try await desk.see()
+            let proposed = try desk.run(
+                "change", "propose", "bank", "--data", desk.data, "--format", "list", "--include-seen", "--reason",
+                "first pins", "--proposer", "carol")
+            #expect(proposed.contains("adds host api.example.com:443"))
+            #expect(!proposed.contains("refused"))
+            let change = String(proposed.split(separator: "\n")[0].dropFirst("change ".count))
+            #expect(try desk.run("publish", change, "--data", desk.data, status: 1).contains("notApproved"))
+            _ = try desk.run("approve", change, "--data", desk.data, "--key", "carol.pem", "--yes")
+            _ = try desk.run("approve", change, "--data", desk.data, "--key", "alice.pem", "--yes")
+            // Carol proposed it.
+            #expect(try desk.run("publish", change, "--data", desk.data, status: 1).contains("notApproved"))
+            _ = try desk.run("approve", change, "--data", desk.data, "--key", "bob.pem", "--yes")
+            #expect(try desk.run("publish", change, "--data", desk.data, "--dry-run").contains("approved"))
+            #expect(try desk.run("change", "show", change, "--data", desk.data).contains("approve: alice"))
+            #expect(try desk.run("publish", change, "--data", desk.data).contains("published: generation 1"))
+            #expect(FileManager.default.fileExists(atPath: desk.path("data/public/lists/bank.json")))
+            #expect(try desk.run("change", "list", "bank", "--data", desk.data).contains("published"))
+            #expect(try desk.run("status", "--data", desk.data).contains("generation 1"))
+            #expect(try desk.run("doctor", "--data", desk.data).contains("all that is published was approved"))
+            _ = try desk.run("renew", "--data", desk.data)
+            let revert = try desk.run("revert", "bank", "--to", "1", "--data", desk.data, "--reason", "once more")
+            #expect(revert.contains("change "))
+            let second = String(revert.split(separator: "\n")[0].dropFirst("change ".count))
+            _ = try desk.run("reject", second, "--data", desk.data, "--key", "carol.pem", "--yes")
+            #expect(try desk.run("publish", second, "--data", desk.data, status: 1).contains("rejected"))
+        }
+    }
+
+    @Test("What is wrong is named, with an exit code for each kind, and nothing is overwritten")
+    func mistakes() async throws {
+        try await withFolder { folder in
+            let desk = try Desk(in: folder)
+            #expect(try desk.run("status", "--data", desk.data, status: 3).contains("holdfast-server init"))
+            try desk.makeServer()
+            #expect(
+                try desk.run(
+                    "init", "--data", desk.data, "--secret", desk.path("other"), "--no-recovery-copy", "--genesis",
+                    "genesis.txt", "--signature", "alice.sig", "--signature", "bob.sig", "--signature", "carol.sig",
+                    status: 3
+                ).contains("a server is never overwritten"))
+            #expect(
+                try desk.run("app", "add", "!", "--data", desk.data, "--anchors", "roots.pem", status: 2).contains(
+                    "app"))
+            #expect(try desk.run("approve", "x", "--data", desk.data, "--key", "alice.pem", status: 2).contains("32"))
+            let lock = try ServerFolder(URL(filePath: desk.data)).lock()
+            #expect(try desk.run("renew", "--data", desk.data, status: 3).contains("folderInUse"))
+            withExtendedLifetime(lock) {}
+            // The secret is lost.
+            try FileManager.default.removeItem(atPath: desk.path("secret"))
+            #expect(try desk.run("doctor", "--data", desk.data, status: 1).contains("fault"))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// A server with one app, one host, a certificate that it shows and one that it announced, on a clock that a test turns.
+struct World: Sendable {
+    static let host = "api.example.com"
+    static let customer = "gcx"
+
+    let folder: URL
+    let clock: ManualClock
+    let engine: SQLiteEngine
+    let catalog: Catalog
+    let publisher: Publisher
+    let root: TestAuthority
+    /// What the host shows.
+    let shown: TestCertificate
+    /// What it announced, to be shown in 31 days.
+    let announced: TestCertificate
+    let app: AppName
+    let catalogHost: CatalogHost
+    let story: Story
+
+    static let month: Int64 = 31 * 86_400
+    static let formats: [ContentFormat] = {
+        let kinds: [ContentFormat.Kind] = [.list, .challenge, .pinFile]
+        return kinds.compactMap { try? ContentFormat($0, refresh: 3_600) }
+            + [try? ContentFormat(.trustServer, refresh: 300, customer: customer)].compactMap(\.self)
+    }()
+
+    static func secret() -> SigningSecret { SealedKeyTests.secret() }
+
+    /// Runs a test in a new world.
+    static func run(
+        number: Int = 2, canary: Int64 = 0, _ body: (World) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            let world = try await World(in: folder, number: number, canary: canary)
+            try await body(world)
+            await world.engine.close()
+        }
+    }
+
+    private init(in folder: URL, number: Int, canary: Int64) async throws {
+        self.folder = folder
+        clock = ManualClock(now: Date(timeIntervalSince1970: TimeInterval(Story.now)))
+        engine = try SQLiteEngine(folder.appending(path: "server.db"), clock: clock)
+        story = try Story(number: number)
+        catalog = try await Catalog(
+            creating: engine, server: Story.server, genesis: story.genesis,
+            head: HeadFile(folder.appending(path: "head")))
+        root = try TestAuthority.root(clock: clock)
+        shown = try root.leaf(names: [.dns(Self.host)])
+        announced = try root.leaf(names: [.dns(Self.host)]) { $0.notAfter = .days(180) }
+        app = try AppName("bank")
+        catalogHost = try CatalogHost(name: Self.host)
+        try await catalog.addApp(
+            app, displayName: "Bank",
+            settings: AppSettings(canary: canary, anchors: [root.root], builds: []), by: "operator")
+        try await catalog.set(catalogHost, of: app, by: "operator")
+        publisher = Publisher(
+            catalog,
+            folder: PublicFolder(folder.appending(path: "public"), versions: folder.appending(path: "versions")),
+            secret: Self.secret())
+        try await addKeys()
+        try await catalog.announce(
+            HostChain(announced.chain), from: Story.now + Self.month, on: catalogHost, of: app, by: "operator")
+        try await see(shown)
+    }
+
+    private func addKeys() async throws {
+        let list = try SealedKey(
+            sealing: SigningKey().pem, at: SealedKeyTests.place("list-1"), with: Self.secret())
+        try await catalog.add(Catalog.Key(sealed: list), by: "operator")
+        let trust = try TrustServerKey(customer: Self.customer, kind: .p256, at: clock.now)
+        let sealed = try SealedKey(
+            sealing: trust.privateKeyPEM, at: SealedKeyTests.place("trust-1", .trustServer), with: Self.secret())
+        try await catalog.add(Catalog.Key(sealed: sealed, certificate: Array(trust.certificate)), by: "operator")
+    }
+
+    var now: Int64 { Int64(clock.now.timeIntervalSince1970) }
+
+    /// The host shows a certificate now.
+    func see(_ certificate: TestCertificate) async throws {
+        try await catalog.note(
+            Observation(
+                vantage: "test", address: "192.0.2.1", chain: HostChain(certificate.chain), firstSeen: now,
+                lastSeen: now),
+            of: catalogHost, app)
+    }
+
+    /// Time passes, and the host is seen again with the same certificate.
+    func pass(_ seconds: Int64, showing certificate: TestCertificate? = nil) async throws {
+        clock.advance(by: .seconds(seconds))
+        try await see(certificate ?? shown)
+    }
+
+    func draft(_ change: (inout Catalog.ContentWishes) throws -> Void = { _ in }) async throws -> Content {
+        var wishes = Catalog.ContentWishes(formats: Self.formats, includesSeen: true)
+        try change(&wishes)
+        return try await catalog.draft(of: app, wishes)
+    }
+
+    func propose(
+        _ content: Content? = nil, forcing: Set<Gate> = [], proposer: HoldfastServer.Digest? = nil
+    ) async throws -> Publisher.Proposal {
+        var generator = SystemRandomNumberGenerator()
+        let content = if let content { content } else { try await draft() }
+        return try await publisher.propose(
+            content, forcing: forcing, proposer: proposer, reason: "a test", using: &generator)
+    }
+
+    /// What somebody says about a change.
+    func statement(
+        _ approver: Approver, _ verdict: ApprovalText.Verdict = .approve, of change: RandomID, until end: Int64? = nil
+    ) async throws -> SignedApproval {
+        let chain = try await catalog.approvers()
+        let subject = try await catalog.change(change).subject(for: chain)
+        return try approver.says(verdict, subject, until: end ?? now + 86_400)
+    }
+
+    func approve(_ change: RandomID, by approvers: [Approver] = [.alice, .bob]) async throws {
+        for approver in approvers { try await catalog.add(try await statement(approver, of: change)) }
+    }
+
+    /// Proposes, approves and publishes.
+    @discardableResult
+    func publish(_ content: Content? = nil, forcing: Set<Gate> = []) async throws -> RandomID {
+        let proposal = try await propose(content, forcing: forcing)
+        try await approve(proposal.change)
+        try await publisher.publish(proposal.change)
+        return proposal.change
+    }
+}
+
+extension TestCertificate {
+    var subjectPublicKeyInfo: [UInt8] {
+        get throws { Array(try X509Certificate(der: der).subjectPublicKeyInfo) }
+    }
+}

@@ -1,0 +1,33 @@
+/// What comes first of several answers; later ones change nothing. One task waits for it.
+final class FirstAnswer<Value: Sendable>: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Value, Never>?
+        var answer: Value?
+    }
+
+    private let state = Lock(State())
+
+    var isSettled: Bool { state.withLock { $0.answer != nil } }
+
+    var value: Value {
+        get async {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLock { state in
+                    if state.answer == nil { state.continuation = continuation }
+                    return state.answer
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        }
+    }
+
+    func settle(_ value: Value) {
+        let continuation = state.withLock { state -> CheckedContinuation<Value, Never>? in
+            guard state.answer == nil else { return nil }
+            state.answer = value
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        continuation?.resume(returning: value)
+    }
+}
