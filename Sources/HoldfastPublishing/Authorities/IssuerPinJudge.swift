@@ -3,8 +3,6 @@ import Holdfast
 
 /// Makes the findings about pins of issuers, host by host.
 struct IssuerPinJudge {
-    private typealias Coverage = IssuerPinCoverage
-
     private let inputs: PublicationOutlook.Inputs
     private let given: AuthorityHierarchy?
     private let begins: Int64
@@ -26,15 +24,6 @@ struct IssuerPinJudge {
     private struct Served {
         let leaf: X509Certificate
         let issuers: [X509Certificate]
-    }
-
-    /// The chains that are judged for a host on a platform.
-    private struct Chains {
-        let scope: AuthorityScope
-        /// What is shown, as if it had another key.
-        var served: [AuthorityScope.Chain] = []
-        var known: [AuthorityScope.Chain] = []
-        var unannounced: [AuthorityScope.Chain] = []
     }
 
     init(_ inputs: PublicationOutlook.Inputs, _ hierarchy: AuthorityHierarchy?) throws(PublishingError) {
@@ -67,13 +56,27 @@ struct IssuerPinJudge {
             served.isEmpty || served.allSatisfy { given?.hasIssued(anyOf: [$0.leaf] + $0.issuers) ?? false }
         let hierarchy = isOfAuthority ? given : nil
         for platform in platforms.indices {
-            let chains = try chains(to: host, served, hierarchy, on: platform)
-            for held in documents where held.isDialed(host) {
-                for (client, pinning) in held.clients {
-                    judge(
-                        chains, held, client, pinning, of: host, index, on: platforms[platform],
-                        isOfAuthority: isOfAuthority || given == nil)
+            let authorities = try scope(of: served, hierarchy, on: platform)
+            let shown = try chains(served, of: host, in: authorities)
+            let clients = documents.filter { $0.isDialed(host) }.flatMap { held in
+                relying(on: shown, held, of: host, in: authorities, platforms[platform], isShown: !input.shown.isEmpty)
+            }
+            // Most documents pin servers' own keys, and nothing more needs to be judged then.
+            guard !clients.isEmpty else { continue }
+            let judged = try chains(of: host, in: authorities, isKnown: hierarchy != nil, on: platforms[platform])
+            for client in clients {
+                var (gaps, unannounced): ([IssuerPinCoverage.Gap], [IssuerPinCoverage.Gap]) = ([], [])
+                for period in client.periods {
+                    gaps += judged.known.compactMap { gap(in: $0, client, period, host, authorities, platforms[platform]) }
+                    unannounced += judged.unannounced.compactMap {
+                        gap(in: $0, client, period, host, authorities, platforms[platform])
+                    }
                 }
+                findings.append(
+                    .init(
+                        host: host.description, hostIndex: index, document: client.held.index, client: client.kind,
+                        platform: platforms[platform].name, isOfAuthority: isOfAuthority || given == nil,
+                        chains: judged.known.count, gaps: gaps, unannounced: unannounced))
             }
         }
     }
@@ -87,41 +90,51 @@ struct IssuerPinJudge {
 
     // MARK: Chains
 
-    private mutating func chains(
-        to host: DialedHost, _ served: [Served], _ hierarchy: AuthorityHierarchy?, on index: Int
-    ) throws(PublishingError) -> Chains {
-        // The names above what is shown lead to the anchors that have signed it.
-        let key = ScopeKey(
-            platform: index, certificates: served.flatMap(\.issuers) + (hierarchy?.certificates ?? []))
-        let platform = platforms[index]
+    private mutating func scope(
+        of served: [Served], _ hierarchy: AuthorityHierarchy?, on index: Int
+    ) throws(PublishingError) -> AuthorityScope {
+        // An anchor may have issued the server's certificate itself.
         let names = Set(served.map(\.leaf.issuer))
-        let above = platform.validator.anchors.certificates.filter { names.contains($0.subject) }
-        let scope: AuthorityScope
-        if let known = scopes[key] {
-            scope = known
-        } else {
-            scope = try AuthorityScope(key.certificates + above, on: platform, at: inputs.now)
-        }
-        if above.isEmpty { scopes[key] = scope }
-        let (first, last) = (Date(wholeSeconds: begins), Date(wholeSeconds: ends))
-        var chains = Chains(scope: scope)
+        let signers = platforms[index].validator.anchors.certificates.filter { names.contains($0.subject) }
+        let key = ScopeKey(
+            platform: index, certificates: served.flatMap(\.issuers) + (hierarchy?.certificates ?? []) + signers)
+        if let known = scopes[key] { return known }
+        let scope = try AuthorityScope(key.certificates, on: platforms[index], at: inputs.now)
+        scopes[key] = scope
+        return scope
+    }
+
+    /// What is shown, as if it had another key.
+    private func chains(
+        _ served: [Served], of host: DialedHost, in scope: AuthorityScope
+    ) throws(PublishingError) -> [AuthorityScope.Chain] {
+        var chains: [AuthorityScope.Chain] = []
         for one in served {
             let signer = scope.hierarchy.certificates.first {
                 $0.subject == one.leaf.issuer && one.leaf.isSigned(by: $0)
             }
-            guard let signer else { continue }
-            if let chain = try scope.chain(to: host, through: one.issuers, signedBy: signer, unknown: 0) {
-                chains.served.append(chain)
-            }
+            guard let signer,
+                let chain = try scope.chain(to: host, through: one.issuers, signedBy: signer, unknown: 0)
+            else { continue }
+            chains.append(chain)
         }
-        if hierarchy != nil {
+        return chains
+    }
+
+    /// What the authority may issue.
+    private mutating func chains(
+        of host: DialedHost, in scope: AuthorityScope, isKnown: Bool, on platform: ClientPlatform
+    ) throws(PublishingError) -> (known: [AuthorityScope.Chain], unannounced: [AuthorityScope.Chain]) {
+        var (known, unannounced): ([AuthorityScope.Chain], [AuthorityScope.Chain]) = ([], [])
+        let (first, last) = (Date(wholeSeconds: begins), Date(wholeSeconds: ends))
+        if isKnown {
             var trusted: Set<X509Certificate> = []
             for way in scope.hierarchy.waysOfServers {
                 guard let chain = try scope.chain(to: host, through: way, unknown: 0),
                     scope.isTrusted(chain, of: host, from: first, until: last)
                 else { continue }
                 trusted.insert(way[0])
-                chains.known.append(chain)
+                known.append(chain)
             }
             note(trusted, of: scope.hierarchy, on: platform)
         }
@@ -130,10 +143,10 @@ struct IssuerPinJudge {
                 guard let chain = try scope.chain(to: host, through: way, unknown: unknown),
                     scope.isTrusted(chain, of: host, from: first, until: last)
                 else { continue }
-                chains.unannounced.append(chain)
+                unannounced.append(chain)
             }
         }
-        return chains
+        return (known, unannounced)
     }
 
     /// Notes the authorities that issue to servers and that a platform does not trust, unless their time is over.
@@ -155,48 +168,57 @@ struct IssuerPinJudge {
 
     // MARK: Clients
 
-    private mutating func judge(
-        _ chains: Chains, _ held: HeldDocument, _ client: PublicationOutlook.Client, _ pinning: Pin.Subject?,
-        of host: DialedHost, _ hostIndex: Int, on platform: ClientPlatform, isOfAuthority: Bool
-    ) {
-        var (gaps, unannounced): ([IssuerPinCoverage.Gap], [IssuerPinCoverage.Gap]) = ([], [])
-        var isFound = false
-        for period in periods[held.index] {
-            let first = max(begins, period.begins)
-            var last = min(ends, period.ends)
-            guard first < last else { continue }
-            func spans(_ chain: AuthorityScope.Chain) -> (ClientTrial, [PublicationOutlook.Span]) {
-                let trial = ClientTrial(
-                    held, pinning: pinning, isBeginning: false, host: host, chain: chain.presented,
-                    validator: chains.scope.validator)
-                let boundaries = Set(
-                    ClientPlatform.boundaries(of: chain.issuers) + platform.boundaries + held.boundaries
-                ).filter { first < $0 && $0 < last }.sorted()
-                return (trial, SpanSearch(begins: first, ends: last, boundaries: boundaries).spans(of: trial))
+    /// Clients whose pins of issuers let in what is shown.
+    private struct Relying {
+        let held: HeldDocument
+        let kind: PublicationOutlook.Client
+        let pinning: Pin.Subject?
+        /// When they hold the document and get in; what ends that is for the outlook to say.
+        var periods: [Range<Int64>] = []
+    }
+
+    private func relying(
+        on shown: [AuthorityScope.Chain], _ held: HeldDocument, of host: DialedHost, in scope: AuthorityScope,
+        _ platform: ClientPlatform, isShown: Bool
+    ) -> [Relying] {
+        held.clients.compactMap { kind, pinning in
+            var client = Relying(held: held, kind: kind, pinning: pinning)
+            for period in periods[held.index] {
+                let (first, last) = (max(begins, period.begins), min(ends, period.ends))
+                guard first < last else { continue }
+                var end = last
+                if isShown {
+                    let served = shown.map { spans(of: $0, client, first..<last, host, scope, platform).spans }
+                        .filter { $0.first?.getsIn == true }
+                    guard !served.isEmpty else { continue }
+                    end = served.joined().filter { !$0.getsIn }.map(\.begins.wholeSeconds).min() ?? last
+                }
+                client.periods.append(first..<end)
             }
-            // Whether pins of issuers let in what is shown, and until when: what ends then is for the outlook to say.
-            if !chains.served.isEmpty || !inputs.hosts[hostIndex].shown.isEmpty {
-                let served = chains.served.map { spans($0).1 }.filter { $0.first?.getsIn == true }
-                guard !served.isEmpty else { continue }
-                let refusals = served.flatMap(\.self).filter { !$0.getsIn }.map(\.begins.wholeSeconds)
-                last = min(last, refusals.min() ?? last)
-            }
-            isFound = true
-            gaps += chains.known.compactMap { Self.gap(in: $0, spans($0)) }
-            unannounced += chains.unannounced.compactMap { Self.gap(in: $0, spans($0)) }
+            return client.periods.isEmpty ? nil : client
         }
-        guard isFound else { return }
-        findings.append(
-            .init(
-                host: host.description, hostIndex: hostIndex, document: held.index, client: client,
-                platform: platform.name, isOfAuthority: isOfAuthority, chains: chains.known.count, gaps: gaps,
-                unannounced: unannounced))
+    }
+
+    private func spans(
+        of chain: AuthorityScope.Chain, _ client: Relying, _ period: Range<Int64>, _ host: DialedHost,
+        _ scope: AuthorityScope, _ platform: ClientPlatform
+    ) -> (trial: ClientTrial, spans: [PublicationOutlook.Span]) {
+        let trial = ClientTrial(
+            client.held, pinning: client.pinning, isBeginning: false, host: host, chain: chain.presented,
+            validator: scope.validator)
+        let boundaries = Set(
+            ClientPlatform.boundaries(of: chain.issuers) + platform.boundaries + client.held.boundaries
+        ).filter { period.lowerBound < $0 && $0 < period.upperBound }.sorted()
+        let search = SpanSearch(begins: period.lowerBound, ends: period.upperBound, boundaries: boundaries)
+        return (trial, search.spans(of: trial))
     }
 
     /// Where pins refuse a chain; nil if they let it in as long as its certificates are valid.
-    private static func gap(
-        in chain: AuthorityScope.Chain, _ judged: (trial: ClientTrial, spans: [PublicationOutlook.Span])
+    private func gap(
+        in chain: AuthorityScope.Chain, _ client: Relying, _ period: Range<Int64>, _ host: DialedHost,
+        _ scope: AuthorityScope, _ platform: ClientPlatform
     ) -> IssuerPinCoverage.Gap? {
+        let judged = spans(of: chain, client, period, host, scope, platform)
         let refused = judged.spans.first { span in
             !span.getsIn && span.cause?.code != .certificate && span.cause?.code != .list
         }

@@ -78,6 +78,8 @@ struct CheckReport: Encodable {
     var published: PublishedVerdict?
     /// What each version means; absent unless there are several.
     var publishedVersions: [PublishedVerdict]?
+    /// Whether pins of issuers let in whatever the authority may issue next; absent if clients do not depend on them.
+    var issuerPins: IssuerPinReport?
     /// What is unusual about the order of the chain, and what was not checked.
     var remarks: [String]?
     var failure: Failure?
@@ -94,13 +96,20 @@ struct CheckReport: Encodable {
     /// What the server presented; nil if nothing was decided.
     var presented: PresentedChain?
 
-    var expiresSoon: Bool { !(expiring ?? []).isEmpty || published?.expiresSoon == true }
+    /// What there is to say about pins of issuers, in words.
+    var issuerPinLines: [String] = []
+    /// Whether the authority may issue what clients refuse.
+    var isIssuerPinningIncomplete = false
+
+    var expiresSoon: Bool {
+        !(expiring ?? []).isEmpty || published?.expiresSoon == true || isIssuerPinningIncomplete
+    }
 
     private enum CodingKeys: CodingKey {
         case outcome, host, port, address, addresses, proxy, tls, asksForClientCertificate, time, chain, anchor, rules,
             configuredPins
-        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, remarks, failure,
-            error
+        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, issuerPins,
+            remarks, failure, error
     }
 
     /// Makes a report in which nothing is known yet.
@@ -237,7 +246,10 @@ extension CheckReport {
             }
             if let remaining = published.remaining { output.line("  \(remaining)") }
         }
-        guard expiresSoon else { return }
+        for line in issuerPinLines {
+            output.line("  \(SafeText.escapedLine(line))", isIssuerPinningIncomplete ? .bad : .good)
+        }
+        guard !(expiring ?? []).isEmpty || published?.expiresSoon == true else { return }
         output.line()
         output.line("Expires too soon", .bad)
         if let published, published.expiresSoon, let remaining = published.remaining {

@@ -1,4 +1,5 @@
 import HoldfastOutput
+import HoldfastPublishing
 
 /// The table that `check` prints for several hosts: a line for each, and how many there are of each kind.
 struct CheckTable {
@@ -76,6 +77,10 @@ extension CheckReport {
     /// One line that says why.
     fileprivate var shortReason: String {
         if let error { return error.code }
+        let issuers = issuerPinLines.first.map { SafeText.escapedLine($0) }
+        if issuerPins?.isKnown == false, outcome == .unknown, published?.verdict == PublicationOutlook.Verdict.in.rawValue {
+            return issuers ?? ""
+        }
         if let published, outcome == .unknown { return SafeText.escapedLine(published.text) }
         if let failure {
             return SafeText.escapedLine("\(failure.code): expected \(failure.expected), found \(failure.found)")
@@ -84,6 +89,7 @@ extension CheckReport {
             let rest = (expiring?.count ?? 1) - 1
             return SafeText.escapedLine(first.text + (rest > 0 ? " and \(rest) more" : ""))
         }
+        if isIssuerPinningIncomplete, published?.expiresSoon == false { return issuers ?? "" }
         if let published {
             let remaining = published.remaining.map { " (\($0))" } ?? ""
             return SafeText.escapedLine(published.text + remaining)

@@ -11,6 +11,8 @@ struct PublishedOutlook {
     var staleness = TimeSpan.days(30)
     /// How soon an end is too soon; nil for only what is now.
     var watch: ExpiryWatch?
+    /// The certificates of the authority, current and announced; nil if nobody has given them.
+    var authority: AuthorityHierarchy?
 
     /// How far it looks ahead at least, to say until when clients get in.
     private static let span = Duration.seconds(400 * 86_400)
@@ -25,12 +27,26 @@ struct PublishedOutlook {
             let counted = rows.filter { $0.holders != .older && ($0.begins.map { $0 < end } ?? true) }
             reports[index].take(counted, of: documents.map(\.name), at: now, watchedUntil: end, open: open)
         }
+        try judgeIssuerPins(of: &reports, at: now)
     }
 
-    /// What was judged about each report, and what is unknown about the clients whatever hosts show; nil if nothing is.
-    func rows(
-        of reports: [CheckReport], at now: Date
-    ) throws(CommandFailure) -> (rows: [[PublicationOutlook.Row]], open: String?) {
+    /// Says of each host whether its pins of issuers let in what the authority may issue next.
+    private func judgeIssuerPins(of reports: inout [CheckReport], at now: Date) throws(CommandFailure) {
+        let inputs = inputs(of: reports, at: now, span: watched)
+        let coverage = try CommandFailure.rethrowing { () throws(PublishingError) in
+            try IssuerPinCoverage(judging: inputs.all, issuedBy: authority)
+        }
+        for index in reports.indices where reports[index].error == nil {
+            reports[index].take(
+                IssuerPinReport(coverage, ofHost: inputs.places[index].host, isGiven: authority != nil),
+                isGiven: authority != nil)
+        }
+    }
+
+    /// The inputs of an outlook, and where among them each report is.
+    private func inputs(
+        of reports: [CheckReport], at now: Date, span: Duration
+    ) -> (all: PublicationOutlook.Inputs, places: [(host: Int, chain: Int)]) {
         var hosts: [PublicationOutlook.Host] = []
         var places: [(host: Int, chain: Int)] = []
         for report in reports {
@@ -41,9 +57,17 @@ struct PublishedOutlook {
             places.append((index, hosts[index].shown.count))
             hosts[index].shown.append(report.presentation(at: now))
         }
-        let inputs = PublicationOutlook.Inputs(
+        let all = PublicationOutlook.Inputs(
             documents: documents, hosts: hosts, platforms: platforms, appVersions: appVersions,
-            staleness: .seconds(staleness.seconds), span: max(Self.span, watched), now: now)
+            staleness: .seconds(staleness.seconds), span: span, now: now)
+        return (all, places)
+    }
+
+    /// What was judged about each report, and what is unknown about the clients whatever hosts show; nil if nothing is.
+    func rows(
+        of reports: [CheckReport], at now: Date
+    ) throws(CommandFailure) -> (rows: [[PublicationOutlook.Row]], open: String?) {
+        let (inputs, places) = inputs(of: reports, at: now, span: max(Self.span, watched))
         let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in
             try PublicationOutlook(judging: inputs)
         }
@@ -59,6 +83,15 @@ struct PublishedOutlook {
 }
 
 extension CheckReport {
+    /// - Parameter isGiven: whether the authority's certificates were given; only then an incomplete set is a bad answer.
+    fileprivate mutating func take(_ issuerPins: IssuerPinReport?, isGiven: Bool) {
+        guard let issuerPins else { return }
+        self.issuerPins = issuerPins
+        isIssuerPinningIncomplete = isGiven && issuerPins.isKnown && !issuerPins.isComplete
+        issuerPinLines = issuerPins.lines(isGiven: isGiven)
+        if isGiven, !issuerPins.isKnown, outcome == .trusted { outcome = .unknown }
+    }
+
     /// What the host showed, for the outlook.
     fileprivate func presentation(at now: Date) -> PublicationOutlook.Presentation {
         let place = address ?? proxy ?? host
