@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastPublishing
+import HoldfastSigning
 import HoldfastTesting
 import Testing
 

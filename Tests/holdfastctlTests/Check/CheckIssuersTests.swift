@@ -41,7 +41,7 @@ struct CheckIssuersTests {
                     site, server, second,
                     [
                         "check", SigningSite.name, "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)",
-                        "--timeout", "60",
+                        "--timeout", "60s",
                     ])
             }
         }

@@ -32,7 +32,7 @@ struct GateRepositoryTests {
     private static func gate(_ server: LoopbackTLSServer, next: String) -> [String] {
         [
             "gate", SigningSite.name, "--next", next, "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)",
-            "--timeout", "60", "--no-shipped-pins",
+            "--timeout", "60s", "--no-shipped-pins",
         ]
     }
 
@@ -202,7 +202,7 @@ struct GateRepositoryTests {
                     let run = try await site.run(["trust-server"] + arguments)
                     try #require(run.status == 0, "\(run.output) \(run.errors)")
                 }
-                try await trust("init", "--customer", "acme", "--key", "p-256")
+                try await trust("init", "--customer", "acme", "--kind", "p-256")
                 try site.write("data/acme.domains", "\(SigningSite.name):443\n")
                 let publish = [
                     "publish", "--customer", "acme", "--domains", "data/acme.domains", "--output", "output", "--ca",

@@ -262,7 +262,7 @@ struct ListTests {
             let leaf = try site.leaf("wild.pem", [.dns("*.example.com")])
             try site.leaf("next.pem")
             try await withLoopbackTLSServer(serving: leaf) { server in
-                let place = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60"]
+                let place = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
                 #expect(try await site.sign(["wild.pem", "--list", "pins.json"]).status == 0)
                 let before = try site.text("pins.json")
                 let refused = try await site.sign(["next.pem", "--list", "pins.json"] + place)
