@@ -27,7 +27,8 @@ struct AuthorityScope {
         let anchors = platform.validator.anchors
         let names = Set(certificates.flatMap { [$0.subject, $0.issuer] })
         let hierarchy = try AuthorityHierarchy(
-            certificates.filter(\.isAuthority) + anchors.certificates.filter { names.contains($0.subject) && $0.isAuthority })
+            certificates.filter(\.isAuthority)
+                + anchors.certificates.filter { names.contains($0.subject) && $0.isAuthority })
         let all = hierarchy.certificates
         let copies: [StandInAuthority]
         var originals: [X509Certificate: X509Certificate] = [:]

@@ -67,7 +67,9 @@ struct IssuerPinJudge {
             for client in clients {
                 var (gaps, unannounced): ([IssuerPinCoverage.Gap], [IssuerPinCoverage.Gap]) = ([], [])
                 for period in client.periods {
-                    gaps += judged.known.compactMap { gap(in: $0, client, period, host, authorities, platforms[platform]) }
+                    gaps += judged.known.compactMap {
+                        gap(in: $0, client, period, host, authorities, platforms[platform])
+                    }
                     unannounced += judged.unannounced.compactMap {
                         gap(in: $0, client, period, host, authorities, platforms[platform])
                     }

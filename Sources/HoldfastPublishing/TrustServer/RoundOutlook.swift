@@ -9,7 +9,8 @@ struct RoundOutlook {
     private let answers: [(host: DialedHost, answer: PublishingRound.Answer)]
 
     init(
-        _ answers: [(host: DialedHost, answer: PublishingRound.Answer)], of customer: String, signedBy key: TrustServerKey
+        _ answers: [(host: DialedHost, answer: PublishingRound.Answer)], of customer: String,
+        signedBy key: TrustServerKey
     ) {
         self.answers = answers
         self.customer = customer

@@ -76,7 +76,8 @@ package struct StandInAuthority: Sendable {
             let lost = P256.Signing.PrivateKey()
             let key = keys[Authority(certificate)] ?? lost
             return StandInAuthority(
-                certificate: try copy(of: certificate, for: key, signedBy: signer.flatMap { keys[Authority($0)] } ?? lost),
+                certificate: try copy(
+                    of: certificate, for: key, signedBy: signer.flatMap { keys[Authority($0)] } ?? lost),
                 subject: Array(certificate.subject.der), key: key)
         }
     }

@@ -78,7 +78,9 @@ extension CheckReport {
     fileprivate var shortReason: String {
         if let error { return error.code }
         let issuers = issuerPinLines.first.map { SafeText.escapedLine($0) }
-        if issuerPins?.isKnown == false, outcome == .unknown, published?.verdict == PublicationOutlook.Verdict.in.rawValue {
+        if issuerPins?.isKnown == false, outcome == .unknown,
+            published?.verdict == PublicationOutlook.Verdict.in.rawValue
+        {
             return issuers ?? ""
         }
         if let published, outcome == .unknown { return SafeText.escapedLine(published.text) }

@@ -205,7 +205,9 @@ struct SignCommand: AsyncParsableCommand {
             return try draft.signed(by: key)
         }
         if let preview = try PinListFile(list).preview(signedBy: try key.publicKey, at: now, sign) {
-            let names = entries.map(\.name).filter { replace || preview.new.hasLost(anyOf: preview.old, for: $0, at: now) }
+            let names = entries.map(\.name).filter {
+                replace || preview.new.hasLost(anyOf: preview.old, for: $0, at: now)
+            }
             if !names.isEmpty {
                 try await check.check(preview, concerning: names, of: list, by: connection, at: now)
             }

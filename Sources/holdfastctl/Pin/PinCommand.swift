@@ -155,7 +155,10 @@ struct PinCommand: AsyncParsableCommand {
                 throw ValidationError("\(source.quotedAddress) is neither a file nor a host: \(error)")
             }
         }
-        guard !hosts.isEmpty || (authority == nil && issuers.issuers.isEmpty ? connection.isEmpty : !connection.concernsConnections) && !insecure
+        guard
+            !hosts.isEmpty
+                || (authority == nil && issuers.issuers.isEmpty ? connection.isEmpty : !connection.concernsConnections)
+                    && !insecure
         else {
             throw ValidationError(
                 "Connection options, such as --ca and --starttls, and --insecure go with a host, not with files.")

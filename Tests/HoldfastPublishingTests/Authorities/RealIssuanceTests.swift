@@ -26,7 +26,9 @@ struct RealIssuanceTests {
             let roots = try (0..<Int.random(in: 1...3, using: &random)).map { number in
                 try TestAuthority.root(name: .commonName("Root \(number)"), clock: clock)
             }
-            for (index, root) in roots.enumerated() { variants.append(.init(owner: index, signer: index, authority: root)) }
+            for (index, root) in roots.enumerated() {
+                variants.append(.init(owner: index, signer: index, authority: root))
+            }
             var owners = roots
             for number in 0..<Int.random(in: 1...4, using: &random) {
                 let signer = Int.random(in: owners.indices, using: &random)
@@ -63,7 +65,8 @@ struct RealIssuanceTests {
             let above = variants.filter { next in
                 next.owner == variant.signer && next.owner != variant.owner && !passed.contains(next.owner)
             }
-            return [[variant]] + above.flatMap { ways(from: $0, below: passed + [variant.owner]) }.map { [variant] + $0 }
+            return [[variant]]
+                + above.flatMap { ways(from: $0, below: passed + [variant.owner]) }.map { [variant] + $0 }
         }
 
         var certifying: Set<Int> { Set(variants.filter { $0.owner != $0.signer }.map(\.signer)) }

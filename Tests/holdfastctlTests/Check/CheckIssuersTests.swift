@@ -55,7 +55,8 @@ struct CheckIssuersTests {
         try site.write(file, run.output)
     }
 
-    @Test("A pin of the intermediate in use is good until the authority's others are known; then it is 4, and says which")
+    @Test(
+        "A pin of the intermediate in use is good until the authority's others are known; then it is 4, and says which")
     func incomplete() async throws {
         try await Self.with { site, _, second, check in
             try await Self.pin(site, "one.json", "first.pem")
@@ -124,7 +125,8 @@ struct CheckIssuersTests {
         }
     }
 
-    @Test("pin --authority prints pins that are complete for the authority's certificates, and otherwise what is missing")
+    @Test(
+        "pin --authority prints pins that are complete for the authority's certificates, and otherwise what is missing")
     func authority() async throws {
         try await Self.with { site, _, _, _ in
             let next = try TestAuthority.root(name: "Next Root")

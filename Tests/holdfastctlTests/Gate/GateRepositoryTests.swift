@@ -53,7 +53,8 @@ struct GateRepositoryTests {
         }
     }
 
-    @Test("A certificate of a key that the repository pins may be installed, and no other, as its clients say themselves")
+    @Test(
+        "A certificate of a key that the repository pins may be installed, and no other, as its clients say themselves")
     func repository() async throws {
         try await Self.withRepository { site, repository, server in
             let other = try site.issuing.leaf(names: [.dns(SigningSite.name)])
@@ -103,7 +104,8 @@ struct GateRepositoryTests {
                 #expect(closed.answer == "closed" && closed.clients?.holders == "replaced")
                 let ready = Date(wholeSeconds: replaced).addingTimeInterval(30 * 86_400)
                 #expect(closed.until == ready.formatted(.iso8601))
-                #expect(try await answer(["--replaced", "old-bundle.json@\(Self.seconds(daysAgo: 31))"]).answer == "open")
+                #expect(
+                    try await answer(["--replaced", "old-bundle.json@\(Self.seconds(daysAgo: 31))"]).answer == "open")
                 #expect(try await answer(["--replaced", "same-bundle.json@\(replaced)"]).answer == "open")
             }
         }

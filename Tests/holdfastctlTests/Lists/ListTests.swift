@@ -256,7 +256,9 @@ struct ListTests {
         }
     }
 
-    @Test("The first entry of a name that a wildcard covered hides the wildcard, and is signed only if nobody is locked out")
+    @Test(
+        "The first entry of a name that a wildcard covered hides the wildcard, and is signed only if nobody is locked out"
+    )
     func hiddenWildcard() async throws {
         try await SigningSite.with { site in
             let leaf = try site.leaf("wild.pem", [.dns("*.example.com")])
