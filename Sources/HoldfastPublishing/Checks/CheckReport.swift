@@ -81,6 +81,8 @@ package struct CheckReport: Sendable, Encodable {
     package var published: PublishedVerdict?
     /// What each version means; absent unless there are several.
     package var publishedVersions: [PublishedVerdict]?
+    /// Whether pins of issuers let in whatever the authority may issue next; absent if clients do not depend on them.
+    package var issuerPins: IssuerPinReport?
     /// What is unusual about the order of the chain, and what was not checked.
     package var remarks: [String]?
     package var failure: Failure?
@@ -95,13 +97,20 @@ package struct CheckReport: Sendable, Encodable {
     /// What the server presented; nil if nothing was decided.
     package var presented: PresentedChain?
 
-    package var expiresSoon: Bool { !(expiring ?? []).isEmpty || published?.expiresSoon == true }
+    /// What there is to say about pins of issuers, in words.
+    package var issuerPinLines: [String] = []
+    /// Whether the authority may issue what clients refuse.
+    package var isIssuerPinningIncomplete = false
+
+    package var expiresSoon: Bool {
+        !(expiring ?? []).isEmpty || published?.expiresSoon == true || isIssuerPinningIncomplete
+    }
 
     private enum CodingKeys: CodingKey {
         case outcome, host, port, address, addresses, proxy, tls, asksForClientCertificate, time, chain, anchor, rules,
             configuredPins
-        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, remarks, failure,
-            error
+        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, issuerPins,
+            remarks, failure, error
     }
 
     /// Makes a report in which nothing is known yet.

@@ -10,6 +10,8 @@ package struct PublishedOutlook {
     package var staleness: Duration
     /// How soon an end is too soon; nil for only what is now.
     package var watch: ExpiryWatch?
+    /// The certificates of the authority, current and announced; nil if nobody has given them.
+    package var authority: AuthorityHierarchy?
 
     /// How far it looks ahead at least, to say until when clients get in.
     private static let span = Duration.seconds(400 * 86_400)
@@ -17,13 +19,14 @@ package struct PublishedOutlook {
     package init(
         documents: [PublicationOutlook.Document], platforms: [PublicationOutlook.Platform],
         appVersions: PublicationOutlook.AppVersions, staleness: Duration = .seconds(30 * 86_400),
-        watch: ExpiryWatch? = nil
+        watch: ExpiryWatch? = nil, authority: AuthorityHierarchy? = nil
     ) {
         self.documents = documents
         self.platforms = platforms
         self.appVersions = appVersions
         self.staleness = staleness
         self.watch = watch
+        self.authority = authority
     }
 
     private var watched: Duration { watch?.span ?? .seconds(1) }
@@ -36,12 +39,24 @@ package struct PublishedOutlook {
             let counted = rows.filter { $0.holders != .older && ($0.begins.map { $0 < end } ?? true) }
             reports[index].take(counted, of: documents.map(\.name), at: now, watchedUntil: end, open: open)
         }
+        try judgeIssuerPins(of: &reports, at: now)
     }
 
-    /// What was judged about each report, and what is unknown about the clients whatever hosts show; nil if nothing is.
-    package func rows(
-        of reports: [CheckReport], at now: Date
-    ) throws(PublishingError) -> (rows: [[PublicationOutlook.Row]], open: String?) {
+    /// Says of each host whether its pins of issuers let in what the authority may issue next.
+    private func judgeIssuerPins(of reports: inout [CheckReport], at now: Date) throws(PublishingError) {
+        let inputs = inputs(of: reports, at: now, span: watched)
+        let coverage = try IssuerPinCoverage(judging: inputs.all, issuedBy: authority)
+        for index in reports.indices where reports[index].error == nil {
+            reports[index].take(
+                IssuerPinReport(coverage, ofHost: inputs.places[index].host, isGiven: authority != nil),
+                isGiven: authority != nil)
+        }
+    }
+
+    /// The inputs of an outlook, and where among them each report is.
+    private func inputs(
+        of reports: [CheckReport], at now: Date, span: Duration
+    ) -> (all: PublicationOutlook.Inputs, places: [(host: Int, chain: Int)]) {
         var hosts: [PublicationOutlook.Host] = []
         var places: [(host: Int, chain: Int)] = []
         for report in reports {
@@ -52,9 +67,17 @@ package struct PublishedOutlook {
             places.append((index, hosts[index].shown.count))
             hosts[index].shown.append(report.presentation(at: now))
         }
-        let inputs = PublicationOutlook.Inputs(
+        let all = PublicationOutlook.Inputs(
             documents: documents, hosts: hosts, platforms: platforms, appVersions: appVersions,
-            staleness: staleness, span: max(Self.span, watched), now: now)
+            staleness: staleness, span: span, now: now)
+        return (all, places)
+    }
+
+    /// What was judged about each report, and what is unknown about the clients whatever hosts show; nil if nothing is.
+    package func rows(
+        of reports: [CheckReport], at now: Date
+    ) throws(PublishingError) -> (rows: [[PublicationOutlook.Row]], open: String?) {
+        let (inputs, places) = inputs(of: reports, at: now, span: max(Self.span, watched))
         let outlook = try PublicationOutlook(judging: inputs)
         var byPlace = Dictionary(grouping: outlook.rows.indices) { index in
             [outlook.rows[index].hostIndex ?? -1, outlook.rows[index].presentation ?? -1]
@@ -68,6 +91,15 @@ package struct PublishedOutlook {
 }
 
 extension CheckReport {
+    /// - Parameter isGiven: whether the authority's certificates were given; only then an incomplete set is a bad answer.
+    fileprivate mutating func take(_ issuerPins: IssuerPinReport?, isGiven: Bool) {
+        guard let issuerPins else { return }
+        self.issuerPins = issuerPins
+        isIssuerPinningIncomplete = isGiven && issuerPins.isKnown && !issuerPins.isComplete
+        issuerPinLines = issuerPins.lines(isGiven: isGiven)
+        if isGiven, !issuerPins.isKnown, outcome == .trusted { outcome = .unknown }
+    }
+
     /// What the host showed, for the outlook.
     fileprivate func presentation(at now: Date) -> PublicationOutlook.Presentation {
         let place = address ?? proxy ?? host

@@ -103,10 +103,12 @@ public struct InstallationGate: Sendable, Hashable {
         case .key(let key):
             let end = inputs.now.addingTimeInterval((OutlookLimits.longest * 2).inSeconds)
             do throws(SigningError) {
-                let standIn = try StandInCertificate(
-                    of: [UInt8](key), for: host, from: inputs.now.addingTimeInterval(-1), until: end)
-                chain = [Data(standIn.certificate)]
-                inputs.platforms = [.init("any platform that trusts its issuer", anchors: [Data(standIn.root)])]
+                let begins = inputs.now.addingTimeInterval(-1)
+                let standIn = try StandInAuthority(from: begins, until: end)
+                chain = [Data(try standIn.certificate(of: [UInt8](key), for: host, from: begins, until: end))]
+                inputs.platforms = [
+                    .init("any platform that trusts its issuer", anchors: [Data(standIn.certificate)])
+                ]
             } catch {
                 throw PublishingError(.invalidInput, of: "the next key", expected: error.expected, found: error.found)
             }

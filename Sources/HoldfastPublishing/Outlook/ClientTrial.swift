@@ -26,7 +26,7 @@ struct ClientTrial {
 
     init(
         _ held: HeldDocument, pinning: Pin.Subject?, isBeginning: Bool, host: DialedHost, chain: PresentedChain,
-        validator: PathValidator
+        validator: any ChainValidator
     ) {
         self.held = held
         self.pinning = pinning

@@ -143,6 +143,16 @@ package struct PublishedPins: Sendable {
         return pins.pins(at: time)
     }
 
+    /// Whether clients lack a pin with this document that they have for a name with another: then it may lock them out. With
+    /// all of them it cannot, whatever a server shows.
+    /// - Parameter name: a host, or a wildcard, which stands for the hosts that have no entry of their own.
+    package func hasLost(anyOf other: PublishedPins, for name: String, at time: Date) -> Bool {
+        guard let host = try? DialedHost(name.hasPrefix("*.") ? "any-other-name\(name.dropFirst())" : name) else {
+            return false
+        }
+        return !Set(other.pins(of: host, at: time)).isSubset(of: pins(of: host, at: time))
+    }
+
     /// The policy of the clients. Where clients differ in the kind of pins that they use, all of them must get in.
     package func policy(of host: DialedHost) throws(PolicyConfigurationError) -> any TrustPolicy {
         let pattern = HostPattern(host)

@@ -42,6 +42,14 @@ public struct TrustServerPublisher: Sendable {
         self.complain = complain
     }
 
+    /// A host that clients with the published document refuse, although the round validated what it shows.
+    public struct Refusal: Sendable, Hashable {
+        /// The host.
+        public let host: DialedHost
+        /// Why, in words.
+        public let reason: String
+    }
+
     /// The outcome of a round.
     public struct Report: Sendable {
         /// What was decided.
@@ -52,12 +60,16 @@ public struct TrustServerPublisher: Sendable {
         public let isRepeated: Bool
         /// Whether something could not be read or written.
         public internal(set) var isImpaired: Bool
+        /// The hosts of which clients with the document are locked out, as ``PublicationOutlook`` says: such as one whose
+        /// new certificate waits for approval.
+        public internal(set) var refusals: [Refusal] = []
         /// Whether signing again was all that was requested.
         public let isResigned: Bool
 
-        /// Whether a host is not trusted, too many changed, or a change waits: clients may be right to notice nothing new.
+        /// Whether a host is not trusted, too many changed, a change waits, or clients are locked out.
         public var isNegative: Bool {
             isRepeated || round.held.contains { !$0.isApproved } || round.failures.contains(where: \.isUntrusted)
+                || !refusals.isEmpty
         }
 
         /// Whether a host could not be asked, or something could not be read or written.
@@ -102,6 +114,14 @@ public struct TrustServerPublisher: Sendable {
         let (data, isRepeated) = try document(of: round, at: now)
         var report = Report(
             round: round, isRepeated: isRepeated, isImpaired: found.problem != nil || isImpaired, isResigned: false)
+        if let data {
+            do throws(PublishingError) {
+                report.refusals = try RoundOutlook(answers, of: customer, signedBy: key).refusals(of: data, at: now)
+            } catch {
+                complain("nobody knows whether clients get in: \(error)")
+                report.isImpaired = true
+            }
+        }
         guard gate.enter() else { return report }
         defer { gate.leave() }
         let published = await publishedDocument()

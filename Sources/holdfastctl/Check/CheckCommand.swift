@@ -51,6 +51,12 @@ struct CheckCommand: AsyncParsableCommand {
             (--no-shipped-pins): until then the answer is unknown. A trust server's document must have been signed \
             within ten minutes, as its clients require of a download; while it was, its rounds are taken to go on.
 
+            Pins of an authority's keys must let in whatever the authority issues next, from another of its intermediates, \
+            through a certificate that another authority signed for it, or with one certificate more in the chain. Give \
+            its certificates with --issuers, current and announced: the command then judges every chain that may follow \
+            from them, on each --platform, names the pins that are missing, and exits with 4 if clients would refuse \
+            one. Without --issuers it only says whether an intermediate that it does not know would be refused.
+
             With --repository the pins are those that an app gets that was built with the root of --app-root: a client \
             updates from that root to the newest pins, from bundle.json or, if there is none, file by file.
 
@@ -85,7 +91,8 @@ struct CheckCommand: AsyncParsableCommand {
             server refuses, or if anything in plaintext follows its go-ahead.
 
             Exit codes: 0 trusted, 1 not trusted or a client would be locked out, 2 wrong usage, 3 could not connect or \
-            find out, 4 trusted now, but something ends within --watch, or clients get in only by grace. Of several, \
+            find out, 4 trusted now, but something ends within --watch, clients get in only by grace, or the authority may issue \
+            what they refuse. Of several, \
             1 outweighs 3, and 3 outweighs 4.
 
             With --format prometheus, metrics are printed for each host: holdfast_status, which is the exit code, and \
@@ -97,7 +104,8 @@ struct CheckCommand: AsyncParsableCommand {
             chain, anchor, rules (rule, \
             reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
             subject, inValidPath), expiring (position, subject, notAfter, daysLeft, certificatePin, inValidPath, \
-            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (verdict, isLockedOut, text, until, daysLeft, cause, expiresSoon), publishedVersions, remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
+            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (verdict, isLockedOut, text, until, daysLeft, cause, expiresSoon), publishedVersions, issuerPins (isKnown, isComplete, isLasting, chains, refused, untrusted, missing, missingToLast: \
+            pin, subject), remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
             have position, inValidPath, subject, issuer, serial, isNotYetValid, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
             certificatePin, unreadable.
             """)
@@ -133,6 +141,9 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup(title: "Clients")
     var clients: OutlookOptions
 
+    @OptionGroup(title: "Clients")
+    var authority: IssuerOptions
+
     @OptionGroup(title: "A chain in a file")
     var file: ChainFileOptions
 
@@ -165,7 +176,7 @@ struct CheckCommand: AsyncParsableCommand {
             }
             return
         }
-        guard clients.isEmpty || !published.isEmpty else {
+        guard clients.isEmpty && authority.issuers.isEmpty || !published.isEmpty else {
             throw ValidationError("The options about clients go with --pins or --repository.")
         }
         guard !hostArguments.isEmpty || !published.isEmpty else {
@@ -302,12 +313,13 @@ struct CheckCommand: AsyncParsableCommand {
         return PublishedOutlook(
             documents: documents
                 + (try clients.replacedDocuments { data, name throws(CommandFailure) in
-                    try published.version(of: data, named: name, at: time)
+                    try published.earlier(data, named: name, at: time)
                 }),
             platforms: try clients.platforms(
                 anchors, named: connection.ca ?? "this machine's anchors",
                 lists: try certificateStatus.lists()),
-            appVersions: versions, staleness: .seconds(clients.staleness.seconds), watch: watch)
+            appVersions: versions, staleness: .seconds(clients.staleness.seconds), watch: watch,
+            authority: try authority.authority())
     }
 
     /// The policy that clients have, or one with the pins that were given.

@@ -79,7 +79,10 @@ extension CheckReport {
             }
             if let remaining = published.remaining { output.line("  \(remaining)") }
         }
-        guard expiresSoon else { return }
+        for line in issuerPinLines {
+            output.line("  \(SafeText.escapedLine(line))", isIssuerPinningIncomplete ? .bad : .good)
+        }
+        guard !(expiring ?? []).isEmpty || published?.expiresSoon == true else { return }
         output.line()
         output.line("Expires too soon", .bad)
         if let published, published.expiresSoon, let remaining = published.remaining {

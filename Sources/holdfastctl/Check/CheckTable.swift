@@ -77,6 +77,12 @@ extension CheckReport {
     /// One line that says why.
     fileprivate var shortReason: String {
         if let error { return error.code }
+        let issuers = issuerPinLines.first.map { SafeText.escapedLine($0) }
+        if issuerPins?.isKnown == false, outcome == .unknown,
+            published?.verdict == PublicationOutlook.Verdict.in.rawValue
+        {
+            return issuers ?? ""
+        }
         if let published, outcome == .unknown { return SafeText.escapedLine(published.text) }
         if let failure {
             return SafeText.escapedLine("\(failure.code): expected \(failure.expected), found \(failure.found)")
@@ -85,6 +91,7 @@ extension CheckReport {
             let rest = (expiring?.count ?? 1) - 1
             return SafeText.escapedLine(first.text + (rest > 0 ? " and \(rest) more" : ""))
         }
+        if isIssuerPinningIncomplete, published?.expiresSoon == false { return issuers ?? "" }
         if let published {
             let remaining = published.remaining.map { " (\($0))" } ?? ""
             return SafeText.escapedLine(published.text + remaining)

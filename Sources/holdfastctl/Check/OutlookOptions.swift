@@ -97,22 +97,27 @@ struct OutlookOptions: ParsableArguments {
         return documents
     }
 
-    /// What was published before, read as the published documents are.
+    /// What was published before, read as the published documents are: a repository's once for each root of the apps.
     func replacedDocuments(
-        _ read: (Data, String) throws(CommandFailure) -> PublishedPins
+        _ read: (Data, String) throws(CommandFailure) -> [PublicationOutlook.Document]
     ) throws(CommandFailure) -> [PublicationOutlook.Document] {
-        try replaced.map { text throws(CommandFailure) in
+        var documents: [PublicationOutlook.Document] = []
+        for text in replaced {
             let (file, time) = try Self.replaced(text)
-            let data = try InputFile.content(of: file, maximumBytes: DocumentLimits().bytes + 1)
-            var document = try read(data, file).document
-            guard document.kind != .shippedPins else {
-                throw CommandFailure(
-                    .wrongUsage, "--replaced: \(file) is a pin file, which builds carry; give it with --shipped")
+            for var document in try read(try InputFile.content(of: file, maximumBytes: Self.maximumBytes), file) {
+                guard document.kind != .shippedPins else {
+                    throw CommandFailure(
+                        .wrongUsage, "--replaced: \(file) is a pin file, which builds carry; give it with --shipped")
+                }
+                (document.published, document.replaced) = (.distantPast, time)
+                documents.append(document)
             }
-            (document.published, document.replaced) = (.distantPast, time)
-            return document
         }
+        return documents
     }
+
+    /// The most octets of a document from before: those of a bundle that an outlook judges.
+    private static let maximumBytes = 16 << 20
 
     /// The builds in the field: those that options name, and those that documents name.
     func appVersions(carrying documents: [PublicationOutlook.Document]) -> PublicationOutlook.AppVersions {

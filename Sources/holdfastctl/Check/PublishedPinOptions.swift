@@ -90,6 +90,22 @@ struct PublishedPinOptions: ParsableArguments {
         return versions
     }
 
+    /// Reads a document of which another took the place, for each kind of client that is configured like these options.
+    /// - Parameter data: a bundle of a repository too, which clients hold longer than its timestamp lasts.
+    func earlier(
+        _ data: Data, named name: String, at time: Date
+    ) throws(CommandFailure) -> [PublicationOutlook.Document] {
+        guard DocumentKind(data) == .bundle, !appRoot.isEmpty else {
+            return [try version(of: data, named: name, at: time).document]
+        }
+        var documents: [PublicationOutlook.Document] = []
+        for file in appRoot {
+            let root = try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+            documents.append(.init(name, kind: .repository(root: root), octets: data, published: time))
+        }
+        return documents
+    }
+
     /// Reads a document as clients do that are configured like these options. A pin file is what a version of the app
     /// carries that nobody has given another name.
     func version(of data: Data, named name: String, at time: Date) throws(CommandFailure) -> PublishedPins {

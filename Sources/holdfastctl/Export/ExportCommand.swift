@@ -22,6 +22,9 @@ struct ExportCommand: AsyncParsableCommand {
             --lossy is given; it is named either way. Anything that makes no difference to a client, such as the state \
             of a pin, is named as well.
 
+            Pins with which clients would refuse every server, because they ran out, are not exported. What the hosts show \
+            is not asked: holdfastctl check --pins FILE does that.
+
             With --key: prints the public key of a private key that signs pins, as Base64 of the X9.63 form, 65 \
             octets, which CertStoreConfiguration(publicKey:) and verify take. For an Ed25519 key of a repository it is \
             Base64 of the 32 octets.
@@ -33,7 +36,7 @@ struct ExportCommand: AsyncParsableCommand {
               holdfastctl export --key signer.pem
               holdfastctl export --key signer.pem --password-file secret.txt -o signer.pub
 
-            Exit codes: 0 success, 1 the system cannot express it or the file is not a pin file, 2 wrong usage, 3 a \
+            Exit codes: 0 success, 1 the system cannot express it, the file is not a pin file or its pins ran out, 2 wrong usage, 3 a \
             file could not be read.
 
             With --json and --key one object is printed: publicKey. With a pin file, -o and --json it is file, hosts (how \
@@ -101,6 +104,7 @@ struct ExportCommand: AsyncParsableCommand {
     private func export(_ path: String, as format: ExportFormat) throws {
         let data = try InputFile.content(of: path, maximumBytes: PinFileReading.maximumBytes)
         let document = try PinFileReading.document(data, named: path)
+        try Self.judge(document.file)
         let export = PinExport(document.file, as: format, unknownFields: document.unknownFields)
         try export.write(isFragment: fragment, isLossy: lossy, isNoting: true, to: output)
         guard printing.json else { return }
@@ -108,6 +112,24 @@ struct ExportCommand: AsyncParsableCommand {
             WrittenReport(
                 file: output.path ?? "", hosts: document.file.hosts.count, losses: export.losses, notes: export.notes,
                 without: document.file.hostsWithoutBackup))
+    }
+}
+
+extension ExportCommand {
+    /// Asks the outlook what is certain of clients with these pins, whatever the hosts show: `check --pins` asks the hosts.
+    private static func judge(_ file: PinFile) throws(CommandFailure) {
+        let now = SystemWallClock().now
+        let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in try UnseenOutlook(file) }
+        let open = file.hosts.filter { !$0.isRetired }
+        let refused = open.filter { outlook.fate(of: $0, at: now) == .refused }.map(\.pattern.description)
+        guard refused.isEmpty else {
+            throw CommandFailure(
+                .notTrusted,
+                "clients with these pins refuse every server of \(refused.joined(separator: ", ")): the pins ran out")
+        }
+        for host in open where outlook.fate(of: host, at: now) == .grace {
+            Output.standard.complain("warning: the pins of \(host.pattern) are over, and clients get in by grace")
+        }
     }
 }
 

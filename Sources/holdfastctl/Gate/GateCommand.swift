@@ -179,7 +179,7 @@ struct GateCommand: AsyncParsableCommand {
         let anchors = try await connection.anchors()
         let read = try await published.read(at: now, connection: connection) { () throws(CommandFailure) in anchors }
         let earlier = try clients.replacedDocuments { data, name throws(CommandFailure) in
-            try published.version(of: data, named: name, at: now)
+            try published.earlier(data, named: name, at: now)
         }
         let since = publishedSince.map(Date.init(wholeSeconds:)) ?? earlier.compactMap(\.replaced).max()
         let shipped = try clients.shippedDocuments(at: now)

@@ -35,7 +35,9 @@ struct ListChangeCheck: ParsableArguments {
     ) async throws {
         let (old, new) = change
         let changed = Set(names.map { ASCIIText.lowercased($0) })
-        let hosts = old.hosts.filter { changed.contains(ASCIIText.lowercased($0.name)) }
+        // A name may be new, and its clients have had the entries of a wildcard so far.
+        let hosts = (old.hosts + new.hosts.filter { !old.hosts.contains($0) })
+            .filter { changed.contains(ASCIIText.lowercased($0.name)) }
         let undialed = old.namesThatCannotBeDialed.filter { changed.contains(ASCIIText.lowercased($0)) }
         if !undialed.isEmpty {
             let names = undialed.map { SafeText.escapedLine($0) }.joined(separator: ", ")

@@ -45,9 +45,10 @@ struct SignCommand: AsyncParsableCommand {
                 --expires 2027-02-19 --fingerprint \\
                 3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
 
-            With --replace every host whose entries are replaced is asked, and the list stays as it is if clients that \
-            get in now would be locked out by the new one (--force refused), or a host could not be asked (--force \
-            unreachable).
+            A new entry takes nothing from clients, with two exceptions: --replace, and the first entry of a name that \
+            a wildcard of the list has covered so far, because clients do not look at the wildcard any more then. In \
+            both cases the hosts are asked, and the list stays as it is if clients that get in now would be locked out \
+            by the new one (--force refused), or a host could not be asked (--force unreachable).
 
             Exit codes: 0 success, 1 a certificate is not fit to be signed for, the list does not verify, or clients \
             would be locked out, 2 wrong usage, 3 could not connect, read or write.
@@ -148,11 +149,12 @@ struct SignCommand: AsyncParsableCommand {
                     throw ValidationError("\(source.quotedAddress) is neither a file nor a host: \(error)")
                 }
             }
-            guard replace || sources.contains(where: { !PinInput.isFile($0) }) || !connection.concernsConnections else {
-                throw ValidationError("Connection options go with a host or with --replace, not with files.")
+            guard list != nil || sources.contains(where: { !PinInput.isFile($0) }) || !connection.concernsConnections
+            else {
+                throw ValidationError("Connection options go with a host or with --list, not with files.")
             }
         }
-        guard replace || check.force.isEmpty else { throw ValidationError("--force goes with --replace.") }
+        guard list != nil || check.force.isEmpty else { throw ValidationError("--force goes with --list.") }
         guard list == nil || !output.isFile else {
             throw ValidationError("--list adds to a list, and -o writes a new one: give one of them.")
         }
@@ -180,8 +182,13 @@ struct SignCommand: AsyncParsableCommand {
             if replace { draft.replace(with: entries) } else { for entry in entries { draft.add(entry) } }
             return try draft.signed(by: key)
         }
-        if replace, let preview = try PinListFile(list).preview(signedBy: try key.publicKey, at: now, sign) {
-            try await check.check(preview, concerning: passed.names, of: list, by: connection, at: now)
+        if let preview = try PinListFile(list).preview(signedBy: try key.publicKey, at: now, sign) {
+            let names = passed.names.filter {
+                replace || preview.new.hasLost(anyOf: preview.old, for: $0, at: now)
+            }
+            if !names.isEmpty {
+                try await check.check(preview, concerning: names, of: list, by: connection, at: now)
+            }
         }
         let change = try PinListFile(list).update(signedBy: try key.publicKey, creating: true, sign)
         let report = Report(

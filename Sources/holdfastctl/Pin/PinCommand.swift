@@ -26,6 +26,12 @@ struct PinCommand: AsyncParsableCommand {
             pinned, because some clients see one certificate and some another. A host's pins are printed only if its chain is valid; otherwise the command \
             says why not and exits with 1. With --insecure they are printed nevertheless, marked as not validated.
 
+            With --issuers the pins of issuers, such as those of --authority, must let in whatever the authority may issue \
+            from these certificates: from each of its intermediates, through what other authorities signed for it, and \
+            to each root that is trusted here. The command says for how many chains they are complete; if one would be \
+            refused, it names the pins that are missing, prints none, and exits with 1. Also give the new pins as files \
+            then.
+
             With --format the command prints a whole file for the other system, with all the hosts that are named; \
             with --fragment it prints the part that goes into an existing file. From hosts and files alike, the file \
             has only the pins of the servers' own keys, unless --certificates asks for more: anyone who pins an issuer \
@@ -46,8 +52,9 @@ struct PinCommand: AsyncParsableCommand {
               holdfastctl pin intranet.example --client-cert me.pem --client-key key.pem
               holdfastctl pin mail.example.com --starttls imap
               holdfastctl pin --authority "Amazon" --format ats --host www.example.com
+              holdfastctl pin --authority "ISRG" --issuers isrg-certificates.pem
 
-            Exit codes: 0 success, 1 the chain is not valid or the format cannot express it, 2 wrong usage, 3 could \
+            Exit codes: 0 success, 1 the chain is not valid, the format cannot express it or pins of issuers are missing, 2 wrong usage, 3 could \
             not connect or read.
 
             With --json one object is printed on success; for several hosts, one object per line for each, and one for \
@@ -65,6 +72,9 @@ struct PinCommand: AsyncParsableCommand {
             "Pin the roots of this organization among the trusted authorities, for hosts whose keys somebody else "
                 + "replaces. Then everything that they issue for the host is trusted.", valueName: "name"))
     var authority: String?
+
+    @OptionGroup
+    var issuers: IssuerOptions
 
     @Option(
         help: ArgumentHelp(
@@ -145,7 +155,10 @@ struct PinCommand: AsyncParsableCommand {
                 throw ValidationError("\(source.quotedAddress) is neither a file nor a host: \(error)")
             }
         }
-        guard !hosts.isEmpty || (authority == nil ? connection.isEmpty : !connection.concernsConnections) && !insecure
+        guard
+            !hosts.isEmpty
+                || (authority == nil && issuers.issuers.isEmpty ? connection.isEmpty : !connection.concernsConnections)
+                    && !insecure
         else {
             throw ValidationError(
                 "Connection options, such as --ca and --starttls, and --insecure go with a host, not with files.")
@@ -170,6 +183,10 @@ struct PinCommand: AsyncParsableCommand {
         let selection = selection ?? (format == nil ? .all : .leaf)
         for index in reports.indices { reports[index].pins = try selection.selected(from: reports[index].pins) }
         if !fromFiles.isEmpty { fromFiles = try selection.selected(from: fromFiles) }
+        if let authority = try issuers.authority() {
+            let pins = (reports.flatMap(\.pins) + fromFiles + roots).filter(\.isIssuer)
+            try await IssuerPinProof(of: authority, for: configuredHost).prove(pins, by: connection)
+        }
         if let format {
             let hosts = reports.compactMap { report in
                 report.dialed.map { PinCollection.Host($0, pins: report.pins, warning: report.warning) }

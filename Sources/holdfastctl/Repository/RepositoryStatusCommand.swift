@@ -33,6 +33,9 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             Pins end when the pin file says, whatever is renewed: only the offline key can sign new ones. So this also \
             says whether the published pins still let clients in. The grace after their end is for accidents.
 
+            No host is asked, so this says only what is certain whatever the hosts show. Whether clients get in with what \
+            they show now is said by holdfastctl check --repository URL --app-root FILE.
+
             Exit codes: 0 clients accept it, 1 they do not, the pins have run out, or nothing is published, 2 wrong \
             usage, 3 a file could not be read, or the server could not be asked, 4 clients get in now, but only by \
             grace, or with --watch something ends too soon.

@@ -23,6 +23,11 @@ struct TrustServerLog: Sendable {
             let problems: [String]
         }
 
+        struct Refused: Encodable {
+            let host: String
+            let reason: String
+        }
+
         struct Waiting: Encodable {
             let host: String
             let fingerprints: [String]
@@ -37,6 +42,7 @@ struct TrustServerLog: Sendable {
         var newPins: [String]?
         var left: [String]?
         var waiting: [Waiting]?
+        var refused: [Refused]?
         var allowedChanges: Int?
         var message: String?
         var code: String?
@@ -94,6 +100,11 @@ struct TrustServerLog: Sendable {
                 Line.Waiting(
                     host: ServerAddress.text(change.hostname, port: change.port), fingerprints: change.fingerprints,
                     since: change.since.formatted(.iso8601))
+            },
+            refused: report.refusals.map { refusal in
+                Line.Refused(
+                    host: ServerAddress.text(refusal.host.name, port: refusal.host.port ?? ServerAddress.defaultPort),
+                    reason: refusal.reason)
             }, allowedChanges: round.heldAt)
     }
 
@@ -119,6 +130,10 @@ extension TrustServerPublisher.Report {
                 case .omitted: "has no entry to keep and is left out"
                 }
             return "\(host) \(consequence): \(failure.problems.map(\.reason).joined(separator: "; "))"
+        }
+        lines += refusals.map { refusal in
+            let host = ServerAddress.text(refusal.host.name, port: refusal.host.port ?? ServerAddress.defaultPort)
+            return "\(host): CLIENTS ARE LOCKED OUT with this document: \(refusal.reason)"
         }
         if let limit = round.heldAt {
             lines.append(

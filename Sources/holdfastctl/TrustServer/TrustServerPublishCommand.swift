@@ -38,6 +38,9 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             attacker who takes over a host, or its name for a while, does not get into the document that way. The host \
             keeps its pins until then.
 
+            Each round asks the outlook, as check does, whether clients with the document get in with what the hosts \
+            showed. If not, for example because a new certificate waits for approval, it names the host and exits with 1.
+
             With --resign-only no host is asked: the published document is signed again with the current time, for \
             example while the network of the hosts is down. A document that clients no longer use is not signed again.
 
@@ -60,10 +63,11 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
             Every line begins with the time (UTC). With --json each is an object: time, event (published, \
             publishedAgain, nothingPublished, warning, error), document, hosts, failures (host, consequence, since, \
-            problems), newPins, left, waiting (host, fingerprints, since), allowedChanges, message, code.
+            problems), newPins, left, waiting (host, fingerprints, since), refused (host, reason), allowedChanges, message, \
+            code.
 
             Exit codes: 0 every host was validated at every address and is published; 1 a host is not trusted, too \
-            many hosts changed, a change waits for approval, or nothing new was signed; 2 wrong usage; 3 a host could \
+            many hosts changed, a change waits for approval, clients are locked out, or nothing new was signed; 2 wrong usage; 3 a host could \
             not be asked, or a file could not be read or written.
             """)
 

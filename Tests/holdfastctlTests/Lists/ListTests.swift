@@ -256,6 +256,41 @@ struct ListTests {
         }
     }
 
+    @Test(
+        "The first entry of a name that a wildcard covered hides the wildcard, and is signed only if nobody is locked out"
+    )
+    func hiddenWildcard() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("wild.pem", [.dns("*.example.com")])
+            try site.leaf("next.pem")
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let place = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
+                #expect(try await site.sign(["wild.pem", "--list", "pins.json"]).status == 0)
+                let before = try site.text("pins.json")
+                let refused = try await site.sign(["next.pem", "--list", "pins.json"] + place)
+                #expect(refused.status == 1 && refused.errors.contains("would be locked out"), "\(refused.errors)")
+                #expect(try site.text("pins.json") == before)
+                // Together with what is served for the name it hides nothing.
+                let both = try await site.sign(
+                    ["wild.pem", "--name", SigningSite.name, "--list", "pins.json"])
+                #expect(both.status == 0, "\(both.errors)")
+                #expect(try await site.sign(["next.pem", "--list", "pins.json"]).status == 0)
+                // Another wildcard entry takes nothing away, so nobody is asked.
+                try site.leaf("wild-2.pem", [.dns("*.example.com")])
+                let more = try await site.sign(["wild-2.pem", "--list", "pins.json"])
+                #expect(more.status == 0 && !more.errors.contains("not asked"), "\(more.errors)")
+                // Without a server nobody knows.
+                #expect(try await site.sign(["wild.pem", "--list", "other.json"]).status == 0)
+                await server.shutdown()
+                let unknown = try await site.sign(["next.pem", "--list", "other.json"] + place)
+                #expect(unknown.status == 3 && unknown.errors.contains("unreachable"), "\(unknown.errors)")
+                let forced = try await site.sign(
+                    ["next.pem", "--list", "other.json", "--force", "unreachable"] + place)
+                #expect(forced.status == 0, "\(forced.errors)")
+            }
+        }
+    }
+
     @Test("A list that does not verify, or of which nothing would be left, is not pruned")
     func notPruned() async throws {
         try await SigningSite.with { site in

@@ -37,6 +37,10 @@ struct OperatingSite {
     private static let command = #"""
         #!/bin/bash
         place=(--ca "$SITE/root.pem" --connect-to "127.0.0.1:$SITE_PORT" --timeout 60s)
+        if [ -n "${SITE_FLEET:-}" ]; then
+            place=(--ca "$SITE/root.pem" --address 127.0.0.1 --address 127.0.0.2 --timeout 60s)
+            case "$1" in check | pin) set -- "${@/#www.example.com/www.example.com:$SITE_PORT}" ;; esac
+        fi
         case "$1 $2" in
             "check --chain" | "pin --authority") exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
             "sign "*.pem) exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
@@ -68,17 +72,37 @@ struct OperatingSite {
     ) async throws -> CommandRun {
         let script = adapt(try OperatingManual.block(block))
         return try await withLoopbackTLSServer(serving: leaf) { server in
-            let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-            let run = try await CommandRun.run(
-                URL(filePath: "/bin/bash"), ["-euo", "pipefail", "-c", script],
-                environment: [
-                    "HOLDFASTCTL": try #require(CommandRun.program).path, "SITE": folder.path,
-                    "SITE_PORT": "\(server.port)", "PATH": "\(folder.path)/tools:\(path)",
-                ], in: folder)
-            #expect(
-                run.status == status, "\(block): \(run.output) \(run.errors)", sourceLocation: sourceLocation)
-            return run
+            try await run(
+                script, named: block, port: server.port, expecting: status,
+                sourceLocation: sourceLocation)
         }
+    }
+
+    /// Runs a script of the manual while two servers of the name are up, on one port.
+    @discardableResult
+    func run(
+        _ block: String, at fleet: LoopbackFleet, expecting status: Int32 = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> CommandRun {
+        try await run(
+            try OperatingManual.block(block), named: block, port: fleet.port, more: ["SITE_FLEET": "1"],
+            expecting: status, sourceLocation: sourceLocation)
+    }
+
+    private func run(
+        _ script: String, named block: String, port: Int, more: [String: String] = [:], expecting status: Int32,
+        sourceLocation: SourceLocation
+    ) async throws -> CommandRun {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let run = try await CommandRun.run(
+            URL(filePath: "/bin/bash"), ["-euo", "pipefail", "-c", script],
+            environment: [
+                "HOLDFASTCTL": try #require(CommandRun.program).path, "SITE": folder.path,
+                "SITE_PORT": "\(port)", "PATH": "\(folder.path)/tools:\(path)",
+            ].merging(more) { $1 }, in: folder)
+        #expect(
+            run.status == status, "\(block): \(run.output) \(run.errors)", sourceLocation: sourceLocation)
+        return run
     }
 
     var validator: PathValidator { get throws { PathValidator(anchors: try TrustAnchors(der: [root.root])) } }

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
@@ -82,6 +83,77 @@ struct OperatingTests {
             #expect(try site.lockedOut([app], by: try site.leaf()) + site.lockedOut([app], by: try site.leaf()) == 0)
             let other = try TestAuthority.root().leaf(names: [.dns(OperatingSite.name)])
             #expect(try site.lockedOut([app], by: other) == 1)
+        }
+    }
+
+    @Test("The pins of an authority are complete for all that it has published about itself, or are not printed")
+    func completeAuthority() async throws {
+        try await OperatingSite.with(rootName: "Amazon Root CA 1") { site in
+            let published = site.root.certificate.pem + site.issuing.certificate.pem
+            try site.write("authority.pem", published)
+            let present = try site.leaf()
+            let run = try await site.run("authority-complete", serving: present)
+            #expect(run.output.contains("Issuer pins: complete for 1 chains"), "\(run.output)")
+            let app = try InstalledApp.shipping("bank.pins.json", of: site)
+            let other = try site.root.intermediate(name: "Announced").leaf(names: [.dns(OperatingSite.name)])
+            #expect(try site.lockedOut([app], by: present) + site.lockedOut([app], by: other) == 0)
+            // The authority announces a root that is trusted here.
+            let next = try TestAuthority.root(name: "Another Root")
+            try site.write("root.pem", site.root.certificate.pem + next.certificate.pem)
+            try site.write(
+                "authority.pem", published + next.certificate.pem + next.intermediate(name: "Below").certificate.pem)
+            let told = try await site.run("authority-complete", serving: present, expecting: 1)
+            #expect(told.errors.contains("missing: "), "\(told.errors)")
+        }
+    }
+
+    @Test("A fleet whose servers have different keys gets the backup key server by server, and nobody is locked out")
+    func fleet() async throws {
+        try await OperatingSite.with { site in
+            let old = [try site.leaf(), try site.leaf()]
+            func serving(
+                _ first: TestCertificate, _ second: TestCertificate, _ body: (LoopbackFleet) async throws -> Void
+            ) async throws {
+                try await LoopbackFleet.with([("127.0.0.1", first), ("127.0.0.2", second)], body)
+            }
+            var port = 0
+            try await serving(old[0], old[1]) { fleet in
+                port = fleet.port
+                try await site.run("fleet-first", at: fleet)
+            }
+            let next = try site.leaf(.existing(try site.key("backup.key")))
+            try site.write("next-fullchain.pem", next.chainPEM)
+            let stranger = try site.leaf()
+            for (first, second, status) in [
+                (old[0], old[1], Int32(0)), (next, old[1], 0), (next, next, 0), (next, stranger, 1),
+            ] {
+                try await serving(first, second) { fleet in
+                    // The servers of each step have another port, and the pins are for the port that was dialed.
+                    let pins = try String(contentsOf: site.folder.appending(path: "bank.pins.json"), encoding: .utf8)
+                    try site.write("bank.pins.json", pins.replacing("\(port)", with: "\(fleet.port)"))
+                    port = fleet.port
+                    try await site.run("fleet-next", at: fleet)
+                    try await site.run("fleet-deployed", at: fleet, expecting: status)
+                }
+            }
+        }
+    }
+
+    @Test("A pin is marked, stays for clients, and is withdrawn when no server shows its key")
+    func retiring() async throws {
+        try await OperatingSite.with { site in
+            let present = try site.leaf()
+            try await site.run("first-pins", serving: present)
+            try site.write("old.pem", present.pem)
+            let next = try site.leaf(.existing(try site.key("backup.key")))
+            let early = try await site.run("retire", serving: present)
+            #expect(!early.output.contains("www.example.com:443: remove"), "\(early.output)")
+            var apps = [try InstalledApp.shipping("bank.pins.json", of: site)]
+            #expect(try site.lockedOut(apps, by: present) + site.lockedOut(apps, by: next) == 0)
+            try await site.run("retire-remove", serving: next)
+            apps.append(try InstalledApp.shipping("bank.pins.json", of: site))
+            #expect(try site.lockedOut(apps, by: next) == 0)
+            #expect(try site.lockedOut(apps, by: present) == 1)
         }
     }
 
