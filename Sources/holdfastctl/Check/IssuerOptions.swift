@@ -14,7 +14,7 @@ struct IssuerOptions: ParsableArguments {
     /// What the files say together; nil if none are given.
     func authority() throws(CommandFailure) -> AuthorityHierarchy? {
         guard !issuers.isEmpty else { return nil }
-        let certificates = try issuers.map { file throws(CommandFailure) in try InputFile.certificates(of: file) }
+        let certificates = try issuers.map { file throws(CommandFailure) in try InputFile.chain(of: file).certificates }
         return try CommandFailure.rethrowing { () throws(PublishingError) in
             try AuthorityHierarchy(certificates.flatMap(\.self))
         }

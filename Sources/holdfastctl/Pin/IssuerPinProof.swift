@@ -31,7 +31,7 @@ struct IssuerPinProof {
             throw CommandFailure(
                 .notTrusted, "no pins are printed, since those of issuers have gaps\n" + lines.joined(separator: "\n"))
         }
-        for line in lines { Output.standard.complain(line) }
+        for line in lines { Output.standard.remark(line) }
     }
 
     private func coverage(
