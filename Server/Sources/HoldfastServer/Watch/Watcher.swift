@@ -59,8 +59,8 @@ public struct Watcher: Service {
 
     /// Watches until the task is cancelled or asked to stop. Without the database it goes on trying.
     public func run() async throws {
-        var generator = SystemRandomNumberGenerator()
         await cancelWhenGracefulShutdown {
+            var generator = SystemRandomNumberGenerator()
             while !Task.isCancelled {
                 do throws(ServerError) {
                     for report in try await round(using: &generator) {
@@ -96,7 +96,7 @@ public struct Watcher: Service {
                     }
                 }
             }
-            return await group.reduce(into: []) { $0.append($1) }
+            return await group.reduce(into: [Result<Report, ServerError>]()) { $0.append($1) }
         }
         var reports: [Report] = []
         for result in results { reports.append(try result.get()) }
@@ -110,14 +110,14 @@ public struct Watcher: Service {
             return Report(app: lease.app, host: label, findings: [], alarms: [])
         }
         let findings = await watch(scene).look(at: try watched(host, in: scene))
-        let seen = try observations(findings)
+        let seen = observations(findings)
         let isWritten = try await leases.giveBack(lease, dueIn: delay) { session throws(ServerError) in
             let now = try session.now()
             for (address, chain, failure) in seen {
-                let seen = Observation(
+                let observation = Observation(
                     vantage: settings.vantage, address: address, chain: chain, failure: failure, firstSeen: now,
                     lastSeen: now)
-                try Catalog.note(seen, at: lease.id, session)
+                try Catalog.note(observation, at: lease.id, session)
             }
         }
         guard isWritten else { return Report(app: lease.app, host: label, findings: [], alarms: []) }
@@ -163,7 +163,7 @@ public struct Watcher: Service {
     /// One for each address and chain: what an address shows with its second kind of key has a place of its own.
     private func observations(
         _ findings: [WatchFinding]
-    ) throws(ServerError) -> [(address: String, chain: HostChain?, failure: String?)] {
+    ) -> [(address: String, chain: HostChain?, failure: String?)] {
         var counts: [String: Int] = [:]
         return findings.map { finding in
             let count = (counts[finding.place] ?? 0) + 1
