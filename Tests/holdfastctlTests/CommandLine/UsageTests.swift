@@ -138,7 +138,7 @@ struct UsageTests {
         let pin = "sha256/" + Data(count: 32).base64EncodedString()
         let run = try await CommandRun.holdfastctl(["check", "www.example.com", "--pin", pin, "--pin", pin])
         #expect(run.status == 2)
-        #expect(run.errors.contains("duplicatePin"))
+        #expect(run.errors.contains("each pin once"), "\(run.errors)")
     }
 
     @Test("What a user typed cannot act on the terminal")
