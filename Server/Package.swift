@@ -21,7 +21,12 @@ func holdfast(_ product: String) -> Target.Dependency { .product(name: product, 
 
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+func nio(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-nio") }
+
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 /// The pin server: a package of its own, so that an app that uses Holdfast needs no SQLite.
 let package = Package(
@@ -36,14 +41,20 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     ],
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "HoldfastServer",
             dependencies: [
-                holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"), crypto,
-                cryptoExtras, "CSQLite",
+                holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
+                holdfast("HoldfastProbe"), crypto, cryptoExtras, hummingbirdCore, logging, serviceLifecycle,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, "CSQLite", "CZlib",
             ],
             resources: [
                 .embedInCode("Storage/Migrations/sqlite-0001.sql"),
@@ -61,7 +72,8 @@ let package = Package(
             name: "HoldfastServerTests",
             dependencies: [
                 "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastTesting"), crypto, cryptoExtras, logging,
+                holdfast("HoldfastProbe"), holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), crypto,
+                cryptoExtras, logging, serviceLifecycle, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL,
             ],
             exclude: ["Python"], swiftSettings: strict),
     ]

@@ -103,30 +103,34 @@ extension Catalog {
     /// - Throws: ``ServerError`` `notFound`.
     public func note(_ seen: Observation, of host: CatalogHost, _ app: AppName) async throws(ServerError) {
         try await engine.write { [self] session throws(ServerError) in
-            let id = try Self.id(of: host, app, session, ledger)
-            if let chain = seen.chain { try Self.store(chain, session) }
-            let digest: StorageValue = .optional(seen.chain?.digest.octets)
-            let last = try session.run(
+            try Self.note(seen, at: Self.id(of: host, app, session, ledger), session)
+        }
+    }
+
+    /// Notes what was seen of the host of a row.
+    static func note(_ seen: Observation, at id: Int64, _ session: any StorageSession) throws(ServerError) {
+        if let chain = seen.chain { try Self.store(chain, session) }
+        let digest: StorageValue = .optional(seen.chain?.digest.octets)
+        let last = try session.run(
+            """
+            SELECT id, chain_digest FROM observation WHERE host_id = $1 AND vantage = $2 AND address = $3 \
+            ORDER BY last_seen_at DESC, id DESC LIMIT 1
+            """, [.integer(id), .text(seen.vantage), .text(seen.address)]
+        ).first
+        if let last, last[1] == digest {
+            try session.run(
+                "UPDATE observation SET last_seen_at = $2, failure = $3 WHERE id = $1",
+                [.integer(try last.integer(0)), .integer(seen.lastSeen), .optional(seen.failure)])
+        } else {
+            try session.run(
                 """
-                SELECT id, chain_digest FROM observation WHERE host_id = $1 AND vantage = $2 AND address = $3 \
-                ORDER BY last_seen_at DESC, id DESC LIMIT 1
-                """, [.integer(id), .text(seen.vantage), .text(seen.address)]
-            ).first
-            if let last, last[1] == digest {
-                try session.run(
-                    "UPDATE observation SET last_seen_at = $2, failure = $3 WHERE id = $1",
-                    [.integer(try last.integer(0)), .integer(seen.lastSeen), .optional(seen.failure)])
-            } else {
-                try session.run(
-                    """
-                    INSERT INTO observation (host_id, vantage, address, chain_digest, failure, first_seen_at, \
-                    last_seen_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
-                    """,
-                    [
-                        .integer(id), .text(seen.vantage), .text(seen.address), digest, .optional(seen.failure),
-                        .integer(seen.firstSeen), .integer(seen.lastSeen),
-                    ])
-            }
+                INSERT INTO observation (host_id, vantage, address, chain_digest, failure, first_seen_at, \
+                last_seen_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+                """,
+                [
+                    .integer(id), .text(seen.vantage), .text(seen.address), digest, .optional(seen.failure),
+                    .integer(seen.firstSeen), .integer(seen.lastSeen),
+                ])
         }
     }
 

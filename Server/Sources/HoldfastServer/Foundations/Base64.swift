@@ -15,6 +15,8 @@ enum Base64 {
 
     /// Like ``decode(_:)``, but the padding may be missing, as the reference server accepts it.
     static func decodeUnpadded(_ text: some Collection<UInt8>) -> [UInt8]? {
+        // Half of a padding is none.
+        guard text.reversed().first != UInt8(ascii: "=") else { return decode(text) }
         let missing = (4 - text.count % 4) % 4
         guard missing < 3 else { return nil }
         return decode(Array(text) + [UInt8](repeating: UInt8(ascii: "="), count: missing))

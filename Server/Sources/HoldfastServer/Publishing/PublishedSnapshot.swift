@@ -1,13 +1,16 @@
 public import Holdfast
 public import HoldfastSigning
+import NIOCore
 
 /// Everything that the public listener serves, as one value: it is made after a publication or a round, and clients are
 /// answered from it until ``LiveSnapshot`` holds the next one. No request reads the database.
 public struct PublishedSnapshot: Sendable {
     /// A document that is served as it is.
     public struct Document: Sendable, Hashable {
-        /// The octets.
-        public let octets: [UInt8]
+        /// The octets, shared by all answers that have them.
+        let body: ByteBuffer
+        /// The same compressed, made here so that no client waits for it; nil if that saves little.
+        let compressed: ByteBuffer?
         /// The value of `Content-Type`.
         public let mediaType: String
         /// The SHA-256 of ``octets``.
@@ -19,12 +22,18 @@ public struct PublishedSnapshot: Sendable {
         /// The last second at which clients accept it, in seconds since 1970; no cache may serve it longer.
         public let end: Int64
 
+        /// The octets.
+        public var octets: [UInt8] { Array(body.readableBytesView) }
+
         /// The strong validator of RFC 9110 8.8.3, with its quotation marks.
         public var entityTag: String { "\"\(digest)\"" }
+        /// That of ``compressed``: other octets, another validator.
+        var compressedEntityTag: String { "\"\(digest)-gzip\"" }
 
         /// Describes a document.
         public init(octets: [UInt8], mediaType: String, signedAt: Int64, refresh: Int64, end: Int64) {
-            self.octets = octets
+            body = ByteBuffer(bytes: octets)
+            compressed = Gzip.compress(octets).map { ByteBuffer(bytes: $0) }
             self.mediaType = mediaType
             digest = Digest(of: octets)
             self.signedAt = signedAt
@@ -46,6 +55,8 @@ public struct PublishedSnapshot: Sendable {
         public let publicKey: String
         /// The private key; nil without the secret, when challenges cannot be answered.
         public let key: SigningKey?
+        /// What every answer has.
+        let parts: InitParts
 
         /// Describes an app.
         public init(
@@ -56,6 +67,7 @@ public struct PublishedSnapshot: Sendable {
             self.entries = entries
             self.publicKey = publicKey
             self.key = key
+            parts = InitParts(entries, content.domains)
         }
     }
 

@@ -1,0 +1,49 @@
+/// Divides what can be signed among the apps, in windows of a tenth of a second: what apps asked for in the window
+/// before keeps its equal share in this one, and only what nobody has a share in is first come, first served.
+struct AppShares: Sendable {
+    /// Nanoseconds.
+    static let window: UInt64 = 100_000_000
+
+    private let capacity: Int
+    private var windowNumber: UInt64 = 0
+    private var used: [AppName: Int] = [:]
+    /// The apps that asked in the window before.
+    private var entitled: Set<AppName> = []
+    private var asked: Set<AppName> = []
+    private var total = 0
+    /// What entitled apps have not taken of their shares yet.
+    private var reserved = 0
+    private var share = 0
+
+    /// - Parameter ceiling: signatures in a second for all apps together.
+    init(ceiling: Double) { capacity = max(1, Int(ceiling * Double(Self.window) / 1e9)) }
+
+    /// Takes one signature for an app.
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - now: nanoseconds that never go back.
+    /// - Returns: whether there was one.
+    mutating func take(_ app: AppName, at now: UInt64) -> Bool {
+        begin(window: now / Self.window)
+        asked.insert(app)
+        let mine = used[app] ?? 0
+        let isOwn = entitled.contains(app) && mine < share
+        guard isOwn || total + reserved < capacity else { return false }
+        if isOwn { reserved -= 1 }
+        total += 1
+        used[app] = mine + 1
+        return true
+    }
+
+    private mutating func begin(window number: UInt64) {
+        guard number > windowNumber else { return }
+        // After a window in which nobody asked, nobody has a share.
+        entitled = number == windowNumber + 1 ? asked : []
+        windowNumber = number
+        asked = []
+        used = [:]
+        total = 0
+        share = entitled.isEmpty ? 0 : capacity / entitled.count
+        reserved = share * entitled.count
+    }
+}

@@ -1,0 +1,303 @@
+import HoldfastProbe
+import NIOCore
+import NIOHTTP1
+
+/// One connection of a listener: it reads a request, answers, and only then looks at the next, however many were sent. A
+/// client that does not read its answers is not read either, and each state has an end.
+final class HTTPConnection: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = Never
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum State {
+        /// Between requests.
+        case waiting
+        /// A head was read, and its body is not complete.
+        case reading(HTTPRequestHead)
+        /// An answer is made or written.
+        case answering
+        /// Nothing is read for a while.
+        case pausing
+        /// The last answer was written: what comes is thrown away, so that the client reads it (RFC 9112 9.6).
+        case lingering
+        case closed
+    }
+
+    private let responder: ListenerResponder
+    private let settings: ListenerSettings
+    private let table: ConnectionTable
+    private var source = SourcePrefix.unknown
+    private var peer: IPAddress?
+    private var isCounted = false
+
+    private var state = State.waiting
+    private var body = ByteBuffer()
+    private var parts = CircularBuffer<HTTPServerRequestPart>()
+    private var requests = 0
+    private var isLast = false
+    private var inputEnded = false
+    private var readIsHeld = false
+    private var deadline = NIODeadline.distantFuture
+    private var timer: Scheduled<Void>?
+
+    init(_ responder: ListenerResponder, _ settings: ListenerSettings, _ table: ConnectionTable) {
+        self.responder = responder
+        self.settings = settings
+        self.table = table
+    }
+
+    private var limits: ListenerLimits { settings.limits }
+
+    // MARK: Begin and end
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { begin(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        begin(context)
+        context.fireChannelActive()
+    }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        guard !isCounted else { return }
+        peer = IPAddress(context.channel.remoteAddress)
+        source = peer.map(SourcePrefix.init) ?? .unknown
+        isCounted = table.open(source, isProxy: peer.map(settings.proxies.contains) ?? true)
+        guard isCounted else {
+            state = .closed
+            return context.close(promise: nil)
+        }
+        expect(limits.waiting, context)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end() }
+
+    private func end() {
+        state = .closed
+        timer?.cancel()
+        timer = nil
+        parts.removeAll()
+        guard isCounted else { return }
+        isCounted = false
+        table.close(source)
+    }
+
+    // MARK: Reading
+
+    func read(context: ChannelHandlerContext) {
+        switch state {
+        case .answering, .pausing: readIsHeld = true
+        case .waiting, .reading, .lingering, .closed:
+            if parts.isEmpty { context.read() } else { readIsHeld = true }
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch state {
+        case .lingering, .closed: return
+        case .waiting, .reading, .answering, .pausing:
+            // Who sends so many at once reads no answers; the rest is thrown away with the connection.
+            guard parts.count < limits.partsAtOnce else { return isLast = true }
+            parts.append(unwrapInboundIn(data))
+            takeParts(context)
+        }
+    }
+
+    private func takeParts(_ context: ChannelHandlerContext) {
+        while let part = parts.first {
+            switch (state, part) {
+            case (.waiting, .head(let head)):
+                parts.removeFirst()
+                take(head, context)
+            case (.reading, .body(let octets)):
+                parts.removeFirst()
+                guard body.readableBytes + octets.readableBytes <= limits.bodyOctets else {
+                    refuse(.payloadTooLarge, "The body is too large.", context)
+                    return
+                }
+                body.writeImmutableBuffer(octets)
+            case (.reading(let head), .end):
+                parts.removeFirst()
+                answer(head, context)
+            case (.waiting, _), (.reading, .head):
+                // The rest of a request whose answer was given before it was complete.
+                parts.removeFirst()
+            case (.answering, _), (.pausing, _), (.lingering, _), (.closed, _): return
+            }
+        }
+        if inputEnded, case .waiting = state { return context.close(promise: nil) }
+        releaseRead(context)
+    }
+
+    private func releaseRead(_ context: ChannelHandlerContext) {
+        guard readIsHeld, parts.isEmpty else { return }
+        switch state {
+        case .answering, .pausing: return
+        case .waiting, .reading, .lingering, .closed:
+            readIsHeld = false
+            context.read()
+        }
+    }
+
+    private func take(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        requests += 1
+        // After a request to use another protocol nothing more of this one is read.
+        let leaves = head.method == .CONNECT || head.headers.contains(name: "Upgrade")
+        if !head.isKeepAlive || leaves || requests >= limits.requestsPerConnection { isLast = true }
+        // RFC 9112 3.2: one host, or no answer.
+        let hosts = head.headers["Host"].count
+        guard hosts == 1 || (hosts == 0 && head.version == .http1_0) else {
+            return refuse(.badRequest, "There must be one header Host.", context)
+        }
+        let length = head.headers["Content-Length"].first.flatMap { Int($0) } ?? 0
+        guard length <= limits.bodyOctets, limits.bodyOctets > 0 || !head.headers.contains(name: "Transfer-Encoding")
+        else { return refuse(.payloadTooLarge, "The body is too large.", context) }
+        state = .reading(head)
+        body = ByteBuffer()
+        expect(limits.bodyTime, context)
+        if head.version == .http1_1, head.headers["Expect"].contains(where: { $0.utf8.count == 12 }), length > 0 {
+            context.writeAndFlush(
+                wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
+        }
+    }
+
+    // MARK: Answering
+
+    private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        state = .answering
+        let client = peer.map { settings.proxies.client(behind: $0, forwarded: head.headers["X-Forwarded-For"]) }
+        let request = ListenerRequest(head: head, body: body, source: client.map(SourcePrefix.init) ?? .unknown)
+        switch responder {
+        case .immediate(let respond): write(respond(request), isHead: request.isHead, context)
+        case .waiting(let respond):
+            // The responder has an end of its own; this one is for what does not.
+            expect(limits.answerTime, context)
+            let promise = context.eventLoop.makePromise(of: ListenerAnswer.self)
+            promise.completeWithTask { await respond(request) }
+            promise.futureResult.assumeIsolated().whenSuccess { self.write($0, isHead: request.isHead, context) }
+        }
+    }
+
+    private func refuse(_ status: HTTPResponseStatus, _ message: String, _ context: ChannelHandlerContext) {
+        state = .answering
+        var answer = ListenerAnswer(status, json: ErrorBody(code: "ERROR_REQUEST", message: message).json)
+        answer.closes = true
+        write(answer, isHead: false, context)
+    }
+
+    private func write(_ answer: ListenerAnswer, isHead: Bool, _ context: ChannelHandlerContext) {
+        guard case .answering = state else { return }
+        if answer.closes { isLast = true }
+        var head = HTTPResponseHead(version: .http1_1, status: answer.status)
+        for header in answer.headers { head.headers.add(name: header.name, value: header.value) }
+        if answer.status != .notModified {
+            head.headers.add(name: "Content-Length", value: "\(answer.body.readableBytes)")
+        }
+        if isLast { head.headers.add(name: "Connection", value: "close") }
+        let hasBody = !isHead && answer.status != .notModified && answer.body.readableBytes > 0
+        expect(limits.time(forAnswerOf: hasBody ? answer.body.readableBytes : 0), context)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if hasBody { context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil) }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { self.finish($0, pauses: answer.pauses, context) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+    }
+
+    private func finish(_ result: Result<Void, any Error>, pauses: Bool, _ context: ChannelHandlerContext) {
+        guard case .answering = state else { return }
+        guard case .success = result else { return context.close(promise: nil) }
+        if isLast { return linger(context) }
+        guard pauses else { return next(context) }
+        state = .pausing
+        expect(limits.pause, context)
+    }
+
+    private func next(_ context: ChannelHandlerContext) {
+        state = .waiting
+        expect(limits.waiting, context)
+        takeParts(context)
+    }
+
+    private func linger(_ context: ChannelHandlerContext) {
+        guard !inputEnded else { return context.close(promise: nil) }
+        state = .lingering
+        parts.removeAll()
+        expect(limits.lingering, context)
+        context.close(mode: .output, promise: nil)
+        if readIsHeld {
+            readIsHeld = false
+            context.read()
+        }
+    }
+
+    // MARK: Ends of states
+
+    private func expect(_ span: TimeAmount, _ context: ChannelHandlerContext) {
+        deadline = .now() + span
+        guard timer == nil else { return }
+        schedule(context)
+    }
+
+    /// One timer for a connection: it looks whether the deadline was moved, so that requests cost no timers.
+    private func schedule(_ context: ChannelHandlerContext) {
+        let soon = min(deadline, .now() + .seconds(1))
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: soon) {
+            self.timer = nil
+            guard NIODeadline.now() >= self.deadline else { return self.schedule(context) }
+            self.meetDeadline(context)
+        }
+    }
+
+    private func meetDeadline(_ context: ChannelHandlerContext) {
+        switch state {
+        case .pausing: next(context)
+        case .reading:
+            refuse(.requestTimeout, "The request took too long.", context)
+        case .waiting, .answering, .lingering: context.close(promise: nil)
+        case .closed: break
+        }
+    }
+
+    // MARK: Events
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed:
+            inputEnded = true
+            switch state {
+            case .waiting where parts.isEmpty, .reading, .lingering: context.close(promise: nil)
+            case .waiting, .answering, .pausing: isLast = parts.isEmpty
+            case .closed: break
+            }
+        case is ChannelShouldQuiesceEvent:
+            isLast = true
+            switch state {
+            case .waiting, .pausing: context.close(promise: nil)
+            case .reading, .answering, .lingering:
+                let channel = context.channel
+                context.eventLoop.scheduleTask(in: limits.stopping) { channel.close(promise: nil) }
+            case .closed: break
+            }
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
+        switch state {
+        case .waiting, .reading:
+            let isTooLong = error == .headerOverflow
+            refuse(
+                isTooLong ? .requestHeaderFieldsTooLarge : .badRequest,
+                isTooLong ? "The headers are too large." : "The request is no HTTP/1.1.", context)
+        case .answering, .pausing: isLast = true
+        case .lingering, .closed: break
+        }
+    }
+}

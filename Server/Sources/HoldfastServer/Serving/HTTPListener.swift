@@ -1,0 +1,74 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import ServiceLifecycle
+
+/// A server for HTTP/1.1. It stops within ten seconds when it is asked to: idle connections end at once, answers that are
+/// under way are finished.
+struct HTTPListener: Service {
+    private let service: any Service
+
+    /// - Parameters:
+    ///   - settings: where to listen, and what clients get.
+    ///   - group: the threads.
+    ///   - logger: for what Hummingbird says about starting and stopping.
+    ///   - responder: answers.
+    ///   - counters: counts connections.
+    ///   - onListening: gets the address, with the port that was free.
+    init(
+        _ settings: ListenerSettings, on group: any EventLoopGroup, logger: Logger,
+        answering responder: ListenerResponder,
+        counters: ListenerCounters = ListenerCounters(),
+        onListening: @escaping @Sendable (SocketAddress?) async -> Void
+    ) {
+        let table = ConnectionTable(settings.limits, counters)
+        service = ListenerChannel(responder: responder, settings: settings, table: table).server(
+            configuration: ServerConfiguration(address: .hostname(settings.host, port: settings.port), backlog: 1_024),
+            onServerRunning: { await onListening($0.localAddress) }, eventLoopGroup: group, logger: logger)
+    }
+
+    /// Listens until the task is cancelled or asked to stop.
+    func run() async throws { try await service.run() }
+}
+
+/// How connections are set up.
+private struct ListenerChannel: ServerChildChannel {
+    struct Value: ServerChildChannelValue {
+        let channel: any Channel
+    }
+
+    let responder: ListenerResponder
+    let settings: ListenerSettings
+    let table: ConnectionTable
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = settings.limits.headerOctets
+            limits.maxHeaderListSize = settings.limits.headerOctets
+            limits.maxHeaderFieldCount = settings.limits.headerFields
+            try channel.syncOptions?.setOption(
+                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: settings.limits.octetsAtOnce))
+            try channel.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+            if let identity = settings.identity {
+                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: identity.context))
+            }
+            try channel.pipeline.syncOperations.configureHTTPServerPipeline(
+                withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: true,
+                withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+            try channel.pipeline.syncOperations.addHandler(HTTPConnection(responder, settings, table))
+            return Value(channel: channel)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await withTaskCancellationHandler {
+            // How a connection ended is its own business.
+            try? await value.channel.closeFuture.get()
+        } onCancel: {
+            value.channel.close(promise: nil)
+        }
+    }
+}

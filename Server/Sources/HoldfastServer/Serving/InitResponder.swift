@@ -1,0 +1,119 @@
+import HoldfastSigning
+import NIOCore
+import NIOHTTP1
+
+/// Answers `/app/init` and `/app/init/public-key` as the reference server does: a field that is wrong comes first, then
+/// the challenge, then the app, and each answer, errors too, is signed when the app and the challenge are usable.
+struct InitResponder: Sendable {
+    let budget: SigningBudget
+    let counters: ListenerCounters
+
+    /// What is in the place of a body.
+    private struct Outcome {
+        var status: HTTPResponseStatus
+        var body: [UInt8]
+        var headers: [(name: String, value: String)] = []
+        /// Whether a signature would only help an attacker to keep the server busy.
+        var isUnsigned = false
+    }
+
+    /// Answers.
+    /// - Parameters:
+    ///   - target: what was asked.
+    ///   - snapshot: what is published.
+    ///   - now: seconds since 1970; nil if the clock is not to be trusted.
+    ///   - instant: nanoseconds that never go back, for rates.
+    func answer(
+        _ target: RequestTarget, _ request: ListenerRequest, from snapshot: PublishedSnapshot, at now: Int64?,
+        instant: UInt64, wantsKey: Bool
+    ) -> ListenerAnswer {
+        let name = InitRequest.app(in: target)
+        let app = name.flatMap { snapshot.apps[$0] }
+        let challenge = Challenge(request.header(Challenge.header))
+        var outcome: Outcome
+        do throws(InitRequest.Refusal) {
+            let fields = try InitRequest(target)
+            outcome =
+                wantsKey
+                ? key(of: app) : answer(fields, challenge, app, AcceptedLanguages(request.list("Accept-Language")), now)
+        } catch {
+            let body = ErrorBody(
+                code: "ERROR_REQUEST", message: "The request is not valid.", violations: error.violations)
+            outcome = Outcome(status: .badRequest, body: body.json)
+        }
+        guard !outcome.isUnsigned, let challenge, let name, let app, let key = app.key, now != nil else {
+            return ListenerAnswer(outcome.status, json: outcome.body, headers: outcome.headers)
+        }
+        if let refusal = budget.take(name, for: request.source, at: instant) {
+            counters.count(refusal)
+            return Self.busy(refusal)
+        }
+        guard let signature = try? key.signature(for: challenge.signedOctets(outcome.body)) else {
+            return Self.unavailable("The answer could not be signed.")
+        }
+        counters.countSignature()
+        outcome.headers.append((Challenge.signatureHeader, Base64.encode(signature)))
+        return ListenerAnswer(outcome.status, json: outcome.body, headers: outcome.headers)
+    }
+
+    private func key(of app: PublishedSnapshot.App?) -> Outcome {
+        guard let app else {
+            return error(.notFound, "PUBLIC_KEY_NOT_FOUND", "There is no public key for this name of an app.")
+        }
+        let text = String(decoding: CanonicalJSON.text(app.publicKey).octets, as: UTF8.self)
+        return Outcome(status: .ok, body: Array(#"{"publicKey":\#(text)}"#.utf8))
+    }
+
+    private func answer(
+        _ fields: InitRequest, _ challenge: Challenge?, _ app: PublishedSnapshot.App?, _ languages: AcceptedLanguages,
+        _ now: Int64?
+    ) -> Outcome {
+        guard challenge != nil else {
+            return error(
+                .forbidden, "INVALID_CHALLENGE",
+                "The header \(Challenge.header) must have the Base64 of 16 to 32 random octets, once.")
+        }
+        guard let app else { return error(.notFound, "APP_NOT_FOUND", "There is no app of this name.") }
+        guard let now else { return unavailable("The clock of the server is not to be trusted.") }
+        guard app.key != nil else { return unavailable("The server cannot sign.") }
+        guard now <= app.content.end else { return unavailable("What is published is too old to be signed.") }
+        var body = Array(#"{"timestamp":\#(now),"#.utf8)
+        body += app.parts.fingerprints
+        if let client = fields.client { body += VersionVerdict(client, app.content, languages).json.utf8 }
+        body += app.parts.domains
+        body.append(UInt8(ascii: "}"))
+        return Outcome(status: .ok, body: body)
+    }
+
+    private func error(_ status: HTTPResponseStatus, _ code: String, _ message: String) -> Outcome {
+        Outcome(status: status, body: ErrorBody(code: code, message: message).json)
+    }
+
+    /// A signature says that the answer is the server's; of an answer that is none nothing is signed.
+    private func unavailable(_ message: String) -> Outcome {
+        Outcome(
+            status: .serviceUnavailable, body: ErrorBody(code: "UNAVAILABLE", message: message).json,
+            headers: [("Retry-After", "60")], isUnsigned: true)
+    }
+
+    private static func unavailable(_ message: String) -> ListenerAnswer {
+        ListenerAnswer(
+            .serviceUnavailable, json: ErrorBody(code: "UNAVAILABLE", message: message).json,
+            headers: [("Retry-After", "60")])
+    }
+
+    private static func busy(_ refusal: SigningBudget.Refusal) -> ListenerAnswer {
+        var seconds = 1
+        var message = "The server is busy."
+        if case .source(let wait) = refusal {
+            seconds = max(1, wait)
+            message = "Too many requests from this network."
+        }
+        var answer = ListenerAnswer(
+            .serviceUnavailable, json: ErrorBody(code: "BUSY", message: message).json,
+            headers: [("Retry-After", "\(seconds)")])
+        // A connection is slower than a flood: the next of its requests stays in its own buffers for a while.
+        answer.pauses = true
+        return answer
+    }
+}

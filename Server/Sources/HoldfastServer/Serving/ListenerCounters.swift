@@ -1,0 +1,77 @@
+import Synchronization
+
+/// Counts what the public listener answered. The names of labels are few and fixed: nothing that a client sends becomes
+/// one.
+public final class ListenerCounters: Sendable {
+    /// What was asked for.
+    enum Route: String, Sendable, Hashable, CaseIterable {
+        case challenge, publicKey = "public-key", document, health, other
+    }
+
+    private struct Kind: Hashable {
+        let route: Route
+        let status: UInt
+    }
+
+    private struct State {
+        var answers: [Kind: Int] = [:]
+        var signatures = 0
+        var refusedSources = 0
+        var refusedBusy = 0
+        var refusedConnections = 0
+        var connections = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Begins at zero.
+    public init() {}
+
+    func count(_ route: Route, status: UInt) {
+        state.withLock { $0.answers[Kind(route: route, status: status), default: 0] += 1 }
+    }
+
+    func countSignature() { state.withLock { $0.signatures += 1 } }
+
+    func count(_ refusal: SigningBudget.Refusal) {
+        state.withLock { state in
+            switch refusal {
+            case .source: state.refusedSources += 1
+            case .busy: state.refusedBusy += 1
+            }
+        }
+    }
+
+    func countRefusedConnection() { state.withLock { $0.refusedConnections += 1 } }
+    func set(connections: Int) { state.withLock { $0.connections = connections } }
+
+    /// What was counted, as families of Prometheus.
+    var families: [MetricsText.Family] {
+        let state = state.withLock { $0 }
+        let answers = state.answers.sorted {
+            ($0.key.route.rawValue, $0.key.status) < ($1.key.route.rawValue, $1.key.status)
+        }
+        return [
+            MetricsText.Family(
+                "holdfast_answers_total", .counter, "Answers of the public listener.",
+                answers.map { kind, count in
+                    .init([("route", kind.route.rawValue), ("status", "\(kind.status)")], Double(count))
+                }),
+            MetricsText.Family(
+                "holdfast_signatures_total", .counter, "Answers that were signed for a challenge.",
+                [.init([], Double(state.signatures))]),
+            MetricsText.Family(
+                "holdfast_signatures_refused_total", .counter, "Answers that were not signed, by the limit.",
+                [
+                    .init([("limit", "source")], Double(state.refusedSources)),
+                    .init([("limit", "ceiling")], Double(state.refusedBusy)),
+                ]),
+            MetricsText.Family(
+                "holdfast_connections_refused_total", .counter, "Connections beyond the limits.",
+                [.init([], Double(state.refusedConnections))]),
+            MetricsText.Family(
+                "holdfast_connections", .gauge, "Open connections of the public listener.",
+                [.init([], Double(state.connections))]),
+        ]
+    }
+}

@@ -1,0 +1,45 @@
+public import NIOCore
+
+/// What a listener grants to a client that may be hostile.
+public struct ListenerLimits: Sendable, Hashable {
+    /// How many connections are open at a time.
+    public var connections = 4_096
+    /// How many of them one source may have; proxies that are trusted may have all.
+    public var connectionsPerSource = 256
+    /// The octets of all header fields of a request together. Phones send less than a thousand.
+    public var headerOctets = 16_384
+    /// The header fields of a request.
+    public var headerFields = 100
+    /// The octets of a body; 0 where nobody needs one.
+    public var bodyOctets = 0
+    /// How long a connection may be without a whole request head.
+    public var waiting: TimeAmount = .seconds(20)
+    /// How long a body may take.
+    public var bodyTime: TimeAmount = .seconds(20)
+    /// How long an answer may take to be read, apart from the time for its length.
+    public var answerTime: TimeAmount = .seconds(20)
+    /// The slowest that a client may read: 16 KiB in a second, as on a poor mobile network.
+    public var answerOctetsPerSecond = 16_384
+    /// How long a connection is not read after its client asked too much.
+    public var pause: TimeAmount = .seconds(1)
+    /// How many requests a connection is good for, so that clients come to all servers behind a balancer.
+    public var requestsPerConnection = 10_000
+    /// How long a connection stays open after its last answer, so that the client can read it.
+    public var lingering: TimeAmount = .seconds(2)
+    /// How long a stopping server waits for answers that are under way.
+    public var stopping: TimeAmount = .seconds(8)
+
+    /// The usual limits.
+    public init() {}
+
+    /// How many parts of requests may wait behind one that is being answered: a head, a body and an end each.
+    var partsAtOnce: Int { 192 }
+
+    /// How many octets are read from a connection before the next has its turn.
+    var octetsAtOnce: Int { 8_192 }
+
+    /// How long an answer of this length may take to be read.
+    func time(forAnswerOf octets: Int) -> TimeAmount {
+        answerTime + .milliseconds(Int64(octets) * 1_000 / Int64(max(1, answerOctetsPerSecond)))
+    }
+}

@@ -1,0 +1,7 @@
+/// Who answers the requests of a listener.
+enum ListenerResponder: Sendable {
+    /// From memory, without leaving the event loop.
+    case immediate(@Sendable (ListenerRequest) -> ListenerAnswer)
+    /// After waiting for something, such as the database.
+    case waiting(@Sendable (ListenerRequest) async -> ListenerAnswer)
+}

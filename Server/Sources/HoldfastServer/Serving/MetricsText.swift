@@ -1,0 +1,91 @@
+/// What `/metrics` shows: Prometheus' text format 0.0.4.
+struct MetricsText: Sendable {
+    /// What a family counts.
+    enum Kind: String, Sendable {
+        case counter, gauge
+    }
+
+    /// One value.
+    struct Sample: Sendable {
+        let labels: [(name: String, value: String)]
+        let value: Double
+
+        init(_ labels: [(String, String)], _ value: Double) {
+            self.labels = labels.map { (name: $0.0, value: $0.1) }
+            self.value = value
+        }
+    }
+
+    /// Values with one name.
+    struct Family: Sendable {
+        let name: String
+        let kind: Kind
+        let help: String
+        let samples: [Sample]
+
+        init(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+            self.name = name
+            self.kind = kind
+            self.help = help
+            self.samples = samples
+        }
+    }
+
+    static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
+
+    let families: [Family]
+
+    /// What is published, and when the first client is refused.
+    static func families(of snapshot: PublishedSnapshot) -> [Family] {
+        let apps = snapshot.apps.values.sorted {
+            "\($0.content.app)".utf8.lexicographicallyPrecedes("\($1.content.app)".utf8)
+        }
+        let documents = snapshot.documents.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        return [
+            Family(
+                "holdfast_snapshot_sequence", .gauge, "The number of what is served.",
+                [Sample([], Double(snapshot.sequence))]),
+            Family(
+                "holdfast_app_generation", .gauge, "The generation that challenge answers are made from.",
+                apps.map { Sample([("app", "\($0.content.app)")], Double($0.generation)) }),
+            Family(
+                "holdfast_app_end_seconds", .gauge, "The last second at which challenge answers may be signed.",
+                apps.map { Sample([("app", "\($0.content.app)")], Double($0.content.end)) }),
+            Family(
+                "holdfast_app_can_sign", .gauge, "Whether the key of the app is open.",
+                apps.map { Sample([("app", "\($0.content.app)")], $0.key == nil ? 0 : 1) }),
+            Family(
+                "holdfast_document_end_seconds", .gauge, "The last second at which clients accept the document.",
+                documents.map { Sample([("path", $0.key)], Double($0.value.end)) }),
+        ]
+    }
+
+    /// The text.
+    var text: String {
+        var text = ""
+        for family in families where !family.samples.isEmpty {
+            text += "# HELP \(family.name) \(family.help)\n# TYPE \(family.name) \(family.kind.rawValue)\n"
+            for sample in family.samples {
+                let labels = sample.labels.map { #"\#($0.name)="\#(Self.escaped($0.value))""# }
+                text += family.name + (labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}")
+                text += " \(Self.number(sample.value))\n"
+            }
+        }
+        return text
+    }
+
+    private static func number(_ value: Double) -> String {
+        Int64(exactly: value).map(String.init) ?? "\(value)"
+    }
+
+    private static func escaped(_ value: String) -> String {
+        String(
+            decoding: value.utf8.flatMap { octet -> [UInt8] in
+                switch octet {
+                case UInt8(ascii: "\\"), UInt8(ascii: "\""): [UInt8(ascii: "\\"), octet]
+                case 0x0A: Array("\\n".utf8)
+                default: [octet]
+                }
+            }, as: UTF8.self)
+    }
+}

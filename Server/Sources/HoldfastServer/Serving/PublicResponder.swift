@@ -1,0 +1,62 @@
+import NIOCore
+import NIOHTTP1
+
+/// Answers the requests of the public listener from memory. It never waits.
+struct PublicResponder: Sendable {
+    /// What is published now.
+    let live: LiveSnapshot
+    /// Answers what is signed.
+    let initialization: InitResponder
+    /// Seconds since 1970; nil if the clock is not to be trusted.
+    let time: @Sendable () -> Int64?
+    /// Nanoseconds that never go back.
+    let instant: @Sendable () -> UInt64
+    /// Why the server is not ready; empty if it is.
+    let readiness: @Sendable () -> [String]
+
+    /// Counts what is answered.
+    let counters: ListenerCounters
+
+    /// Answers one request.
+    func answer(_ request: ListenerRequest) -> ListenerAnswer {
+        let (route, answer) = decide(request)
+        counters.count(route, status: answer.status.code)
+        return answer
+    }
+
+    private func decide(_ request: ListenerRequest) -> (ListenerCounters.Route, ListenerAnswer) {
+        guard request.head.method == .GET || request.head.method == .HEAD else {
+            let body = ErrorBody(code: "ERROR_REQUEST", message: "Only GET and HEAD are answered here.")
+            return (.other, ListenerAnswer(.methodNotAllowed, json: body.json, headers: [("Allow", "GET, HEAD")]))
+        }
+        let target: RequestTarget
+        do throws(RequestTarget.Refusal) {
+            target = try RequestTarget(request.head.uri.utf8)
+        } catch {
+            let body = ErrorBody(code: "ERROR_REQUEST", message: "The address of the request is not valid.")
+            return (.other, ListenerAnswer(error == .tooLong ? .uriTooLong : .badRequest, json: body.json))
+        }
+        let snapshot = live.current
+        func isAt(_ path: String) -> Bool { target.path.elementsEqual(path.utf8) }
+        if isAt("/app/init") || isAt("/app/init/public-key") {
+            let wantsKey = !isAt("/app/init")
+            let answer = initialization.answer(
+                target, request, from: snapshot, at: time(), instant: instant(), wantsKey: wantsKey)
+            return (wantsKey ? .publicKey : .challenge, answer)
+        }
+        if isAt("/health/live") { return (.health, ListenerAnswer(.ok, json: Array(#"{"status":"OK"}"#.utf8))) }
+        if isAt("/health/ready") { return (.health, ready()) }
+        guard let document = snapshot.document(at: target.path.dropFirst()) else {
+            let body = ErrorBody(code: "NOT_FOUND", message: "Nothing is published there.")
+            return (.other, ListenerAnswer(.notFound, json: body.json))
+        }
+        return (.document, DocumentAnswer.answer(document, to: request, at: time()))
+    }
+
+    private func ready() -> ListenerAnswer {
+        let reasons = readiness()
+        guard !reasons.isEmpty else { return ListenerAnswer(.ok, json: Array(#"{"status":"OK"}"#.utf8)) }
+        let body = ErrorBody(code: "NOT_READY", message: reasons.joined(separator: " "))
+        return ListenerAnswer(.serviceUnavailable, json: body.json, headers: [("Retry-After", "5")])
+    }
+}

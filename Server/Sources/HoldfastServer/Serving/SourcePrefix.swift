@@ -1,0 +1,45 @@
+import HoldfastProbe
+import NIOCore
+
+/// Where requests come from, as far as rates are concerned: the /24 of an IPv4 address, the /56 of an IPv6 address. That
+/// is what one subscriber usually has; a rate for each address of IPv6 would be no limit at all.
+struct SourcePrefix: Sendable, Hashable {
+    private let high: UInt64
+    private let isIPv6: Bool
+
+    /// The prefix of an address. An IPv4 address in IPv6 (RFC 4291 2.5.5.2), as sockets of both families have it, is one
+    /// of IPv4.
+    init(_ address: IPAddress) {
+        var octets = address.octets[...]
+        if octets.count == 16, octets.prefix(10).allSatisfy({ $0 == 0 }), octets[10] == 0xFF, octets[11] == 0xFF {
+            octets = octets.suffix(4)
+        }
+        isIPv6 = octets.count == 16
+        high = octets.prefix(isIPv6 ? 7 : 3).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Connections that have no address, such as those of Unix sockets.
+    static let unknown = SourcePrefix()
+
+    private init() {
+        high = .max
+        isIPv6 = false
+    }
+}
+
+extension IPAddress {
+    /// The address of a peer; nil for a peer without one.
+    init?(_ address: SocketAddress?) {
+        guard let text = address?.ipAddress else { return nil }
+        // A zone belongs to this machine's own network.
+        guard let address = try? IPAddress(String(text.prefix { $0 != "%" })) else { return nil }
+        self = address
+    }
+
+    /// The IPv4 address that is mapped into this one (RFC 4291 2.5.5.2), or the address itself.
+    var unmapped: IPAddress {
+        guard octets.count == 16, octets.prefix(10).allSatisfy({ $0 == 0 }), octets[10] == 0xFF, octets[11] == 0xFF
+        else { return self }
+        return IPAddress(octets: Array(octets.suffix(4))) ?? self
+    }
+}

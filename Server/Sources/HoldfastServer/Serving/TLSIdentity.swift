@@ -1,0 +1,54 @@
+public import Foundation
+import NIOSSL
+import Synchronization
+
+/// The certificate and key of a listener. They are read again when they were renewed; connections that are open go on
+/// with what they began with, and new ones get the new certificate.
+public final class TLSIdentity: Sendable {
+    private let certificates: URL
+    private let key: URL
+    private let held: Mutex<NIOSSLContext>
+
+    /// Reads both files.
+    /// - Parameters:
+    ///   - certificates: a chain in PEM, the server's own certificate first.
+    ///   - key: the private key in PEM.
+    /// - Throws: ``ServerError`` `file` naming the file that cannot be used.
+    public init(certificates: URL, key: URL) throws(ServerError) {
+        self.certificates = certificates
+        self.key = key
+        held = Mutex(try Self.read(certificates, key))
+    }
+
+    /// Reads both files again. What was used so far stays in use if they cannot be used.
+    /// - Throws: ``ServerError`` `file`.
+    public func reload() throws(ServerError) {
+        let context = try Self.read(certificates, key)
+        held.withLock { $0 = context }
+    }
+
+    /// What new connections get.
+    var context: NIOSSLContext { held.withLock { $0 } }
+
+    private static func read(_ certificates: URL, _ key: URL) throws(ServerError) -> NIOSSLContext {
+        let chain = try usable(certificates, "certificates in PEM") { try NIOSSLCertificate.fromPEMFile($0) }
+        let privateKey = try usable(key, "a private key in PEM") { try NIOSSLPrivateKey(file: $0, format: .pem) }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        return try usable(key, "the key of the certificate in \(certificates.path)") { _ in
+            try NIOSSLContext(configuration: configuration)
+        }
+    }
+
+    private static func usable<Value>(
+        _ file: URL, _ expected: String, _ body: (String) throws -> Value
+    ) throws(ServerError) -> Value {
+        do {
+            return try body(file.path)
+        } catch {
+            throw ServerError(.file, of: file.path, expected: expected, found: "\(error)")
+        }
+    }
+}

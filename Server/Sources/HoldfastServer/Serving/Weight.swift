@@ -1,0 +1,41 @@
+/// Weights of preferences, `q=0.7` (RFC 9110 12.4.2), and whether gzip is wanted.
+enum Weight {
+    /// Thousandths, 0 to 1000; nil for what is no weight.
+    static func thousandths(_ text: some Collection<UInt8>) -> Int? {
+        let octets = Array(text)
+        guard octets.count >= 3, octets[0] | 0x20 == UInt8(ascii: "q"), octets[1] == UInt8(ascii: "=") else {
+            return nil
+        }
+        let whole = octets[2]
+        guard whole == UInt8(ascii: "0") || whole == UInt8(ascii: "1") else { return nil }
+        let digits = octets.dropFirst(4)
+        guard octets.count == 3 || octets[3] == UInt8(ascii: "."), digits.count <= 3,
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        let fraction = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        let scale = [1_000, 100, 10, 1][digits.count]
+        let weight = (whole == UInt8(ascii: "1") ? 1_000 : 0) + fraction * scale
+        return weight <= 1_000 ? weight : nil
+    }
+
+    /// Longer headers count as none.
+    private static let greatestSize = 512
+
+    /// Whether `Accept-Encoding` allows gzip (RFC 9110 12.5.3). Without the header it does not: clients that cannot
+    /// decompress do not say so.
+    static func acceptsGzip(_ header: some Collection<UInt8>) -> Bool {
+        guard header.count <= greatestSize else { return false }
+        var any = 0
+        for part in Array(header).split(separator: UInt8(ascii: ","), maxSplits: 32).prefix(32) {
+            let pieces = part.split(separator: UInt8(ascii: ";"), maxSplits: 2).map {
+                $0.filter { $0 != 0x20 && $0 != 0x09 }
+            }
+            guard let coding = pieces.first, pieces.count <= 2 else { continue }
+            let weight = pieces.count == 2 ? thousandths(pieces[1]) ?? 0 : 1_000
+            let name = coding.map { $0 | 0x20 }
+            if name.elementsEqual("gzip".utf8) || name.elementsEqual("x-gzip".utf8) { return weight > 0 }
+            if coding == [UInt8(ascii: "*")] { any = weight }
+        }
+        return any > 0
+    }
+}

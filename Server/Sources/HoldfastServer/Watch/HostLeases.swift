@@ -1,0 +1,72 @@
+/// Which hosts are due, and who looks at them. A process that takes a host has it alone until the lease ends; one that was
+/// stopped meanwhile finds its token gone, and what it saw is discarded.
+///
+/// All times are the database's own.
+public struct HostLeases: Sendable {
+    /// A host that was taken.
+    public struct Lease: Sendable, Hashable {
+        /// Its row.
+        let id: Int64
+        /// Whose it is.
+        public let app: AppName
+        /// Its name.
+        public let name: String
+        /// Its port.
+        public let port: Int64
+        /// Who took it.
+        public let token: RandomID
+    }
+
+    private let engine: any StorageEngine
+
+    /// Works on a database.
+    public init(_ engine: any StorageEngine) { self.engine = engine }
+
+    /// Takes hosts that are due, the longest overdue first.
+    /// - Parameters:
+    ///   - limit: how many at most.
+    ///   - span: for how many seconds; longer than looking at a host can take.
+    ///   - token: a new one for each call.
+    /// - Throws: ``ServerError`` of the database.
+    public func take(_ limit: Int64, for span: Int64, token: RandomID) async throws(ServerError) -> [Lease] {
+        try await engine.write { session throws(ServerError) in
+            let rows = try session.run(
+                """
+                UPDATE host SET lease_token = $1, leased_until = {now} + $2 WHERE id IN (SELECT id FROM host \
+                WHERE next_poll_at <= {now} AND (leased_until IS NULL OR leased_until < {now}) \
+                ORDER BY next_poll_at, id LIMIT $3 {lock} {skip}) RETURNING id, app, name, port
+                """, [.octets(token.octets), .integer(span), .integer(limit)])
+            var leases: [Lease] = []
+            for row in rows {
+                leases.append(
+                    Lease(
+                        id: try row.integer(0), app: try row.text(1) { AppName(octets: $0) }, name: try row.text(2),
+                        port: try row.integer(3), token: token))
+            }
+            return leases
+        }
+    }
+
+    /// Gives a host back, with what was seen of it.
+    /// - Parameters:
+    ///   - lease: what was taken.
+    ///   - delay: after how many seconds it is due again.
+    ///   - write: writes what was seen, in the same transaction, and only if nobody else has taken the host since.
+    /// - Returns: whether it was written.
+    /// - Throws: ``ServerError`` of the database, or of the closure.
+    func giveBack(
+        _ lease: Lease, dueIn delay: Int64,
+        _ write: @escaping @Sendable (any StorageSession) throws(ServerError) -> Void
+    ) async throws(ServerError) -> Bool {
+        try await engine.write { session throws(ServerError) in
+            let rows = try session.run(
+                """
+                UPDATE host SET lease_token = NULL, leased_until = NULL, next_poll_at = {now} + $3 \
+                WHERE id = $1 AND lease_token = $2 RETURNING id
+                """, [.integer(lease.id), .octets(lease.token.octets), .integer(delay)])
+            guard !rows.isEmpty else { return false }
+            try write(session)
+            return true
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+public import Holdfast
+public import HoldfastProbe
+
+/// Looks at every address of a host with the code that clients use.
+///
+/// Names come from whoever may add hosts, so only addresses of the public Internet are asked, and those that the operator
+/// listed: the probe filters what a name resolves to, dials what passed, and looks again at the connected socket.
+public struct HostWatch: Sendable {
+    private let validator: any ChainValidator
+    private let clock: any WallClock
+    private let probe: HostProbe
+
+    /// - Parameters:
+    ///   - validator: validates what hosts present, as clients do.
+    ///   - allowed: the blocks of addresses that may be asked although they are not of the public Internet.
+    ///   - clock: the time of each decision.
+    ///   - resolver: finds the addresses of names.
+    ///   - deadlines: how long a host may take.
+    public init(
+        validator: any ChainValidator, allowing allowed: [AddressBlock] = [], clock: any WallClock = SystemWallClock(),
+        resolver: AddressResolver = .system, deadlines: ProbeDeadlines = ProbeDeadlines()
+    ) {
+        self.validator = validator
+        self.clock = clock
+        var probe = HostProbe(validator: validator)
+        probe.clock = clock
+        probe.filter = AddressFilter(allowing: allowed)
+        probe.resolver = resolver
+        probe.deadlines = deadlines
+        self.probe = probe
+    }
+
+    /// Looks at a host. It never fails as a whole: an address that shows nothing is a finding.
+    public func look(at watched: WatchedHost) async -> [WatchFinding] {
+        var probe = probe
+        probe.connectTo = watched.dial
+        let judge: Judge
+        do {
+            judge = try Judge(watched)
+        } catch {
+            return [
+                WatchFinding(
+                    place: watched.host.description, chain: [], verdict: .unreadable, words: "\(error)", key: nil)
+            ]
+        }
+        return await probe.ask(watched.host, policy: judge.policy).sightings.map { sighting in
+            let place = sighting.address?.description ?? watched.host.description
+            switch sighting.result {
+            case .failure(let failure):
+                return WatchFinding(place: place, chain: [], verdict: .unreadable, words: failure.sentence, key: nil)
+            case .success(let shown):
+                let chain = shown.decision.chain?.certificates ?? []
+                let key = chain.first.flatMap { try? X509Certificate(der: $0) }.map {
+                    Digest(of: $0.subjectPublicKeyInfo)
+                }
+                let (verdict, words) = judge.verdict(shown.decision, validator, at: clock.now)
+                return WatchFinding(place: place, chain: chain, verdict: verdict, words: words, key: key)
+            }
+        }
+    }
+
+    /// Whether a path satisfies pins is decided by ``PinnedPolicy`` alone.
+    private struct Judge {
+        let policy: any TrustPolicy
+        /// The same pins without standard validation; nil where there are none.
+        private let pinsAlone: PinnedPolicy?
+        private let host: DialedHost
+
+        init(_ watched: WatchedHost) throws {
+            let pattern = try HostPattern(watched.host.name)
+            host = watched.host
+            guard let known = watched.known else {
+                policy = StandardPolicy(host: pattern)
+                pinsAlone = nil
+                return
+            }
+            policy = try PinnedPolicy(host: pattern, pins: known)
+            pinsAlone = try PinnedPolicy(
+                host: pattern, pins: known, validatesHostName: false, certificatePinOnly: true)
+        }
+
+        func verdict(
+            _ decision: TrustDecision, _ validator: any ChainValidator, at time: Date
+        ) -> (WatchFinding.Verdict, String) {
+            let reason = decision.failure.map { "\($0)" } ?? ""
+            guard let pinsAlone else { return (.unpinned, reason) }
+            guard !decision.isTrusted else { return (.known, "") }
+            let trust = ServerTrust(
+                chain: decision.chain ?? PresentedChain([]), purpose: .server(identity: host), validator: validator)
+            return (pinsAlone.evaluate(trust, at: time).isTrusted ? .invalid : .unannounced, reason)
+        }
+    }
+}

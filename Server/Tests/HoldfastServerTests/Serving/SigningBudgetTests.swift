@@ -1,0 +1,85 @@
+import HoldfastProbe
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("What may be signed for strangers")
+struct SigningBudgetTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    private func source(_ number: Int) throws -> SourcePrefix {
+        SourcePrefix(try #require(IPAddress(octets: [10, UInt8(number >> 8 & 255), UInt8(number & 255), 1])))
+    }
+
+    @Test("A source has its rate and what it saved, and is told how long to wait")
+    func rate() throws {
+        var buckets = TokenBuckets(rate: 10, burst: 20)
+        let one = try source(1)
+        for _ in 0..<20 { #expect(buckets.take(one, at: 0) == nil) }
+        let refusal = buckets.take(one, at: 0)
+        let wait = try #require(refusal)
+        #expect(wait > 0.09 && wait < 0.11)
+        #expect(buckets.take(one, at: Self.second / 10) == nil)
+        #expect(buckets.take(one, at: Self.second / 10) != nil)
+        #expect(try buckets.take(source(2), at: 0) == nil)
+        // A clock that went back gives nothing.
+        #expect(buckets.take(one, at: 0) != nil)
+        for _ in 0..<20 { #expect(buckets.take(one, at: 100 * Self.second) == nil) }
+        #expect(buckets.take(one, at: 100 * Self.second) != nil)
+    }
+
+    @Test("The memory for sources is bounded, and forgets the sources that were not heard of")
+    func memory() throws {
+        var buckets = TokenBuckets(rate: 0.001, burst: 1, greatestCount: 100)
+        let steady = try source(60_000)
+        #expect(buckets.take(steady, at: 0) == nil)
+        for number in 0..<5_000 {
+            _ = try buckets.take(source(number), at: 0)
+            #expect(buckets.count <= 200)
+            // Who keeps asking is remembered.
+            if number % 50 == 0 { #expect(buckets.take(steady, at: 0) != nil) }
+        }
+    }
+
+    @Test("An app that asks for everything leaves the others their share")
+    func shares() throws {
+        var shares = AppShares(ceiling: 1_000)
+        let (greedy, modest) = (try AppName("greedy"), try AppName("modest"))
+        var answered: [AppName: Int] = [:]
+        for window in 0..<20 {
+            let now = UInt64(window) * AppShares.window
+            // The greedy one is always first.
+            for _ in 0..<5_000 where shares.take(greedy, at: now) { answered[greedy, default: 0] += 1 }
+            for _ in 0..<30 where shares.take(modest, at: now) { answered[modest, default: 0] += 1 }
+        }
+        // In the first window nobody knew of the other.
+        #expect(try #require(answered[modest]) == 19 * 30)
+        #expect(try #require(answered[greedy]) == 100 + 19 * 50)
+    }
+
+    @Test("What an app does not use is there for others, and the ceiling holds")
+    func spare() throws {
+        var shares = AppShares(ceiling: 1_000)
+        let apps = try (0..<4).map { try AppName("app-\($0)") }
+        var generator = SeededGenerator(seed: 4)
+        for window in 0..<200 {
+            let now = UInt64(window) * AppShares.window
+            var total = 0
+            for _ in 0..<300 {
+                let app = apps[Int.random(in: 0..<4, using: &generator)]
+                if shares.take(app, at: now) { total += 1 }
+            }
+            #expect(total <= 100)
+            if window > 0 { #expect(total > 90) }
+        }
+        // After a silence one app has everything.
+        let later = 1_000 * AppShares.window
+        #expect((0..<300).count { _ in shares.take(apps[0], at: later) } == 100)
+    }
+
+    @Test("The ceiling is measured, and never so low that nothing is signed")
+    func ceiling() {
+        #expect(SigningBudget.measuredCeiling(threads: 2, within: .milliseconds(5)) >= 8)
+        #expect(SigningBudget(ceiling: 0).ceiling == 8)
+    }
+}

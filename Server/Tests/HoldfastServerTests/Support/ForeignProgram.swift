@@ -1,0 +1,42 @@
+import Foundation
+
+/// A program of the system that tests run.
+enum ForeignProgram {
+    static let areRequired = ProcessInfo.processInfo.environment["HOLDFAST_REQUIRE_FOREIGN_PEERS"] == "1"
+
+    /// Where a program is; nil if it is not installed.
+    static func find(_ name: String) -> URL? {
+        ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/bin"]
+            .map { URL(filePath: $0).appending(path: name) }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
+    /// Whether a test with it runs: where foreign programs are required, it runs and fails without it.
+    static func isTested(_ name: String) -> Bool { areRequired || find(name) != nil }
+
+    /// Where a program is.
+    /// - Throws: if it is not installed.
+    static func required(_ name: String) throws -> URL {
+        guard let program = find(name) else { throw CocoaError(.fileNoSuchFile) }
+        return program
+    }
+
+    /// Runs it to its end.
+    /// - Returns: its status and standard output.
+    static func run(_ name: String, _ arguments: [String], in folder: URL) async throws -> (status: Int32, output: Data)
+    {
+        let process = Process()
+        process.executableURL = try required(name)
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        let output = folder.appending(path: "output-\(UUID().uuidString)")
+        try Data().write(to: output)
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = FileHandle.nullDevice
+        let status = try await withCheckedThrowingContinuation { (end: CheckedContinuation<Int32, any Error>) in
+            process.terminationHandler = { end.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { end.resume(throwing: error) }
+        }
+        return (status, try Data(contentsOf: output))
+    }
+}

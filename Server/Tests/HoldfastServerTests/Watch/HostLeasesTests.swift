@@ -1,0 +1,80 @@
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("Leases of hosts")
+struct HostLeasesTests {
+    private static func withHosts(
+        _ count: Int, _ body: (HostLeases, any StorageEngine, ManualClock) async throws -> Void
+    ) async throws {
+        try await StorageSuite.withEngine { engine, clock in
+            try await engine.write { session throws(ServerError) in
+                try session.run(StorageSuite.insert, [.text("bank"), .text("Bank")])
+                for number in 0..<count {
+                    try session.run(
+                        """
+                        INSERT INTO host (app, name, port, renewal, next_poll_at) \
+                        VALUES ('bank', $1, 443, 'announced', {now} + $2)
+                        """, [.text("\(number).example.com"), .integer(Int64(number))])
+                }
+            }
+            try await body(HostLeases(engine), engine, clock)
+        }
+    }
+
+    @Test("Hosts that are due are taken once, the longest overdue first, and again when a lease has ended")
+    func taking() async throws {
+        try await Self.withHosts(4) { leases, _, clock in
+            clock.advance(by: .seconds(2))
+            let first = try await leases.take(2, for: 60, token: Story.id(1))
+            #expect(first.map(\.name) == ["0.example.com", "1.example.com"])
+            #expect(try await leases.take(9, for: 60, token: Story.id(2)).map(\.name) == ["2.example.com"])
+            #expect(try await leases.take(9, for: 60, token: Story.id(3)).isEmpty)
+            clock.advance(by: .seconds(61))
+            #expect(try await leases.take(9, for: 60, token: Story.id(4)).count == 4)
+        }
+    }
+
+    @Test("What was seen is written with the lease, and discarded without it")
+    func givingBack() async throws {
+        try await Self.withHosts(1) { leases, engine, clock in
+            let seen: @Sendable (any StorageSession) throws(ServerError) -> Void = { session throws(ServerError) in
+                try session.run(
+                    """
+                    INSERT INTO observation (host_id, vantage, address, failure, first_seen_at, last_seen_at) \
+                    VALUES (1, 'here', '192.0.2.1:443', 'no answer', {now}, {now})
+                    """)
+            }
+            let slow = try #require(try await leases.take(1, for: 60, token: Story.id(1)).first)
+            clock.advance(by: .seconds(61))
+            let quick = try #require(try await leases.take(1, for: 60, token: Story.id(2)).first)
+            #expect(try await leases.giveBack(quick, dueIn: 300, seen))
+            #expect(try await !leases.giveBack(slow, dueIn: 1, seen))
+            #expect(try await !leases.giveBack(quick, dueIn: 1, seen))
+            let count = try await engine.read { session throws(ServerError) in
+                try session.run("SELECT count(*) FROM observation")[0].integer(0)
+            }
+            #expect(count == 1)
+            clock.advance(by: .seconds(299))
+            #expect(try await leases.take(1, for: 60, token: Story.id(3)).isEmpty)
+            clock.advance(by: .seconds(1))
+            #expect(try await leases.take(1, for: 60, token: Story.id(3)).count == 1)
+        }
+    }
+
+    @Test("A look that cannot be written keeps the lease, so that it is repeated when that ends")
+    func failing() async throws {
+        try await Self.withHosts(1) { leases, _, clock in
+            let lease = try #require(try await leases.take(1, for: 60, token: Story.id(1)).first)
+            await expectError(.constraint) {
+                try await leases.giveBack(lease, dueIn: 300) { session throws(ServerError) in
+                    try session.run("INSERT INTO app (name, display_name, created_at) VALUES ('bank', 'x', 0)")
+                }
+            }
+            #expect(try await leases.take(1, for: 60, token: Story.id(2)).isEmpty)
+            clock.advance(by: .seconds(61))
+            #expect(try await leases.take(1, for: 60, token: Story.id(2)).count == 1)
+        }
+    }
+}
