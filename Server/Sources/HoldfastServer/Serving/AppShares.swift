@@ -1,10 +1,17 @@
 /// Divides what can be signed among the apps, in windows of a tenth of a second: what apps asked for in the window
-/// before keeps its equal share in this one, and only what nobody has a share in is first come, first served.
+/// before keeps its equal share in this one, and only what nobody has a share in is first come, first served. What a window
+/// leaves over is there for a second, since clients do not come evenly.
 struct AppShares: Sendable {
     /// Nanoseconds.
     static let window: UInt64 = 100_000_000
 
-    private let capacity: Int
+    /// How many windows can be saved, apart from the one that runs.
+    private static let savedWindows = 9
+
+    /// Signatures that each window adds.
+    private let added: Int
+    /// What there is in this window, with what was saved.
+    private var capacity: Int
     private var windowNumber: UInt64 = 0
     private var used: [AppName: Int] = [:]
     /// The apps that asked in the window before.
@@ -16,7 +23,10 @@ struct AppShares: Sendable {
     private var share = 0
 
     /// - Parameter ceiling: signatures in a second for all apps together.
-    init(ceiling: Double) { capacity = max(1, Int(ceiling * Double(Self.window) / 1e9)) }
+    init(ceiling: Double) {
+        added = max(1, Int(ceiling * Double(Self.window) / 1e9))
+        capacity = added
+    }
 
     /// Takes one signature for an app.
     /// - Parameters:
@@ -39,6 +49,8 @@ struct AppShares: Sendable {
         guard number > windowNumber else { return }
         // After a window in which nobody asked, nobody has a share.
         entitled = number == windowNumber + 1 ? asked : []
+        let silent = Int(min(number - windowNumber - 1, UInt64(Self.savedWindows)))
+        capacity = added + min(Self.savedWindows * added, capacity - total + silent * added)
         windowNumber = number
         asked = []
         used = [:]
