@@ -64,7 +64,7 @@ public struct IssuerPinCoverage: Sendable, Hashable {
     public let findings: [Finding]
     /// Authorities that issue to servers and that a platform does not trust.
     public let untrusted: [Untrusted]
-    /// Certificates whose keys, pinned as issuers, close all gaps: as few as were found, the authority's own first.
+    /// Certificates whose keys, pinned as issuers, close all gaps: the authority's own first, and as few as were found.
     public let missing: [X509Certificate]
     /// Certificates whose keys, pinned as issuers, also let in what comes from an intermediate that nobody has announced.
     public let missingToLast: [X509Certificate]
@@ -96,8 +96,8 @@ public struct IssuerPinCoverage: Sendable, Hashable {
         missingToLast = Self.fewest(closing: gaps + judge.findings.flatMap(\.unannounced), preferring: known)
     }
 
-    /// A greedy choice: what closes most gaps, of equals the authority's own, and of those what stands highest, because it
-    /// stays longest.
+    /// A greedy choice: the authority's own keys before those of others, which would let in what these issue; of each
+    /// what closes most gaps, and of equals what stands highest, because it stays longest.
     private static func fewest(
         closing gaps: [Gap], preferring known: Set<X509Certificate>
     ) -> [X509Certificate] {
@@ -109,7 +109,7 @@ public struct IssuerPinCoverage: Sendable, Hashable {
             for path in open.joined() {
                 for (height, certificate) in path.enumerated() {
                     let closes = open.count { Self.isClosed($0, by: certificate) }
-                    let rank = (closes, known.contains(certificate) ? 1 : 0, height)
+                    let rank = (known.contains(certificate) ? 1 : 0, closes, height)
                     if best.map({ rank > $0.rank }) ?? true { best = (certificate, rank) }
                 }
             }

@@ -58,7 +58,9 @@ struct PinListFile {
         signedBy key: DocumentPublicKey, at now: Date, _ body: (inout PinListDraft) throws -> Data
     ) throws -> (old: PublishedPins, new: PublishedPins)? {
         guard path == InputFile.standard || FileManager.default.fileExists(atPath: path) else { return nil }
-        return try ListChange(of: try data(), named: path, signedBy: key, body)
+        // What is not a list is refused as the change itself refuses it.
+        let old = path == InputFile.standard ? try data() : try Self.data(of: path)
+        return try ListChange(of: old, named: path, signedBy: key, body)
             .versions(named: path, signedBy: key, at: now)
     }
 

@@ -145,7 +145,7 @@ struct RepositoryInitCommand: AsyncParsableCommand {
         try report.takeDrafts(state, withChanges: true)
         if !report.isSigned { report.next.append("holdfastctl repository sign \(place.shellWord) --key KEY") }
         report.next.append("holdfastctl repository pins \(place.shellWord) FILE.pins.json --key KEY")
-        if small {
+        if small, printing.json || !printing.quiet {
             report.warnings.append(
                 rootSigners.isEmpty || !signer.isEmpty
                     ? "nothing replaces the private key of root: keep a copy of it elsewhere, or add another key"

@@ -40,6 +40,8 @@ struct OperatingSite {
         if [ -n "${SITE_FLEET:-}" ]; then
             place=(--ca "$SITE/root.pem" --address 127.0.0.1 --address 127.0.0.2 --timeout 60s)
             case "$1" in check | pin) set -- "${@/#www.example.com/www.example.com:$SITE_PORT}" ;; esac
+            # Without a host the command asks those of the pins, on their usual port.
+            [ "$1 $2" != "check --pins" ] || set -- "$@" "www.example.com:$SITE_PORT"
         fi
         case "$1 $2" in
             "check --chain" | "pin --authority") exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;

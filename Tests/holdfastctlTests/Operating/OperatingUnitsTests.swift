@@ -75,7 +75,7 @@ struct OperatingUnitsTests {
                     "${user[@]}" \(before)
                     "${user[@]}" "$SITE/tools/holdfastctl" \(renewal)
                     test "$(stat -c %u site/public/metadata/timestamp.json)" = "$(stat -c %u site)"
-                    tar -tzf backup/site.tar.gz | grep -q site/public/metadata/timestamp.json
+                    tar -tzf backup/site.tar.gz | grep site/public/metadata/timestamp.json > /dev/null
                     """
             }
         }
