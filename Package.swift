@@ -179,7 +179,7 @@ let package = Package(
         .target(
             name: "HoldfastPublishing",
             dependencies: [
-                "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput", crypto, cryptoExtras, asn1,
+                "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput", crypto, cryptoExtras, asn1, logging,
             ],
             swiftSettings: strict),
         .target(
