@@ -99,6 +99,8 @@ struct AppCommand: AsyncParsableCommand {
         var file: String?
         @Option(help: "The certificate of an existing trust-server key.", completion: .file())
         var certificate: String?
+        @Flag(help: "Replace a key that has signed: apps that know the old one refuse what this one signs.")
+        var replace = false
 
         func run() async throws {
             let name = try AppName(app)
@@ -113,7 +115,8 @@ struct AppCommand: AsyncParsableCommand {
                     purpose: trust == nil ? .fingerprints : .trustServer)
                 let sealed = try SealedKey(sealing: secretPEM, at: place, with: secret)
                 try await open.catalog.add(
-                    Catalog.Key(sealed: sealed, certificate: trust.map { Array($0.certificate) }), by: actor.actor)
+                    Catalog.Key(sealed: sealed, certificate: trust.map { Array($0.certificate) }), replacing: replace,
+                    by: actor.actor)
                 if let trust {
                     Terminal.printAsIs(trust.certificatePEM)
                 } else {

@@ -33,8 +33,7 @@ struct ChangeCommand: AsyncParsableCommand {
         var emergency: String?
         @Option(help: "Why.")
         var reason: String?
-        @Option(help: "The approver who proposes it, and whose approval does not count then.")
-        var proposer: String?
+        @OptionGroup var proposer: ProposerOptions
 
         func run() async throws {
             guard let reason = emergency.map({ "emergency: \($0)" }) ?? reason else {
@@ -52,15 +51,11 @@ struct ChangeCommand: AsyncParsableCommand {
                 removed: Set(try remove.map(CommandValue.digest)), lifetime: lifetime * 86_400)
             try await server.withServer { [gates] open in
                 let content = try await open.catalog.draft(of: AppName(app), wishes)
-                var identity: Digest?
-                if let proposer { identity = try await self.identity(of: proposer, open.catalog) }
                 var generator = SystemRandomNumberGenerator()
                 let proposal = try await open.publisher.propose(
-                    content, forcing: gates, proposer: identity, reason: reason, using: &generator)
-                Terminal.line("change \(proposal.change)")
-                for line in proposal.difference.lines { Terminal.line("  \(line)") }
-                if includeSeen { Terminal.line("  what the servers show now was seen on the network only") }
-                ChangeText.print(proposal.report)
+                    content, forcing: gates, proposer: try await proposer.identity(open.catalog), reason: reason,
+                    using: &generator)
+                try await ChangeText.print(proposal, open)
             }
         }
 
@@ -71,14 +66,6 @@ struct ChangeCommand: AsyncParsableCommand {
                 throw ValidationError("A format is one of \(known).")
             }
             return try ContentFormat(kind, refresh: refresh, customer: parts.count == 2 ? parts[1] : nil)
-        }
-
-        private func identity(of name: String, _ catalog: Catalog) async throws -> Digest {
-            let members = try await catalog.approvers().head.approvers.members
-            guard let member = members.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
-                throw ValidationError("No approver is called \(name); approvers shows those who are there.")
-            }
-            return member.key.identity
         }
     }
 
@@ -126,19 +113,54 @@ struct ChangeCommand: AsyncParsableCommand {
     }
 }
 
+/// Who proposes a change. Nobody's approval counts for what they proposed themselves, so it has to be said.
+struct ProposerOptions: ParsableArguments {
+    @Option(help: "The approver who proposes it, and whose approval does not count then.")
+    var proposer: String?
+    @Flag(help: "Whoever proposes it is no approver, so every approval counts.")
+    var noProposer = false
+
+    func validate() throws {
+        guard (proposer == nil) == noProposer else {
+            throw ValidationError("Say which approver proposes it with --proposer, or --no-proposer.")
+        }
+    }
+
+    /// The digest of the proposer's key; nil if it is no approver.
+    func identity(_ catalog: Catalog) async throws -> Digest? {
+        guard let proposer else { return nil }
+        let members = try await catalog.approvers().head.approvers.members
+        guard let member = members.first(where: { $0.name.utf8.elementsEqual(proposer.utf8) }) else {
+            throw ValidationError("No approver is called \(proposer); approvers shows those who are there.")
+        }
+        return member.key.identity
+    }
+}
+
 /// A change in words.
 enum ChangeText {
+    static func print(_ proposal: Publisher.Proposal, _ open: ServerFolder.Open) async throws {
+        Terminal.line("change \(proposal.change)")
+        for line in proposal.difference.lines { Terminal.line("  \(line)") }
+        let content = try await open.catalog.change(proposal.change).content
+        for line in try await open.catalog.unannounced(in: content) { Terminal.line("  \(line)") }
+        print(proposal.report)
+    }
+
     static func print(_ change: Change, _ open: ServerFolder.Open) async throws {
         let published = try await open.publisher.published(change.content.app)
         Terminal.line("change \(change.id) of \(change.content.app), proposed \(CommandValue.time(change.proposed))")
+        let members = try await open.catalog.approvers().head.approvers
+        let proposer = change.proposer.map { members.member($0)?.name ?? "\($0)" }
+        Terminal.line("  proposed by \(proposer ?? "nobody who approves: every approval counts")")
         Terminal.line("  reason: \(change.reason)")
         if !change.forced.isEmpty {
             Terminal.line("  FORCED: \(change.forced.map(\.rawValue).sorted().joined(separator: ", "))")
         }
         for line in ContentDifference(from: published, to: change.content).lines { Terminal.line("  \(line)") }
+        for line in try await open.catalog.unannounced(in: change.content) { Terminal.line("  \(line)") }
         Terminal.line("  content \(change.content.digest)")
         Terminal.line("  outlook \(Digest(of: change.outlook))")
-        let members = try await open.catalog.approvers().head.approvers
         for approval in change.approvals {
             let name = members.member(approval.signature.identity)?.name ?? "\(approval.signature.identity)"
             let verdict = (try? ApprovalText(approval.text))?.verdict.rawValue ?? "unreadable"

@@ -20,10 +20,13 @@ struct GenesisCommand: ParsableCommand {
     func run() throws {
         let members = try Self.members(approver)
         let recovery = try Self.members(self.recovery)
+        guard recovery.count != 1 else {
+            throw ValidationError("Name no recovery key, or two and more: one alone could replace all approvers.")
+        }
         var generator = SystemRandomNumberGenerator()
         let statement = try ApproverStatement(
             genesisOf: RandomID(using: &generator), approvers: ApproverSet(members, number: number),
-            recovery: recovery.isEmpty ? nil : ApproverSet(recovery, number: min(2, recovery.count)))
+            recovery: recovery.isEmpty ? nil : ApproverSet(recovery, number: 2))
         try InputFile.create(output, statement.octets)
         Terminal.line("\(output): server \(statement.server), digest \(statement.digest)")
         if number == 1 {
@@ -60,7 +63,9 @@ struct SignCommand: ParsableCommand {
         let octets = try InputFile.octets(statement)
         // Nothing else is ever signed by this command.
         let read = try ApproverStatement(octets)
-        Terminal.line(String(decoding: octets, as: UTF8.self))
+        for line in octets.split(separator: UInt8(ascii: "\n")) {
+            Terminal.line(String(decoding: Array(line), as: UTF8.self))
+        }
         let question =
             "These \(read.approvers.members.count) people approve from now on, \(read.approvers.number) for each change?"
         guard yes || Terminal.agrees(to: question) else { throw NegativeAnswer(words: "nothing was signed") }

@@ -11,12 +11,7 @@ struct NextCommand: AsyncParsableCommand {
 
     struct Chain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Announce a chain of certificates.")
-        @OptionGroup var server: ServerOptions
-        @OptionGroup var actor: ActorOption
-        @Argument(help: "The app.")
-        var app: String
-        @Argument(help: "The host, NAME or NAME:PORT.")
-        var host: String
+        @OptionGroup var place: HostArguments
         @Option(help: "The chain, PEM, the server's own certificate first.", completion: .file())
         var chain: String
         @Option(help: "The first time at which it may be shown, such as 2026-12-24T12:00:00Z.")
@@ -24,22 +19,15 @@ struct NextCommand: AsyncParsableCommand {
 
         func run() async throws {
             let (chain, begins) = (try HostChain(InputFile.certificates(chain)), try CommandValue.seconds(from))
-            try await server.withServer { open in
-                let app = try AppName(app)
-                let host = try await CommandValue.host(host, of: app, open.catalog)
-                try await open.catalog.announce(chain, from: begins, on: host, of: app, by: actor.actor)
+            try await place.withHost { catalog, host, app, actor in
+                try await catalog.announce(chain, from: begins, on: host, of: app, by: actor)
             }
         }
     }
 
     struct Key: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Announce a key that stands ready.")
-        @OptionGroup var server: ServerOptions
-        @OptionGroup var actor: ActorOption
-        @Argument(help: "The app.")
-        var app: String
-        @Argument(help: "The host, NAME or NAME:PORT.")
-        var host: String
+        @OptionGroup var place: HostArguments
         @Option(help: "The public key, PEM or DER of a SubjectPublicKeyInfo.", completion: .file())
         var key: String
 
@@ -47,29 +35,37 @@ struct NextCommand: AsyncParsableCommand {
             let octets = try InputFile.octets(key)
             let read = octets.first == 0x30 ? octets : try InputFile.pem(octets, "PUBLIC KEY", key).first
             guard let der = read else { throw ValidationError("\(key) has no public key.") }
-            try await server.withServer { open in
-                let app = try AppName(app)
-                let host = try await CommandValue.host(host, of: app, open.catalog)
-                try await open.catalog.announce(key: der, on: host, of: app, by: actor.actor)
+            try await place.withHost { catalog, host, app, actor in
+                try await catalog.announce(key: der, on: host, of: app, by: actor)
             }
         }
     }
 
     struct Withdraw: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Withdraw everything that was announced for a host.")
-        @OptionGroup var server: ServerOptions
-        @OptionGroup var actor: ActorOption
-        @Argument(help: "The app.")
-        var app: String
-        @Argument(help: "The host, NAME or NAME:PORT.")
-        var host: String
+        @OptionGroup var place: HostArguments
 
         func run() async throws {
-            try await server.withServer { open in
-                let app = try AppName(app)
-                let host = try await CommandValue.host(host, of: app, open.catalog)
-                try await open.catalog.withdrawNext(on: host, of: app, by: actor.actor)
+            try await place.withHost { catalog, host, app, actor in
+                try await catalog.withdrawNext(on: host, of: app, by: actor)
             }
+        }
+    }
+}
+
+/// Which host of which app, and who says something about it.
+struct HostArguments: ParsableArguments {
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var actor: ActorOption
+    @Argument(help: "The app.")
+    var app: String
+    @Argument(help: "The host, NAME or NAME:PORT.")
+    var host: String
+
+    func withHost(_ body: (Catalog, CatalogHost, AppName, String) async throws -> Void) async throws {
+        try await server.withServer { open in
+            let app = try AppName(app)
+            try await body(open.catalog, try await CommandValue.host(host, of: app, open.catalog), app, actor.actor)
         }
     }
 }

@@ -73,6 +73,7 @@ struct RevertCommand: AsyncParsableCommand {
     var lifetime: Int64?
     @Option(help: "Why.")
     var reason: String
+    @OptionGroup var proposer: ProposerOptions
 
     func run() async throws {
         let now = Int64(SystemWallClock().now.timeIntervalSince1970)
@@ -82,11 +83,9 @@ struct RevertCommand: AsyncParsableCommand {
         try await server.withServer { open in
             var generator = SystemRandomNumberGenerator()
             let proposal = try await open.publisher.proposeReverting(
-                AppName(app), to: to, until: lifetime.map { now + $0 * 86_400 }, proposer: nil, reason: reason,
-                using: &generator)
-            Terminal.line("change \(proposal.change)")
-            for line in proposal.difference.lines { Terminal.line("  \(line)") }
-            ChangeText.print(proposal.report)
+                AppName(app), to: to, until: lifetime.map { now + $0 * 86_400 },
+                proposer: try await proposer.identity(open.catalog), reason: reason, using: &generator)
+            try await ChangeText.print(proposal, open)
         }
     }
 }

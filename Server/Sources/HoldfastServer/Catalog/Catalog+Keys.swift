@@ -14,9 +14,12 @@ extension Catalog {
     }
 
     /// Adds a key. It signs from now on what others of its purpose signed before.
+    /// - Parameter replacing: whether another key may be there that clients are configured with. They refuse what this one
+    ///   signs, and no gate asks: an outlook takes each document with the key that signs it.
     /// - Throws: ``ServerError`` `notFound` for an app that does not exist, `invalidValue` for a key of another server or
-    ///   of a trust server without a certificate, `constraint` for an id that exists.
-    public func add(_ key: Key, by actor: String) async throws(ServerError) {
+    ///   of a trust server without a certificate, `constraint` for an id that exists, and for another key of an app that
+    ///   has published.
+    public func add(_ key: Key, replacing: Bool = false, by actor: String) async throws(ServerError) {
         let place = key.sealed.place
         guard place.server == server, (place.purpose == .trustServer) == (key.certificate != nil) else {
             throw ServerError(
@@ -26,6 +29,16 @@ extension Catalog {
         }
         try await transact { step throws(ServerError) in
             try step.requireApp(place.app)
+            let isUsed =
+                step.ledger.keys[.init(app: place.app, name: place.purpose.rawValue)] != nil
+                && step.ledger.generation(of: place.app) > 0
+            guard replacing || !isUsed else {
+                throw ServerError(
+                    .constraint, of: "key for \(place.purpose.rawValue)", expected: "no key that apps know already",
+                    found: "one that has signed for \(place.app)",
+                    remedy:
+                        "Apps refuse what another key signs. Say --replace if no app in the field knows the old one.")
+            }
             try step.session.run(
                 """
                 INSERT INTO signing_key (id, app, purpose, public_key, secret_id, sealed, certificate, created_at) \

@@ -18,6 +18,9 @@ struct ContentBuilder {
     /// The last second at which documents may be signed.
     let end: Int64
 
+    /// In seconds: what was seen earlier is not added.
+    private static let greatestAge: Int64 = 3_600
+
     /// - Throws: ``ServerError`` `invalidValue`, also for an app without hosts or formats.
     func content() throws(ServerError) -> Content {
         var hosts: [ContentHost] = []
@@ -33,7 +36,9 @@ struct ContentBuilder {
     private func content(of host: AppScene.Host) throws(ServerError) -> ContentHost {
         let (name, port) = (host.host.name, host.host.port)
         let old = scene.published?.hosts.first { $0.name.utf8.elementsEqual(name.utf8) && $0.port == port }
-        let seen = host.observations.compactMap { $0.chain?.leaf }
+        // What was shown once, to somebody who looked then, is no reason to pin it now.
+        let seen = host.observations.filter { $0.lastSeen >= scene.now - Self.greatestAge }
+            .compactMap { $0.chain?.leaf }
         let announced = host.next.chains.compactMap { $0.chain.leaf }
         var certificates = (old?.certificates ?? []).filter { $0.expires >= scene.now }
         var known = Set(certificates.map(\.sortingKey))
@@ -57,6 +62,45 @@ struct ContentBuilder {
 }
 
 extension Catalog {
+    /// What a content adds that nobody announced, in words for those who approve it: it was seen on the network only, where
+    /// whoever stands in between shows what they like.
+    public func unannounced(in content: Content) async throws(ServerError) -> [String] {
+        let scene = try await scene(of: content.app)
+        var lines: [String] = []
+        for host in content.hosts {
+            let old = scene.published?.hosts.first { $0.sortingKey == host.sortingKey }
+            let known = scene.hosts.first {
+                $0.host.name.utf8.elementsEqual(host.name.utf8) && $0.host.port == host.port
+            }
+            let next = known?.next.chains.compactMap { $0.chain.leaf } ?? []
+            let certificates = Set(next.map { Digest(of: $0.der) }).union(old?.certificates.map(\.fingerprint) ?? [])
+            for certificate in host.certificates where !certificates.contains(certificate.fingerprint) {
+                let seen = known?.observations.filter { observation in
+                    observation.chain?.leaf.map { Digest(of: $0.der) } == certificate.fingerprint
+                }
+                lines.append(
+                    "\(host.name):\(host.port): certificate \(certificate.fingerprint) \(Self.words(seen ?? []))")
+            }
+            let keys = Set(
+                (known?.next.keys ?? []).map { Digest(of: $0) } + next.map { Digest(of: $0.subjectPublicKeyInfo) }
+                    + (old?.keys.map(\.pin) ?? []))
+            for key in host.keys where !keys.contains(key.pin) {
+                let seen = known?.observations.filter { observation in
+                    observation.chain?.leaf.map { Digest(of: $0.subjectPublicKeyInfo) } == key.pin
+                }
+                lines.append("\(host.name):\(host.port): key \(key.pin) \(Self.words(seen ?? []))")
+            }
+        }
+        return lines
+    }
+
+    private static func words(_ seen: [Observation]) -> String {
+        guard let first = seen.map(\.firstSeen).min() else { return "was neither announced nor seen" }
+        let vantages = Set(seen.map(\.vantage)).sorted().joined(separator: ", ")
+        return "was not announced: SEEN ON THE NETWORK ONLY, from \(vantages), since "
+            + (UTCText.encode(first) ?? "\(first)")
+    }
+
     /// What can be changed about the content that follows from the catalog.
     public struct ContentWishes: Sendable {
         /// The formats to publish; nil for those that are published.

@@ -23,14 +23,38 @@ public struct ContentDifference: Sendable, Hashable {
             lines.append("removes host \(host.name):\(host.port), which apps then reach without pins of this server")
         }
         lines += Self.lines(formatsOf: old, new)
-        if let old, old.domains != new.domains { lines.append("changes which hosts need no pins") }
-        if old == nil, new.domains != nil { lines.append("says which hosts need no pins") }
-        if old?.versions ?? [] != new.versions {
-            lines.append("changes the rules for versions: \(new.versions.count) now")
+        lines += Self.lines(domainsOf: old, new)
+        lines += Self.changes(old?.versions ?? [], new.versions) { rule in
+            "rule for \(rule.platform.rawValue) \(rule.majorSystemVersion.map { "\($0)" } ?? "of any version"): suggested "
+                + "\(rule.suggested.map { "\($0)" } ?? "none"), required \(rule.required.map { "\($0)" } ?? "none"), text "
+                + (rule.messageKey ?? "none")
         }
-        if old?.texts ?? [] != new.texts { lines.append("changes the texts: \(new.texts.count) now") }
+        lines += Self.changes(old?.texts ?? [], new.texts) { "text \($0.key) in \($0.language): \($0.text)" }
         if old?.end != new.end { lines.append("may be signed until \(Self.text(new.end))") }
         self.lines = lines
+    }
+
+    /// Whether hosts need pins is said host by host: it can turn pinning off where no outlook notices.
+    private static func lines(domainsOf old: Content?, _ new: Content) -> [String] {
+        guard old?.domains != new.domains else { return [] }
+        guard let domains = new.domains else { return ["no longer says which hosts need no pins"] }
+        var lines: [String] = []
+        if old?.domains?.unlistedNeedPins != domains.unlistedNeedPins {
+            lines.append("hosts that are not listed \(domains.unlistedNeedPins ? "need" : "NEED NO") pins")
+        }
+        return lines
+            + changes(old?.domains?.domains ?? [], domains.domains) {
+                "host \($0.name) \($0.needsPins ? "needs" : "NEEDS NO") pins"
+            }
+    }
+
+    /// A line for each thing that is new or gone; one that changed is both.
+    private static func changes<Thing: Hashable>(
+        _ old: [Thing], _ new: [Thing], _ words: (Thing) -> String
+    ) -> [String] {
+        let (before, after) = (Set(old), Set(new))
+        return new.filter { !before.contains($0) }.map { "adds \(words($0))" }
+            + old.filter { !after.contains($0) }.map { "removes \(words($0))" }
     }
 
     private static func lines(_ label: String, from old: ContentHost?, to new: ContentHost) -> [String] {
@@ -68,8 +92,8 @@ public struct ContentDifference: Sendable, Hashable {
         var lines: [String] = []
         for format in new.formats {
             switch old?.formats.first(where: { $0.kind == format.kind }) {
-            case nil: lines.append("publishes \(format.kind.rawValue), asked for every \(format.refresh) s")
-            case let known? where known != format: lines.append("changes the settings of \(format.kind.rawValue)")
+            case nil: lines.append("publishes \(text(format))")
+            case let known? where known != format: lines.append("publishes \(text(format)), instead of \(text(known))")
             default: break
             }
         }
@@ -77,6 +101,11 @@ public struct ContentDifference: Sendable, Hashable {
             lines.append("no longer publishes \(format.kind.rawValue): its clients keep what they have until it ends")
         }
         return lines
+    }
+
+    private static func text(_ format: ContentFormat) -> String {
+        format.kind.rawValue + (format.customer.map { " for the customer \($0)" } ?? "")
+            + ", asked for every \(format.refresh) s"
     }
 
     private static func text(_ time: Int64) -> String { UTCText.encode(time) ?? "\(time)" }

@@ -51,15 +51,17 @@ struct OutlookMaker {
     }
 
     /// The documents of a content as an outlook takes them.
+    /// - Parameter signed: the documents if they are there already; nil to make them.
     func documents(
-        of content: Content, _ keys: DocumentKeys, published: Int64, replaced: Int64?
+        of content: Content, _ keys: DocumentKeys, published: Int64, replaced: Int64?, signed: [MadeDocument]? = nil
     ) throws(ServerError) -> [PublicationOutlook.Document] {
         // A machine signs a trust server's document anew until another takes its place.
         let time = replaced == nil ? published : max(published, scene.now - 1)
         let maker = DocumentMaker(content: content, keys: keys, publicKeys: scene.publicKeys)
         let name = replaced == nil ? "" : ", replaced"
         var documents: [PublicationOutlook.Document] = []
-        for made in try maker.documents(at: time) {
+        let all = if let signed { signed } else { try maker.documents(at: time) }
+        for made in all {
             guard let kind = try kind(of: made, content, keys) else { continue }
             documents.append(
                 PublicationOutlook.Document(

@@ -95,7 +95,8 @@ extension Catalog {
         return try SigningPermit(change.content, try change.approved(by: then, at: publication.time))
     }
 
-    /// The change that the canary of an app has and everybody else not yet; nil if there is none.
+    /// The change that the canary of an app has and everybody else not yet; nil if there is none, or one that has lapsed,
+    /// has come to the end of its content, or has lost its approvals with its approvers. The canary keeps what it has then.
     static func canary(
         of app: AppName, _ catalog: Catalog, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> (permit: SigningPermit, change: RandomID)? {
@@ -105,9 +106,16 @@ extension Catalog {
         }
         guard let (id, began) = open.max(by: { $0.value < $1.value }) else { return nil }
         let change = try change(id, session, ledger)
+        let now = try session.now()
+        guard now <= change.end, now <= change.content.end else { return nil }
         let chain = try approverChain(
             session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
-        return (try SigningPermit(change.content, try change.approved(by: chain, at: began)), id)
+        do throws(ServerError) {
+            return (try SigningPermit(change.content, try change.approved(by: chain, at: began)), id)
+        } catch {
+            guard error.code == .notApproved else { throw error }
+            return nil
+        }
     }
 }
 

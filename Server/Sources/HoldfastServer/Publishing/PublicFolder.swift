@@ -46,6 +46,7 @@ public struct PublicFolder: Sendable {
             }
         }
         let file = url.appending(path: path)
+        try makeFolder(url, 0o755)
         try makeFolder(file.deletingLastPathComponent(), 0o755)
         // Noted first: after a crash in between, the same version is written again, and no older one.
         try WholeFile.replace(note, with: line)

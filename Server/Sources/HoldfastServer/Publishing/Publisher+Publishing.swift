@@ -5,7 +5,8 @@ extension Publisher {
     /// Publishes a change that was approved: asks the gates afresh, verifies the approvals, signs, has clients replay the
     /// very octets, and writes them into history and outbox at once. The canary gets it first, unless it is forced.
     /// - Throws: ``ServerError``: `gate` for one that refuses; `notApproved`, `rejected` and others of the approvals;
-    ///   `outOfTurn` for a change that has ended; `sealedKey` and others of the keys. Nothing is published then.
+    ///   `outOfTurn` for a change that has ended; `sealedKey` and others of the keys. Nothing is published then. Of what
+    ///   follows the transaction, an error is thrown as well: the change is published, and the folder is tried again.
     @discardableResult
     public func publish(_ id: RandomID) async throws(ServerError) -> Outcome {
         let change = try await catalog.change(id)
@@ -89,7 +90,7 @@ extension Publisher {
         let maker = DocumentMaker(content: permit.content, keys: keys, publicKeys: scene.publicKeys)
         let documents = try maker.documents(at: scene.now)
         let judged = try OutlookMaker(scene: scene).documents(
-            of: permit.content, keys, published: scene.now, replaced: nil)
+            of: permit.content, keys, published: scene.now, replaced: nil, signed: documents)
         let outlook = try OutlookMaker(scene: scene).outlook(judged)
         // Gates were asked about other signatures; clients must take these.
         let losses = OutlookLosses(outlook, scene)

@@ -56,9 +56,10 @@ public struct ServerFolder: Sendable {
                 remedy: "Name another folder; a server is never overwritten.")
         }
         if !FileManager.default.fileExists(atPath: url.path) {
+            // A web server of another user enters it on its way to what is public; all else is for the owner alone.
             do {
                 try FileManager.default.createDirectory(
-                    at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                    at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
             } catch {
                 throw ServerError(.file, of: url.path, expected: "a folder that can be made", found: "none")
             }

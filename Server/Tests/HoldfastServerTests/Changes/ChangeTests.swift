@@ -21,10 +21,57 @@ struct ChangeTests {
             let lines = proposal.difference.lines
             #expect(lines.contains("adds host api.example.com:443"))
             #expect(lines.contains { $0.contains("adds certificate \(Digest(of: world.announced.der))") })
-            #expect(lines.contains("publishes trust-server, asked for every 300 s"))
+            #expect(lines.contains("publishes trust-server for the customer \(World.customer), asked for every 300 s"))
             let change = try await world.catalog.change(proposal.change)
             #expect(try await change.state(world.catalog.approvers(), generation: 0, at: world.now) == .proposed)
             #expect(Array(proposal.outlook.json) == change.outlook)
+        }
+    }
+
+    @Test("Approvers read what phones will show and which hosts go without pins, not that something changed")
+    func words() throws {
+        let app = try AppName("bank")
+        let certificate = try ContentHost.Certificate(fingerprint: Digest(of: [1]), expires: Story.now + World.month)
+        let hosts = [try ContentHost(name: World.host, certificates: [certificate])]
+        let (end, list) = (Story.now + World.month, try ContentFormat(.list, refresh: 3_600))
+        let old = try Content(
+            app: app, hosts: hosts, formats: [list],
+            domains: ContentDomains(unlistedNeedPins: true, domains: [.init(name: World.host, needsPins: true)]),
+            texts: [LocalizedText(key: "old", language: "en", text: "Update please")], end: end)
+        let new = try Content(
+            app: app, hosts: hosts, formats: [try ContentFormat(.list, refresh: 60)],
+            domains: ContentDomains(unlistedNeedPins: false, domains: [.init(name: World.host, needsPins: false)]),
+            versions: [VersionRule(platform: .ios, required: AppVersion("2.0.0".utf8), messageKey: "old")],
+            texts: [LocalizedText(key: "old", language: "en", text: "Call this number")], end: end)
+        #expect(
+            ContentDifference(from: old, to: new).lines == [
+                "publishes list, asked for every 60 s, instead of list, asked for every 3600 s",
+                "hosts that are not listed NEED NO pins", "adds host api.example.com NEEDS NO pins",
+                "removes host api.example.com needs pins",
+                "adds rule for IOS of any version: suggested none, required 2.0.0, text old",
+                "adds text old in en: Call this number", "removes text old in en: Update please",
+            ])
+    }
+
+    @Test(
+        "A change that lapsed while the canary had it stops no renewal, and its challenges are answered as everybody's")
+    func lapsedCanary() async throws {
+        try await World.run(canary: 86_400) { world in
+            try await world.publish(forcing: [.canary])
+            let spare = try world.root.leaf(names: [.dns(World.host)])
+            try await world.catalog.announce(
+                HostChain(spare.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
+                by: "operator")
+            let change = try await world.propose().change
+            try await world.approve(change)
+            #expect(try await world.publisher.publish(change) == .canary(until: world.now + 86_400))
+            try await world.pass(8 * 86_400)
+            let renewed = try await world.publisher.renew()
+            #expect(renewed.problems == [])
+            #expect(try await world.clientsThatGetIn(world.shown) == World.everybody)
+            let apps = world.publisher.live.current.apps
+            let canary = try #require(apps[AppName("bank-canary")])
+            #expect(canary.content == apps[world.app]?.content)
         }
     }
 
@@ -100,8 +147,12 @@ struct ChangeTests {
     @Test("What nobody has looked at for an hour is unknown, and stops a change")
     func unseen() async throws {
         try await World.run { world in
+            let content = try await world.draft()
             world.clock.advance(by: .seconds(3_700))
-            let unknown = try #require(try await refusal(world.propose().report))
+            // What was seen that long ago is not added to a new draft either.
+            let late = try await world.draft().hosts[0].certificates.map(\.fingerprint)
+            #expect(late == [Digest(of: world.announced.der)])
+            let unknown = try #require(try await refusal(world.propose(content).report))
             #expect(unknown.0 == .outlook)
             #expect(unknown.1.contains("more than an hour"))
         }

@@ -102,6 +102,7 @@ struct CommandTests {
                 "change", "propose", "bank", "--data", desk.data, "--format", "list", "--include-seen", "--reason",
                 "first pins", "--proposer", "carol")
             #expect(proposed.contains("adds host api.example.com:443"))
+            #expect(proposed.contains("SEEN ON THE NETWORK ONLY, from test"))
             #expect(!proposed.contains("refused"))
             let change = String(proposed.split(separator: "\n")[0].dropFirst("change ".count))
             #expect(try desk.run("publish", change, "--data", desk.data, status: 1).contains("notApproved"))
@@ -112,13 +113,19 @@ struct CommandTests {
             _ = try desk.run("approve", change, "--data", desk.data, "--key", "bob.pem", "--yes")
             #expect(try desk.run("publish", change, "--data", desk.data, "--dry-run").contains("approved"))
             #expect(try desk.run("change", "show", change, "--data", desk.data).contains("approve: alice"))
+            let shown = try desk.run("change", "show", change, "--data", desk.data)
+            #expect(shown.contains("proposed by carol") && shown.contains("SEEN ON THE NETWORK ONLY"))
+            let enter = try FileManager.default.attributesOfItem(atPath: desk.data)[.posixPermissions] as? Int
+            #expect(enter == 0o711)
             #expect(try desk.run("publish", change, "--data", desk.data).contains("published: generation 1"))
             #expect(FileManager.default.fileExists(atPath: desk.path("data/public/lists/bank.json")))
             #expect(try desk.run("change", "list", "bank", "--data", desk.data).contains("published"))
             #expect(try desk.run("status", "--data", desk.data).contains("generation 1"))
             #expect(try desk.run("doctor", "--data", desk.data).contains("all that is published was approved"))
+            #expect(try desk.run("app", "key", "bank", "--data", desk.data, status: 3).contains("--replace"))
             _ = try desk.run("renew", "--data", desk.data)
-            let revert = try desk.run("revert", "bank", "--to", "1", "--data", desk.data, "--reason", "once more")
+            let revert = try desk.run(
+                "revert", "bank", "--to", "1", "--data", desk.data, "--reason", "once more", "--no-proposer")
             #expect(revert.contains("change "))
             let second = String(revert.split(separator: "\n")[0].dropFirst("change ".count))
             _ = try desk.run("reject", second, "--data", desk.data, "--key", "carol.pem", "--yes")
@@ -141,6 +148,15 @@ struct CommandTests {
             #expect(
                 try desk.run("app", "add", "!", "--data", desk.data, "--anchors", "roots.pem", status: 2).contains(
                     "app"))
+            #expect(
+                try desk.run(
+                    "change", "propose", "bank", "--data", desk.data, "--format", "list", "--reason", "x", status: 2
+                ).contains("--no-proposer"))
+            #expect(
+                try desk.run(
+                    "genesis", "--approver", "alice=alice.pub", "--approver", "bob=bob.pub", "--number", "2",
+                    "--recovery", "carol=carol.pub", "--output", "other.txt", status: 2
+                ).contains("one alone"))
             #expect(try desk.run("approve", "x", "--data", desk.data, "--key", "alice.pem", status: 2).contains("32"))
             let lock = try ServerFolder(URL(filePath: desk.data)).lock()
             #expect(try desk.run("renew", "--data", desk.data, status: 3).contains("folderInUse"))

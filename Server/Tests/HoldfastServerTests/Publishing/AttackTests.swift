@@ -140,6 +140,10 @@ struct AttackTests {
                 await copy.engine.close()
             }
             #expect(attacks > 60)
+            // The control: once it is approved, the same look finds the certificate.
+            try await world.approve(stage.wanted, by: [.bob])
+            try await world.publisher.publish(stage.wanted)
+            #expect(try !stage.isClean(world.publisher.live.current, world.folder.appending(path: "public")))
         }
     }
 

@@ -54,7 +54,7 @@ struct PublishingTests {
             let first = try #require(world.publisher.live.current.document(at: path.utf8))
             try await world.pass(300)
             let round = try await world.publisher.renew()
-            #expect(round.signed == [path, "trust/\(World.customer)-canary.json.signed"] || round.signed == [path])
+            #expect(round.signed == [path, "trust/\(World.customer)-canary.json.signed"])
             #expect(round.problems == [])
             let second = try #require(world.publisher.live.current.document(at: path.utf8))
             #expect(second.octets != first.octets)
@@ -86,6 +86,10 @@ struct PublishingTests {
                 #expect(try Array(Data(contentsOf: file)) == document.octets)
                 let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
                 #expect(mode == 0o644)
+                for folder in [file.deletingLastPathComponent(), world.folder.appending(path: "public")] {
+                    let mode = try FileManager.default.attributesOfItem(atPath: folder.path)[.posixPermissions] as? Int
+                    #expect(mode == 0o755)
+                }
             }
             #expect(try await world.publisher.deliver() == Publisher.Delivery())
         }
