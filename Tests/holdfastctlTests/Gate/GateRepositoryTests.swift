@@ -80,7 +80,7 @@ struct GateRepositoryTests {
         }
     }
 
-    @Test("What clients held before counts once it is named")
+    @Test("What clients held before counts: unnamed it keeps the gate closed, named it is judged")
     func replacedBundle() async throws {
         try await Self.withRepository { site, repository, server in
             // Before, the backup was not pinned.
@@ -97,16 +97,26 @@ struct GateRepositoryTests {
                     #expect(run.status == (report.answer == "open" ? 0 : 1), "\(run.errors)")
                     return report
                 }
+                // Somebody renews the timestamp; if nobody did, it would end first, and there would be no date.
+                let renewed = ["--renewed-every", "1d", "--lifetime", "14d"]
+                let unnamed = try await answer(renewed)
+                #expect(unnamed.answer == "closed" && unnamed.until != nil && unnamed.clients == nil)
                 #expect(try await answer(["--published", "\(Self.seconds(daysAgo: 31))"]).answer == "open")
                 let replaced = Self.seconds(daysAgo: 5)
-                let closed = try await answer(["--replaced", "old-bundle.json@\(replaced)"])
+                let closed = try await answer(["--replaced", "old-bundle.json@\(replaced)"] + renewed)
                 #expect(closed.answer == "closed" && closed.clients?.holders == "replaced")
+                let ready = Date(wholeSeconds: replaced).addingTimeInterval(30 * 86_400)
+                #expect(try await answer(["--replaced", "old-bundle.json@\(replaced)"]).until == nil)
+                #expect(closed.until == ready.formatted(.iso8601))
+                #expect(
+                    try await answer(["--replaced", "old-bundle.json@\(Self.seconds(daysAgo: 31))"]).answer == "open")
                 #expect(try await answer(["--replaced", "same-bundle.json@\(replaced)"]).answer == "open")
             }
         }
     }
 
-    /// What was published with the pin of the served key alone, for clients that were built with the same root.
+    /// Publishes pins without that of b.pem, and then those of the repository again, which is what clients of the first find.
+    /// - Returns: the bundle of the first.
     private static func earlierBundle(_ site: SigningSite, _ repository: PublishedRepository) async throws -> Data {
         let now = SystemWallClock().now
         let elsewhere = try TestAuthority.root(name: "Another key").certificate.der
@@ -116,20 +126,23 @@ struct GateRepositoryTests {
                 try PinFile.KeyPin(Pin.publicKey(of: repository.leaf.der)),
                 try PinFile.KeyPin(Pin.publicKey(of: elsewhere), state: .backup),
             ])
-        let place = site.folder.appending(path: "before")
-        try FileManager.default.copyItem(at: site.folder.appending(path: "site"), to: place)
-        let copy = TUFRepositoryFolder(place)
-        var state = try await copy.state()
-        try state.prepare(
-            pins: PinFile(
-                issuedAt: now, notAfter: now.addingTimeInterval(90 * 86_400),
-                refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400), hosts: [host]
-            ).json, at: now)
-        _ = try state.sign(by: repository.offline)
-        try await copy.writeDrafts(state)
-        try await copy.write(
-            TUFPublication.make(of: copy.state(), in: copy, onlineKeys: [repository.online], at: now))
-        return try Data(contentsOf: copy.published.appending(path: "bundle.json"))
+        let without = try PinFile(
+            issuedAt: now, notAfter: now.addingTimeInterval(90 * 86_400),
+            refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400), hosts: [host]
+        ).json
+        let folder = repository.folder
+        func publish(_ pins: Data) async throws -> Data {
+            var state = try await folder.state()
+            try state.prepare(pins: pins, at: now)
+            _ = try state.sign(by: repository.offline)
+            try await folder.writeDrafts(state)
+            try await folder.write(
+                TUFPublication.make(of: folder.state(), in: folder, onlineKeys: [repository.online], at: now))
+            return try Data(contentsOf: folder.published.appending(path: "bundle.json"))
+        }
+        let old = try await publish(without)
+        _ = try await publish(repository.pins)
+        return old
     }
 
     @Test("A repository that cannot be asked or read, or that apps with the root refuse, is 3 and never 0")
