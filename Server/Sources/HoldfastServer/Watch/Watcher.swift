@@ -81,7 +81,7 @@ public struct Watcher: Service {
     /// Looks at the hosts that are due, once.
     /// - Parameter generator: where chance comes from.
     /// - Returns: a report for each.
-    /// - Throws: ``ServerError`` of the database, after all looks have ended.
+    /// - Throws: ``ServerError`` of the database, after all looks have ended, if none could be written down.
     public func round(using generator: inout some RandomNumberGenerator) async throws(ServerError) -> [Report] {
         let token = RandomID(using: &generator)
         let taken = try await leases.take(Int64(max(1, settings.hostsAtOnce)), for: Self.lease, token: token)
@@ -99,7 +99,15 @@ public struct Watcher: Service {
             return await group.reduce(into: [Result<Report, ServerError>]()) { $0.append($1) }
         }
         var reports: [Report] = []
-        for result in results { reports.append(try result.get()) }
+        var failures: [ServerError] = []
+        for result in results {
+            do throws(ServerError) { reports.append(try result.get()) } catch { failures.append(error) }
+        }
+        // What was found of other hosts is not lost with one.
+        if reports.isEmpty, let first = failures.first { throw first }
+        for failure in failures {
+            logger.error("a host could not be looked at", metadata: ["error": "\(failure)"])
+        }
         return reports
     }
 
