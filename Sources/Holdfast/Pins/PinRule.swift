@@ -62,4 +62,9 @@ public struct PinRule: Hashable, Sendable {
         // Written so that NaN, as time or as end, counts as past the end.
         time < end || end == .distantFuture
     }
+
+    /// Whether a certificate's pin matches it where it counts: the one place where pins are compared.
+    func matches(_ pin: Pin, at time: Date, onTrial: Bool = false, where covers: (Place) -> Bool) -> Bool {
+        self.pin == pin && isOnTrial == onTrial && counts(at: time) && covers(place)
+    }
 }

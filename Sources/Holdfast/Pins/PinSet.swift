@@ -186,13 +186,11 @@ public struct PinSet: Hashable, Sendable {
         index.map { $0.contains(pin) } != false && rules.contains { $0.pin == pin && !$0.isOnTrial }
     }
 
-    /// The rules that a pin matches where they count: the one place where pins are compared.
+    /// The rules that a pin matches where they count.
     func rules(
         matching pin: Pin, at time: Date, onTrial: Bool = false, where covers: (PinRule.Place) -> Bool
     ) -> [PinRule] {
         if let index, !index.contains(pin) { return [] }
-        return rules.filter {
-            $0.pin == pin && $0.isOnTrial == onTrial && $0.counts(at: time) && covers($0.place)
-        }
+        return rules.filter { $0.matches(pin, at: time, onTrial: onTrial, where: covers) }
     }
 }

@@ -13,11 +13,13 @@ extension DocumentStore: StoreDriver {
     func tell(_ happening: StoreEvent) {
         log(happening)
         follow(happening)
+        let observers = observers.all
+        guard !observers.isEmpty else { return }
         var event = happening
         (event.store, event.url, event.authority, event.revision) = (
             name, format.documentURL, format.authority, revision
         )
-        for observer in observers.all { observer(event) }
+        for observer in observers { observer(event) }
     }
 
     private func log(_ event: StoreEvent) {

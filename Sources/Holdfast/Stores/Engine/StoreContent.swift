@@ -94,13 +94,12 @@ package struct StoreSnapshot: Sendable {
     ) -> CertStore.ValidationResult {
         let table = table
         let seconds = time.wholeSeconds
-        let entries = table.entries(named: name).filter {
+        let entries = table.entries(named: name).lazy.filter {
             Int($0.depth) == depth && $0.isUsable(at: seconds) && table.isLiteralName($0, name)
         }
         guard !entries.isEmpty else { return .empty }
-        guard let pin = try? Pin(subject: .certificate, digest: fingerprint) else { return .untrusted }
-        let pins = PinSet(known: entries.map(\.rule))
-        return pins.rules(matching: pin, at: time) { $0.covers(depth) }.isEmpty ? .untrusted : .trusted
+        guard let pin = try? Pin(subject: .certificate, digest: [UInt8](fingerprint)) else { return .untrusted }
+        return entries.contains { $0.rule.matches(pin, at: time) { $0.covers(depth) } } ? .trusted : .untrusted
     }
 
     /// The usable entries of a dialed host: those of its name, else those of the wildcard above its first label.
