@@ -52,8 +52,19 @@ public struct Ledger: Sendable {
     public struct Version: Sendable, Hashable {
         /// The version; the first is 1.
         public let version: Int64
-        /// The digest of its octets.
+        /// The digest of its octets; ``Digest/nothing`` if it is no longer published.
         public let digest: Digest
+
+        /// Whether it is no longer published.
+        public var isWithdrawn: Bool { digest == .nothing }
+    }
+
+    /// The change that a canary has, before everybody.
+    public struct Canary: Sendable, Hashable {
+        /// The change.
+        public let change: RandomID
+        /// When it took the canary, in seconds since 1970.
+        public let began: Int64
     }
 
     /// A private key that signs for an app.
@@ -74,8 +85,9 @@ public struct Ledger: Sendable {
     public private(set) var proposals: [RandomID: Proposal] = [:]
     /// The changes that can never be published any more: rejected, lapsed, or published already.
     public private(set) var ended: [RandomID: AuditEntry.Event] = [:]
-    /// When the canary of a change began, in seconds since 1970.
-    public private(set) var canaries: [RandomID: Int64] = [:]
+    /// The changes that hold the canary of an app, one at most. A change lets go of it when it ends, when anything is
+    /// published for the app, and when other approvers count, under whom nobody has approved it; then it has to begin anew.
+    public private(set) var canaries: [AppName: Canary] = [:]
     /// The newest version of each document.
     public private(set) var documents: [Name: Version] = [:]
     /// The digests of what is set now.
@@ -91,6 +103,11 @@ public struct Ledger: Sendable {
 
     /// Before the first entry.
     public init() { chain = AuditChain() }
+
+    /// The names of all apps, sorted.
+    var appNames: [AppName] {
+        apps.keys.sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) }
+    }
 
     /// The generation of an app; 0 before its first publication.
     public func generation(of app: AppName) -> Int64 { publication(of: app)?.generation ?? 0 }
@@ -117,6 +134,7 @@ public struct Ledger: Sendable {
             let mark = ApproverChain.Mark(index: try facts.number("index"), digest: try facts.digest("digest"))
             guard mark.index == (approvers?.index ?? -1) + 1 else { throw facts.impossible("the next statement") }
             approvers = mark
+            canaries = [:]
         case .app:
             let name = Name(app: try facts.app(), name: try facts.text("name"))
             let digest = try facts.digest("digest")
@@ -138,20 +156,25 @@ public struct Ledger: Sendable {
                 baseGeneration: try facts.number("base"), forced: try facts.text("forced"),
                 proposer: try facts.optionalDigest("proposer"), time: entry.time)
         case .canary:
-            let change = try facts.id("change")
-            guard proposals[change] != nil, canaries[change] == nil else { throw facts.impossible("a new canary") }
-            canaries[change] = entry.time
+            let (app, change) = (try facts.app(), try facts.id("change"))
+            guard let proposal = proposals[change], proposal.app == app, ended[change] == nil, canaries[app] == nil,
+                proposal.baseGeneration == generation(of: app)
+            else { throw facts.impossible("an open change, and a canary that no other has") }
+            canaries[app] = Canary(change: change, began: entry.time)
         case .rejected, .lapsed:
             let change = try facts.id("change")
             // A rejection after another, or after the publication, changes nothing.
             if ended[change] == nil { ended[change] = entry.event }
+            if let app = proposals[change]?.app, canaries[app]?.change == change { canaries[app] = nil }
         case .published: try applyPublication(entry, facts)
-        case .signed:
+        case .signed, .withdrawn:
             let name = Name(app: try facts.app(), name: try facts.text("format"))
-            let version = Version(version: try facts.number("version"), digest: try facts.digest("digest"))
+            let digest = entry.event == .signed ? try facts.digest("digest") : .nothing
+            let version = Version(version: try facts.number("version"), digest: digest)
             guard version.version == (documents[name]?.version ?? 0) + 1 else {
                 throw facts.impossible("the next version")
             }
+            guard version.isWithdrawn == (entry.event == .withdrawn) else { throw facts.impossible("a document") }
             documents[name] = version
         case .alarm:
             alarms.insert(
@@ -171,5 +194,6 @@ public struct Ledger: Sendable {
         else { throw facts.impossible("an open change on the generation before") }
         apps[app]?.append(publication)
         ended[change] = .published
+        canaries[app] = nil
     }
 }

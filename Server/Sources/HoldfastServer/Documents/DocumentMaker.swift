@@ -94,7 +94,8 @@ struct DocumentMaker: Sendable {
 }
 
 extension Content {
-    /// The certificates that lists and challenge answers name at a time, sorted.
+    /// The certificates that lists and challenge answers name at a time, sorted. Clients trust each until it expires or the
+    /// content ends, whatever is first: whoever keeps an old list, or serves one, has nothing that was approved for longer.
     /// - Throws: ``ServerError`` `notPublishable` for what a list cannot say.
     func entries(at now: Int64) throws(ServerError) -> [FingerprintEntry] {
         var draft = PinListDraft()
@@ -108,7 +109,7 @@ extension Content {
                     try ServerError.translating(.notPublishable, of: subject) { () throws(DocumentError) in
                         try FingerprintEntry(
                             name: host.name, pin: pin,
-                            until: Date(timeIntervalSince1970: Double(certificate.expires + 1)),
+                            until: Date(timeIntervalSince1970: Double(min(certificate.expires, end) + 1)),
                             depth: Int(certificate.depth))
                     })
             }

@@ -44,9 +44,27 @@ enum WholeFile {
         let isOnDisk = rest.isEmpty && fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0
         close(descriptor)
         guard isOnDisk, unsafe rename(temporary, url.path) == 0 else { throw failure() }
+        guard syncFolder(of: url) else { throw failure() }
+    }
+
+    /// Removes a file, if it is there. It is gone from the disk when this returns.
+    /// - Throws: ``ServerError`` `file`.
+    static func remove(_ url: URL) throws(ServerError) {
+        guard unsafe unlink(url.path) == 0 else {
+            if errno == ENOENT { return }
+            throw ServerError(
+                .file, of: url.path, expected: "a file that can be removed", found: SystemText.of(errno))
+        }
+        guard syncFolder(of: url) else {
+            throw ServerError(
+                .file, of: url.path, expected: "a folder that can be written", found: SystemText.of(errno))
+        }
+    }
+
+    private static func syncFolder(of url: URL) -> Bool {
         let folder = unsafe open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw failure() }
+        guard folder >= 0 else { return false }
         defer { close(folder) }
-        guard fsync(folder) == 0 else { throw failure() }
+        return fsync(folder) == 0
     }
 }

@@ -27,11 +27,27 @@ public struct PublicFolder: Sendable {
     /// - Throws: ``ServerError`` `outOfTurn` if a newer version is there, `constraint` for another document with the same
     ///   version, `file`.
     func write(_ octets: [UInt8], at path: String, version: Int64) throws(ServerError) {
+        try replacing(path, version, Digest(of: octets)) { file throws(ServerError) in
+            try makeFolder(url, 0o755)
+            try makeFolder(file.deletingLastPathComponent(), 0o755)
+            try WholeFile.replace(file, with: octets, mode: 0o644)
+        }
+    }
+
+    /// Removes a document. An uploader that was stopped before cannot put it back.
+    /// - Throws: as ``write(_:at:version:)``.
+    func remove(_ path: String, version: Int64) throws(ServerError) {
+        try replacing(path, version, .nothing) { file throws(ServerError) in try WholeFile.remove(file) }
+    }
+
+    private func replacing(
+        _ path: String, _ version: Int64, _ digest: Digest, _ body: (URL) throws(ServerError) -> Void
+    ) throws(ServerError) {
         try makeFolder(versions, 0o700)
         let lock = try FolderLock.waiting(for: versions.appending(path: ".lock"))
         defer { withExtendedLifetime(lock) {} }
         let note = versions.appending(path: "\(Digest(of: path.utf8))")
-        let line = Array("\(version) \(Digest(of: octets))\n".utf8)
+        let line = Array("\(version) \(digest)\n".utf8)
         if let known = try WholeFile.read(note, limit: 256) {
             let number = LineReader.number(known.prefix { $0 != 0x20 }) ?? 0
             guard number <= version else {
@@ -46,11 +62,24 @@ public struct PublicFolder: Sendable {
             }
         }
         let file = url.appending(path: path)
-        try makeFolder(url, 0o755)
-        try makeFolder(file.deletingLastPathComponent(), 0o755)
+        try requireNoLinks(to: path)
         // Noted first: after a crash in between, the same version is written again, and no older one.
         try WholeFile.replace(note, with: line)
-        try WholeFile.replace(file, with: octets, mode: 0o644)
+        try body(file)
+    }
+
+    /// Whoever may write to what is served must not lead the server to other folders.
+    private func requireNoLinks(to path: String) throws(ServerError) {
+        var folder = url
+        for component in path.split(separator: "/").dropLast() {
+            folder.append(path: component)
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: folder.path)
+            guard target == nil else {
+                throw ServerError(
+                    .file, of: folder.path, expected: "a folder", found: "a link to another place",
+                    remedy: "Find out who made it, and remove it.")
+            }
+        }
     }
 
     /// What is there; nil if nothing is.

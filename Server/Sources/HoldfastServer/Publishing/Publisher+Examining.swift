@@ -61,6 +61,7 @@ extension Publisher {
         if secret == nil { findings.append(Finding(isFault: true, words: "there is no secret: nothing can be signed")) }
         do throws(ServerError) {
             let snapshot = try await refresh()
+            findings += snapshot.problems.map { Finding(isFault: true, words: $0) }
             for (path, document) in snapshot.documents.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             )
             where try folder.read(path) != document.octets {
@@ -106,7 +107,7 @@ extension Publisher {
                 findings.append(Finding(isFault: true, words: "\(app): \(error)"))
             }
         }
-        let problems = try await catalog.look { [catalog] session, ledger throws(ServerError) in
+        let problems = try await catalog.look { [catalog, folder] session, ledger throws(ServerError) in
             var problems: [String] = []
             for publication in ledger.apps[app] ?? [] {
                 do throws(ServerError) {
@@ -117,7 +118,10 @@ extension Publisher {
             }
             for name in ledger.documents.keys where name.app == app {
                 do throws(ServerError) {
-                    _ = try Catalog.document(name.name, of: app, session, ledger)
+                    let isPublished = try Catalog.document(name.name, of: app, session, ledger) != nil
+                    if isPublished { continue }
+                    guard try folder.read(name.name) != nil else { continue }
+                    problems.append("\(name.name): the folder has it, and it is no longer published")
                 } catch {
                     problems.append("\(app): \(error)")
                 }
