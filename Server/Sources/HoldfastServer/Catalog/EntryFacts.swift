@@ -35,6 +35,8 @@ struct EntryFacts {
         return app
     }
 
+    func optionalApp() throws(ServerError) -> AppName? { entry.facts["app"] == nil ? nil : try app() }
+
     func impossible(_ expected: String) -> ServerError {
         ServerError(
             .brokenChain, of: "audit, entry \(entry.index), \(entry.event.rawValue)", expected: expected,

@@ -96,6 +96,8 @@ public struct Ledger: Sendable {
     public private(set) var keys: [Name: Key] = [:]
     /// The alarms that were raised: the host and the digest of what it showed.
     public private(set) var alarms: Set<Name> = []
+    /// The tokens that were made and not revoked, by their digests.
+    public private(set) var tokens: [Digest: TokenGrant] = [:]
     /// The statement of approvers that counts.
     public private(set) var approvers: ApproverChain.Mark?
     /// The time of the latest entry, in seconds since 1970.
@@ -179,8 +181,24 @@ public struct Ledger: Sendable {
         case .alarm:
             alarms.insert(
                 Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))"))
-        case .created, .approved, .resealed, .backup, .restored, .resumed, .token: break
+        case .token: try applyToken(facts)
+        // Whoever held a token of what was restored may have lost it since.
+        case .restored: tokens.removeAll()
+        case .created, .approved, .resealed, .backup, .resumed: break
         }
+    }
+
+    private mutating func applyToken(_ facts: EntryFacts) throws(ServerError) {
+        let digest = try facts.digest("token")
+        guard try facts.text("action").utf8.elementsEqual("added".utf8) else {
+            guard tokens.removeValue(forKey: digest) != nil else { throw facts.impossible("a token that is there") }
+            return
+        }
+        guard let scope = TokenGrant.Scope(Array(try facts.text("scope").utf8)), tokens[digest] == nil else {
+            throw facts.impossible("a new token with a scope")
+        }
+        tokens[digest] = try TokenGrant(
+            name: try facts.text("name"), app: try facts.optionalApp(), scope: scope, end: try facts.number("end"))
     }
 
     private mutating func applyPublication(_ entry: AuditEntry, _ facts: EntryFacts) throws(ServerError) {

@@ -111,6 +111,21 @@ extension Catalog {
             signedAt: times.clamping(try row.integer(1)), end: times.clamping(try row.integer(2)), isWithdrawn: false)
     }
 
+    /// The newest version of each document of some apps, sorted by path.
+    func newestDocuments(
+        of isWanted: @escaping @Sendable (AppName) -> Bool
+    ) async throws(ServerError) -> [StoredDocument] {
+        try await look { session, ledger throws(ServerError) in
+            var documents: [StoredDocument] = []
+            for name in ledger.documents.keys where isWanted(name.app) {
+                if let document = try Self.document(name.name, of: name.app, session, ledger) {
+                    documents.append(document)
+                }
+            }
+            return documents.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        }
+    }
+
     /// What was approved for a publication, verified again as of its time.
     /// - Throws: ``ServerError`` if it was not approved then.
     static func permit(
