@@ -1,4 +1,5 @@
 import HoldfastProbe
+import Logging
 import NIOCore
 import NIOPosix
 import Testing
@@ -7,14 +8,27 @@ import Testing
 
 @Suite("What the server counts", .timeLimit(.minutes(5)))
 struct MetricsTests {
+    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
     private func listening(
         _ site: ServingSite, _ counters: ListenerCounters, _ body: (Int) async throws -> Void
     ) async throws {
-        try await World.run { world in
-            var settings = try ListenerSettings(port: 0)
-            settings.limits.bodyOctets = 1_000
-            let publisher = Publisher(world.catalog, folder: world.publisher.folder, secret: nil, live: site.live)
-            try await AdministrationSite.listening(for: publisher, counters: counters, settings, body)
+        let (addresses, found) = AsyncStream.makeStream(of: Int?.self)
+        var settings = try ListenerSettings(port: 0)
+        settings.limits.bodyOctets = 1_000
+        let listener = try AdministrationListener(
+            settings, serving: site.live, counters: counters, on: .singletonMultiThreadedEventLoopGroup,
+            logger: Self.quiet, onListening: { found.yield($0?.port) })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await listener.run()
+                found.finish()
+            }
+            for await port in addresses {
+                if let port { try await body(port) }
+                break
+            }
+            group.cancelAll()
         }
     }
 
@@ -51,11 +65,12 @@ struct MetricsTests {
         }
     }
 
-    @Test("The administration's listener takes bodies up to a limit")
+    @Test("The administration's listener takes bodies up to a limit, and answers nothing else yet")
     func bodies() async throws {
         let site = try ServingSite()
         try await listening(site, ListenerCounters()) { port in
             let client = RawClient(port: port)
+            #expect(try await client.get("/v1/apps").status == 404)
             let head = "POST /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
             let small = try await client.exchange(head + "Content-Length: 5\r\n\r\nhello")
             #expect(RawAnswer(small).status == 405 && RawAnswer(small).header("Allow") == "GET, HEAD")
@@ -73,15 +88,13 @@ struct MetricsTests {
     }
 
     @Test("A proxy before the administration's listener is refused")
-    func proxies() async throws {
+    func proxies() throws {
         let settings = try ListenerSettings(
             host: "0.0.0.0", port: 0, proxies: TrustedProxies([try AddressBlock("10.0.0.0/8")]))
-        try await World.run { world in
-            expectError(.invalidValue) {
-                try AdministrationListener(
-                    settings, for: world.publisher, counters: ListenerCounters(),
-                    on: .singletonMultiThreadedEventLoopGroup, logger: AdministrationSite.quiet)
-            }
+        expectError(.invalidValue) {
+            try AdministrationListener(
+                settings, serving: LiveSnapshot(), counters: ListenerCounters(),
+                on: .singletonMultiThreadedEventLoopGroup, logger: Self.quiet)
         }
     }
 }
