@@ -84,7 +84,16 @@ struct InitCommand: AsyncParsableCommand {
     var genesis: String
     @Option(help: "The signature of an approver. Repeat it for each.", completion: .file())
     var signature: [String]
-    @OptionGroup var copy: RecoveryCopyOptions
+    @Option(help: "A second file for the secret, to keep elsewhere.", completion: .file())
+    var recoveryCopy: String?
+    @Flag(help: "Write no second file: whoever loses the secret loses the keys of all apps.")
+    var noRecoveryCopy = false
+
+    func validate() throws {
+        guard (recoveryCopy == nil) == noRecoveryCopy else {
+            throw ValidationError("Say where the recovery copy of the secret goes, or --no-recovery-copy.")
+        }
+    }
 
     func run() async throws {
         let signed = SignedApprovers(
@@ -93,7 +102,7 @@ struct InitCommand: AsyncParsableCommand {
         var generator = SystemRandomNumberGenerator()
         let made = try await server.folder.create(
             genesis: signed, secret: SecretFile(URL(filePath: secret)), clock: SystemWallClock(), using: &generator)
-        try copy.file?.create(made, outside: server.folder.url)
+        if let recoveryCopy { try SecretFile(URL(filePath: recoveryCopy)).create(made, outside: server.folder.url) }
         Terminal.line("\(server.data): server \(try ApproverStatement(signed.text).server)")
         Terminal.line("The approvers' digest, which is worth writing down: \(Digest(of: signed.text))")
     }

@@ -96,16 +96,12 @@ public struct Ledger: Sendable {
     public private(set) var keys: [Name: Key] = [:]
     /// The alarms that were raised: the host and the digest of what it showed.
     public private(set) var alarms: Set<Name> = []
+    /// The tokens that were made and not revoked, by their digests.
+    public private(set) var tokens: [Digest: TokenGrant] = [:]
     /// The statement of approvers that counts.
     public private(set) var approvers: ApproverChain.Mark?
     /// The time of the latest entry, in seconds since 1970.
     public private(set) var latestTime: Int64 = 0
-    /// When the latest backup was written, in seconds since 1970; nil if none was.
-    public private(set) var latestBackup: Int64?
-    /// The ``SigningSecret/id`` of the secret that keys are sealed with since the last change of it; nil if there was none.
-    public private(set) var secretID: [UInt8]?
-    /// What restoring has changed.
-    var restored = Restorations()
 
     /// Before the first entry.
     public init() { chain = AuditChain() }
@@ -116,14 +112,7 @@ public struct Ledger: Sendable {
     }
 
     /// The generation of an app; 0 before its first publication.
-    public func generation(of app: AppName) -> Int64 {
-        max(publication(of: app)?.generation ?? 0, restored.generations[app] ?? 0)
-    }
-
-    /// The version that a document gets next: greater than any that was ever public.
-    func nextVersion(of document: Name) -> Int64 {
-        max(documents[document]?.version ?? 0, restored.versions[document.name] ?? 0) + 1
-    }
+    public func generation(of app: AppName) -> Int64 { publication(of: app)?.generation ?? 0 }
 
     /// What was published last for an app; nil if nothing was.
     public func publication(of app: AppName) -> Publication? { apps[app]?.last }
@@ -184,7 +173,7 @@ public struct Ledger: Sendable {
             let name = Name(app: try facts.app(), name: try facts.text("format"))
             let digest = entry.event == .signed ? try facts.digest("digest") : .nothing
             let version = Version(version: try facts.number("version"), digest: digest)
-            guard version.version == nextVersion(of: name) else {
+            guard version.version == (documents[name]?.version ?? 0) + 1 else {
                 throw facts.impossible("the next version")
             }
             guard version.isWithdrawn == (entry.event == .withdrawn) else { throw facts.impossible("a document") }
@@ -192,19 +181,24 @@ public struct Ledger: Sendable {
         case .alarm:
             alarms.insert(
                 Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))"))
-        case .resealed: secretID = try facts.octets("secret", count: 8)
-        case .backup: latestBackup = entry.time
-        case .restored: try applyRestoring(facts)
-        case .created, .approved, .resumed, .token: break
+        case .token: try applyToken(facts)
+        // Whoever held a token of what was restored may have lost it since.
+        case .restored: tokens.removeAll()
+        case .created, .approved, .resealed, .backup, .resumed: break
         }
     }
 
-    private mutating func applyRestoring(_ facts: EntryFacts) throws(ServerError) {
-        switch try restored.take(facts, self) {
-        case .nothing: break
-        case .withholds(let document): documents[document] = nil
-        case .adopts(let document, let version): documents[document] = version
+    private mutating func applyToken(_ facts: EntryFacts) throws(ServerError) {
+        let digest = try facts.digest("token")
+        guard try facts.text("action").utf8.elementsEqual("added".utf8) else {
+            guard tokens.removeValue(forKey: digest) != nil else { throw facts.impossible("a token that is there") }
+            return
         }
+        guard let scope = TokenGrant.Scope(Array(try facts.text("scope").utf8)), tokens[digest] == nil else {
+            throw facts.impossible("a new token with a scope")
+        }
+        tokens[digest] = try TokenGrant(
+            name: try facts.text("name"), app: try facts.optionalApp(), scope: scope, end: try facts.number("end"))
     }
 
     private mutating func applyPublication(_ entry: AuditEntry, _ facts: EntryFacts) throws(ServerError) {

@@ -47,27 +47,51 @@ struct OutlookMaker {
         return try outlook(documents + builds)
     }
 
+    /// What there is to judge what is published by; nil before the first publication.
+    /// - Throws: ``ServerError`` `notPublishable`.
+    func inputsOfPublished() throws(ServerError) -> PublicationOutlook.Inputs? {
+        guard let published = scene.published else { return nil }
+        let keys = try DocumentKeys(rehearsing: published, at: scene.now)
+        var documents: [PublicationOutlook.Document] = []
+        for publication in scene.publications.reversed() {
+            // Nobody who holds what ended gets in now, whatever is installed.
+            guard publication.replaced == nil || publication.content.end >= scene.now else { continue }
+            let made = try self.documents(
+                of: publication.content, keys, published: publication.published, replaced: publication.replaced,
+                signedAt: publication.replaced == nil ? scene.now : nil)
+            documents += publication.replaced == nil ? made : made.filter { $0.kind != .shippedPins }
+        }
+        return inputs(documents + builds)
+    }
+
     /// Judges documents.
     func outlook(_ documents: [PublicationOutlook.Document]) throws(ServerError) -> PublicationOutlook {
-        let settings = scene.app.settings
-        let inputs = PublicationOutlook.Inputs(
-            documents: documents, hosts: scene.hosts.map(host),
-            platforms: [.init("clients", anchors: settings.anchors.map { Data($0) })],
-            appVersions: versions(with: documents),
-            staleness: .seconds(settings.staleness), span: .seconds(max(Self.span, settings.staleness)),
-            now: Self.date(scene.now))
+        let inputs = inputs(documents)
         return try ServerError.translating(.notPublishable, of: "outlook of \(scene.app.name)") {
             () throws(PublishingError) in try PublicationOutlook(judging: inputs)
         }
     }
 
+    private func inputs(_ documents: [PublicationOutlook.Document]) -> PublicationOutlook.Inputs {
+        let settings = scene.app.settings
+        return PublicationOutlook.Inputs(
+            documents: documents, hosts: scene.hosts.map(host),
+            platforms: [.init("clients", anchors: settings.anchors.map { Data($0) })],
+            appVersions: versions(with: documents),
+            staleness: .seconds(settings.staleness), span: .seconds(max(Self.span, settings.staleness)),
+            now: Self.date(scene.now))
+    }
+
     /// The documents of a content as an outlook takes them.
-    /// - Parameter signed: the documents if they are there already; nil to make them.
+    /// - Parameters:
+    ///   - signed: the documents if they are there already; nil to make them.
+    ///   - signedAt: when machines signed them last; nil for when they were published, or right before they were replaced.
     func documents(
-        of content: Content, _ keys: DocumentKeys, published: Int64, replaced: Int64?, signed: [MadeDocument]? = nil
+        of content: Content, _ keys: DocumentKeys, published: Int64, replaced: Int64?, signed: [MadeDocument]? = nil,
+        signedAt: Int64? = nil
     ) throws(ServerError) -> [PublicationOutlook.Document] {
         // A machine signs a trust server's document anew until another takes its place.
-        let time = replaced == nil ? published : max(published, scene.now - 1)
+        let time = signedAt ?? (replaced == nil ? published : max(published, scene.now - 1))
         let maker = DocumentMaker(content: content, keys: keys, publicKeys: scene.publicKeys)
         let name = replaced == nil ? "" : Self.replacedName
         // Apps go on dialing a host that a new content has dropped.
