@@ -4,6 +4,8 @@ struct EntryFacts {
 
     init(_ entry: AuditEntry) { self.entry = entry }
 
+    func has(_ name: String) -> Bool { entry.facts[name] != nil }
+
     func text(_ name: String) throws(ServerError) -> String {
         guard let text = entry.facts[name] else { throw impossible("the fact \(name)") }
         return text
@@ -23,6 +25,11 @@ struct EntryFacts {
 
     func optionalDigest(_ name: String) throws(ServerError) -> Digest? {
         entry.facts[name] == nil ? nil : try digest(name)
+    }
+
+    func octets(_ name: String, count: Int) throws(ServerError) -> [UInt8] {
+        guard let octets = Hex.decode(try text(name).utf8, count: count) else { throw impossible("digits as \(name)") }
+        return octets
     }
 
     func id(_ name: String) throws(ServerError) -> RandomID {

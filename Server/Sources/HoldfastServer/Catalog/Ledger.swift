@@ -102,6 +102,12 @@ public struct Ledger: Sendable {
     public private(set) var approvers: ApproverChain.Mark?
     /// The time of the latest entry, in seconds since 1970.
     public private(set) var latestTime: Int64 = 0
+    /// When the latest backup was written, in seconds since 1970; nil if none was.
+    public private(set) var latestBackup: Int64?
+    /// The ``SigningSecret/id`` of the secret that keys are sealed with since the last change of it; nil if there was none.
+    public private(set) var secretID: [UInt8]?
+    /// What restoring has changed.
+    var restored = Restorations()
 
     /// Before the first entry.
     public init() { chain = AuditChain() }
@@ -112,7 +118,14 @@ public struct Ledger: Sendable {
     }
 
     /// The generation of an app; 0 before its first publication.
-    public func generation(of app: AppName) -> Int64 { publication(of: app)?.generation ?? 0 }
+    public func generation(of app: AppName) -> Int64 {
+        max(publication(of: app)?.generation ?? 0, restored.generations[app] ?? 0)
+    }
+
+    /// The version that a document gets next: greater than any that was ever public.
+    func nextVersion(of document: Name) -> Int64 {
+        max(documents[document]?.version ?? 0, restored.versions[document.name] ?? 0) + 1
+    }
 
     /// What was published last for an app; nil if nothing was.
     public func publication(of app: AppName) -> Publication? { apps[app]?.last }
@@ -173,7 +186,7 @@ public struct Ledger: Sendable {
             let name = Name(app: try facts.app(), name: try facts.text("format"))
             let digest = entry.event == .signed ? try facts.digest("digest") : .nothing
             let version = Version(version: try facts.number("version"), digest: digest)
-            guard version.version == (documents[name]?.version ?? 0) + 1 else {
+            guard version.version == nextVersion(of: name) else {
                 throw facts.impossible("the next version")
             }
             guard version.isWithdrawn == (entry.event == .withdrawn) else { throw facts.impossible("a document") }
@@ -182,10 +195,21 @@ public struct Ledger: Sendable {
             alarms.insert(
                 Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))"))
         case .token: try applyToken(facts)
-        // Whoever held a token of what was restored may have lost it since.
-        case .restored: tokens.removeAll()
-        case .created, .approved, .resealed, .backup, .resumed: break
+        case .resealed: secretID = try facts.octets("secret", count: 8)
+        case .backup: latestBackup = entry.time
+        case .restored: try applyRestoring(facts)
+        case .created, .approved, .resumed: break
         }
+    }
+
+    private mutating func applyRestoring(_ facts: EntryFacts) throws(ServerError) {
+        switch try restored.take(facts, self) {
+        case .nothing: break
+        case .withholds(let document): documents[document] = nil
+        case .adopts(let document, let version): documents[document] = version
+        }
+        // Whoever held a token of what was restored may have lost it since.
+        tokens.removeAll()
     }
 
     private mutating func applyToken(_ facts: EntryFacts) throws(ServerError) {

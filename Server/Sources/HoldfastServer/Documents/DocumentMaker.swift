@@ -55,11 +55,19 @@ struct DocumentMaker: Sendable {
 
     private func trustServerDocument(of format: ContentFormat, at now: Int64) throws(ServerError) -> [UInt8] {
         guard let key = keys.trustServer else { throw missing(.trustServer) }
+        let draft = try trustServerDraft(of: format, at: now)
+        return try ServerError.translating(.notPublishable, of: "trust-server document") { () throws(SigningError) in
+            Array(try draft.signed(by: key))
+        }
+    }
+
+    /// What is signed for a trust server.
+    func trustServerDraft(of format: ContentFormat, at now: Int64) throws(ServerError) -> TrustServerDraft {
         let time = Date(timeIntervalSince1970: Double(now))
         var hosts: [TrustServerHost] = []
         for host in content.hosts { hosts.append(try trustServerHost(host, at: now)) }
         return try ServerError.translating(.notPublishable, of: "trust-server document") { () throws(SigningError) in
-            Array(try TrustServerDraft(customer: format.customer ?? "", hosts: hosts, timestamp: time).signed(by: key))
+            try TrustServerDraft(customer: format.customer ?? "", hosts: hosts, timestamp: time)
         }
     }
 

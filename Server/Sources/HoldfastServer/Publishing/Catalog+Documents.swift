@@ -9,6 +9,8 @@ extension Catalog {
         let signedAt: Int64
         let end: Int64
         let isWithdrawn: Bool
+
+        var digest: Digest { isWithdrawn ? .nothing : Digest(of: octets) }
     }
 
     /// More versions of a document than anybody looks back at.
@@ -28,52 +30,63 @@ extension Catalog {
                 remedy: "Give the trust-server document a customer of its own.")
         }
         try write(
-            made.octets, Digest(of: made.octets), at: path, of: app, generation: generation, end: made.end, &step,
-            as: .signed)
+            made.octets, at: path, of: app, generation: generation, end: made.end, &step, as: .signed)
     }
 
     /// Says in history that a document is no longer published, and has it removed from every place. Its number goes on, so
     /// that nobody who was stopped puts it back, and a later one is newer.
     static func withdraw(_ path: String, of app: AppName, _ step: inout Step) throws(ServerError) {
         let generation = max(1, step.ledger.generation(of: app))
-        try write(
-            [], .nothing, at: path, of: app, generation: generation, end: step.now, &step, as: .withdrawn)
+        try write([], at: path, of: app, generation: generation, end: step.now, &step, as: .withdrawn)
     }
 
     private static func write(
-        _ octets: [UInt8], _ digest: Digest, at path: String, of app: AppName, generation: Int64, end: Int64,
-        _ step: inout Step, as event: AuditEntry.Event
+        _ octets: [UInt8], at path: String, of app: AppName, generation: Int64, end: Int64, _ step: inout Step,
+        as event: AuditEntry.Event
     ) throws(ServerError) {
-        let name = Ledger.Name(app: app, name: path)
-        let version = (step.ledger.documents[name]?.version ?? 0) + 1
+        let version = step.ledger.nextVersion(of: Ledger.Name(app: app, name: path))
+        let document = StoredDocument(
+            app: app, path: path, version: version, octets: octets, signedAt: step.now, end: end,
+            isWithdrawn: event == .withdrawn)
+        try insert(document, generation: generation, step)
+        var facts = ["app": "\(app)", "format": path, "version": "\(version)", "generation": "\(generation)"]
+        if event == .signed { facts["digest"] = "\(document.digest)" }
+        try step.record(event, by: "server", facts)
+    }
+
+    /// Writes a document into its table and into the outbox, in the place of the versions before.
+    static func insert(_ document: StoredDocument, generation: Int64, _ step: Step) throws(ServerError) {
+        let (app, path) = (StorageValue.text("\(document.app)"), StorageValue.text(document.path))
         try step.session.run(
             """
             INSERT INTO document (app, format, version, generation, digest, octets, signed_at, ends_at) \
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             """,
             [
-                .text("\(app)"), .text(path), .integer(version), .integer(generation), .octets(digest.octets),
-                .octets(octets), .integer(step.now), .integer(end),
+                app, path, .integer(document.version), .integer(generation), .octets(document.digest.octets),
+                .octets(document.octets), .integer(document.signedAt), .integer(document.end),
             ])
+        try supersede(document.path, of: document.app, step)
+        try step.session.run(
+            """
+            INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
+            VALUES ($1, $2, $3, $4, 'waiting', 0, 0, 0, $5)
+            """, [app, path, .integer(document.version), .text(folderPlace), .integer(step.now)])
+        for query: Query in [
+            "DELETE FROM outbox WHERE app = $1 AND format = $2 AND version <= $3",
+            "DELETE FROM document WHERE app = $1 AND format = $2 AND version <= $3",
+        ] {
+            try step.session.run(query, [app, path, .integer(document.version - keptVersions)])
+        }
+    }
+
+    /// Nothing of a document that waits is uploaded any more.
+    static func supersede(_ path: String, of app: AppName, _ step: Step) throws(ServerError) {
         try step.session.run(
             """
             UPDATE outbox SET state = 'superseded', fence = fence + 1, taken_until = 0 WHERE app = $1 AND format = $2 \
             AND state IN ('waiting', 'taken', 'uploaded')
             """, [.text("\(app)"), .text(path)])
-        try step.session.run(
-            """
-            INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
-            VALUES ($1, $2, $3, $4, 'waiting', 0, 0, 0, $5)
-            """, [.text("\(app)"), .text(path), .integer(version), .text(folderPlace), .integer(step.now)])
-        for query: Query in [
-            "DELETE FROM outbox WHERE app = $1 AND format = $2 AND version <= $3",
-            "DELETE FROM document WHERE app = $1 AND format = $2 AND version <= $3",
-        ] {
-            try step.session.run(query, [.text("\(app)"), .text(path), .integer(version - keptVersions)])
-        }
-        var facts = ["app": "\(app)", "format": path, "version": "\(version)", "generation": "\(generation)"]
-        if event == .signed { facts["digest"] = "\(digest)" }
-        try step.record(event, by: "server", facts)
     }
 
     /// The newest version of a document; nil if there is none, or if it is no longer published.

@@ -41,6 +41,12 @@ extension Publisher {
             return InstallationReadiness(
                 isReady: false, since: nil, until: nil, words: "nothing is published yet", now: scene.now)
         }
+        let staleness = scene.app.settings.staleness
+        if let end = catalog.ledger.unknownDocuments(of: app, staleness: staleness), end >= scene.now {
+            return InstallationReadiness(
+                isReady: false, since: since, until: end == .max ? nil : end,
+                words: "a backup was restored, and clients may have documents that it did not know", now: scene.now)
+        }
         let ends = place.observations.compactMap { $0.chain?.leaf?.notAfter.addingTimeInterval(1) }.min()
         guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else {
             throw ServerError(.invalidValue, of: "host", expected: "a host that can be dialed", found: host.label)

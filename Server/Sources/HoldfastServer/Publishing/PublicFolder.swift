@@ -46,10 +46,10 @@ public struct PublicFolder: Sendable {
         try makeFolder(versions, 0o700)
         let lock = try FolderLock.waiting(for: versions.appending(path: ".lock"))
         defer { withExtendedLifetime(lock) {} }
-        let note = versions.appending(path: "\(Digest(of: path.utf8))")
+        let note = note(of: path)
         let line = Array("\(version) \(digest)\n".utf8)
         if let known = try WholeFile.read(note, limit: 256) {
-            let number = LineReader.number(known.prefix { $0 != 0x20 }) ?? 0
+            let number = Self.version(in: known)
             guard number <= version else {
                 throw ServerError(
                     .outOfTurn, of: path, expected: "a version after \(number)", found: "\(version)",
@@ -80,6 +80,32 @@ public struct PublicFolder: Sendable {
                     remedy: "Find out who made it, and remove it.")
             }
         }
+    }
+
+    private func note(of path: String) -> URL { versions.appending(path: "\(Digest(of: path.utf8))") }
+
+    private static func version(in note: [UInt8]) -> Int64 { LineReader.number(note.prefix { $0 != 0x20 }) ?? 0 }
+
+    /// The newest version that was ever written, as far as it is noted; nil if it is not.
+    /// - Throws: ``ServerError`` `file`.
+    func version(of path: String) throws(ServerError) -> Int64? {
+        try WholeFile.read(note(of: path), limit: 256).map(Self.version)
+    }
+
+    /// The paths of everything that is there, sorted.
+    func paths() -> [String] {
+        let keys: [URLResourceKey] = [.isRegularFileKey]
+        guard
+            let files = FileManager.default.enumerator(
+                at: url, includingPropertiesForKeys: keys, options: .skipsHiddenFiles)
+        else { return [] }
+        let root = url.standardizedFileURL.pathComponents.count
+        var paths: [String] = []
+        for case let file as URL in files
+        where (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true {
+            paths.append(file.standardizedFileURL.pathComponents.dropFirst(root).joined(separator: "/"))
+        }
+        return paths.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// What is there; nil if nothing is.

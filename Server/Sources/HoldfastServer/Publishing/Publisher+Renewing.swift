@@ -29,6 +29,12 @@ extension Publisher {
     /// Signs again what an app publishes that has to be signed again. Everybody's documents and those of the canary do not
     /// hold up each other; where both have the same content, they have the same octets.
     func renew(_ app: AppName, _ round: inout Round) async {
+        guard !catalog.ledger.isHeld(app) else {
+            round.problems.append(
+                "\(app): a backup was restored, and something else was public: propose and publish a change, before which nothing is signed"
+            )
+            return
+        }
         var groups: [(permit: SigningPermit, audiences: [Audience])] = []
         var problems: [String] = []
         for audience in Audience.allCases {

@@ -31,6 +31,11 @@ struct Settlement {
     var isEmpty: Bool { over == nil && restored.isEmpty && withdrawn.isEmpty }
 
     init(of app: AppName, _ session: any StorageSession, _ ledger: Ledger) throws(ServerError) {
+        // What is public is of a content that nobody here knows: it stays as it is until the next publication.
+        guard !ledger.isHeld(app) else {
+            (over, restored, withdrawn) = (nil, [], [])
+            return
+        }
         let published = try ledger.publication(of: app).map { publication throws(ServerError) in
             try Catalog.content(of: publication, app, session)
         }

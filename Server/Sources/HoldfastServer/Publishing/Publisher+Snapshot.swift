@@ -57,7 +57,7 @@ extension Publisher {
         let app = permit.content.app
         guard let stored = try Catalog.key(.fingerprints, of: app, catalog.server, session, ledger) else { return nil }
         let sealed = SealedKeys(app: app, fingerprints: stored, trustServer: nil)
-        let keys = try secret.map { secret throws(ServerError) in
+        let keys = try (ledger.isHeld(app) ? nil : secret).map { secret throws(ServerError) in
             try DocumentKeys(opening: sealed, with: secret, for: permit)
         }
         return PublishedSnapshot.App(

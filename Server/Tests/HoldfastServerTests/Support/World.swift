@@ -72,6 +72,14 @@ struct World: Sendable {
         try await see(shown)
     }
 
+    /// The same world, with a server that was restored.
+    init(_ world: World, as open: ServerFolder.Open, in folder: URL) {
+        self.folder = folder
+        (clock, root, shown, announced) = (world.clock, world.root, world.shown, world.announced)
+        (app, catalogHost, story) = (world.app, world.catalogHost, world.story)
+        (engine, catalog, publisher) = (open.engine, open.catalog, open.publisher)
+    }
+
     private func addKeys() async throws {
         let list = try SealedKey(
             sealing: SigningKey().pem, at: SealedKeyTests.place("list-1"), with: Self.secret())
