@@ -42,5 +42,8 @@ public struct BackupManifest: Sendable, Hashable {
         size = try fields.integer("size", in: 0...CanonicalJSON.greatestInteger)
         digest = try fields.text("sha256", "64 hexadecimal digits") { Digest(hex: $0) }
         try fields.finish()
+        guard self.octets.dropLast().elementsEqual(octets) else {
+            throw ServerError(.malformed, of: "backup", expected: "the one spelling", found: "another")
+        }
     }
 }
