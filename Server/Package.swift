@@ -57,6 +57,7 @@ let package = Package(
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, "CSQLite", "CZlib",
             ],
             resources: [
+                .embedInCode("Administration/openapi.yaml"),
                 .embedInCode("Storage/Migrations/sqlite-0001.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0002.sql"),
             ],

@@ -108,7 +108,7 @@ struct AppCommand: AsyncParsableCommand {
             let trust = try trustServerKey(pem)
             let secretPEM = trust?.privateKeyPEM ?? pem ?? SigningKey().pem
             try await server.withServer { open in
-                let secret = try SecretFile(URL(filePath: open.configuration.secret)).read(outside: server.folder.url)
+                guard let secret = open.secret else { throw open.secretProblem ?? NegativeAnswer(words: "no secret") }
                 var generator = SystemRandomNumberGenerator()
                 let place = try SealedKey.Place(
                     server: open.configuration.server, app: name, id: "\(RandomID(using: &generator))",

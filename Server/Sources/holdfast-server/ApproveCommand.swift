@@ -55,6 +55,9 @@ struct VerdictOptions: ParsableArguments {
             try await open.catalog.add(
                 SignedApproval(text: text.octets, signature: try key.signature(of: text.octets)))
             Terminal.line("\(verdict.rawValue): \(member.name), until \(CommandValue.time(end))")
+            guard verdict == .reject else { return }
+            // The canary may have it.
+            for problem in try await open.publisher.follow() { Terminal.complain(problem) }
         }
     }
 }

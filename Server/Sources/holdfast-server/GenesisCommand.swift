@@ -84,16 +84,7 @@ struct InitCommand: AsyncParsableCommand {
     var genesis: String
     @Option(help: "The signature of an approver. Repeat it for each.", completion: .file())
     var signature: [String]
-    @Option(help: "A second file for the secret, to keep elsewhere.", completion: .file())
-    var recoveryCopy: String?
-    @Flag(help: "Write no second file: whoever loses the secret loses the keys of all apps.")
-    var noRecoveryCopy = false
-
-    func validate() throws {
-        guard (recoveryCopy == nil) == noRecoveryCopy else {
-            throw ValidationError("Say where the recovery copy of the secret goes, or --no-recovery-copy.")
-        }
-    }
+    @OptionGroup var copy: RecoveryCopyOptions
 
     func run() async throws {
         let signed = SignedApprovers(
@@ -102,7 +93,7 @@ struct InitCommand: AsyncParsableCommand {
         var generator = SystemRandomNumberGenerator()
         let made = try await server.folder.create(
             genesis: signed, secret: SecretFile(URL(filePath: secret)), clock: SystemWallClock(), using: &generator)
-        if let recoveryCopy { try SecretFile(URL(filePath: recoveryCopy)).create(made, outside: server.folder.url) }
+        try copy.file?.create(made, outside: server.folder.url)
         Terminal.line("\(server.data): server \(try ApproverStatement(signed.text).server)")
         Terminal.line("The approvers' digest, which is worth writing down: \(Digest(of: signed.text))")
     }

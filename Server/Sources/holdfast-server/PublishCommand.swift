@@ -27,11 +27,13 @@ struct PublishCommand: AsyncParsableCommand {
                 guard report.isPassed else { throw NegativeAnswer(words: "a gate refuses") }
                 return
             }
-            switch try await open.publisher.publish(id) {
+            let outcome = try await open.publisher.publish(id)
+            switch outcome.stage {
             case .published(let generation): Terminal.line("published: generation \(generation)")
             case .canary(let until):
                 Terminal.line("the canary has it; publish it again from \(CommandValue.time(until)) on")
             }
+            for problem in outcome.problems { Terminal.complain("not there yet, and renew tries again: \(problem)") }
         }
     }
 }
@@ -50,6 +52,7 @@ struct RenewCommand: AsyncParsableCommand {
             let round = try await open.publisher.renew()
             let delivery = try await open.publisher.deliver()
             for path in round.signed { Terminal.line("signed \(path)") }
+            for words in round.settled { Terminal.line(words) }
             for problem in round.problems + delivery.problems { Terminal.complain(problem) }
             guard round.problems.isEmpty, delivery.problems.isEmpty else {
                 throw NegativeAnswer(words: "not everything could be signed and written")

@@ -24,5 +24,7 @@ struct ServerCommand: AsyncParsableCommand {
             GenesisCommand.self, SignCommand.self, InitCommand.self, ApproversCommand.self, AppCommand.self,
             HostCommand.self, NextCommand.self, ChangeCommand.self, ApproveCommand.self, RejectCommand.self,
             PublishCommand.self, RenewCommand.self, RevertCommand.self, StatusCommand.self, DoctorCommand.self,
+            TokenCommand.self,
+            BackupCommand.self, RestoreCommand.self, ResealCommand.self,
         ])
 }

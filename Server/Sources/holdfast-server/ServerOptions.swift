@@ -24,6 +24,22 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
+/// Where a new secret goes besides its file.
+struct RecoveryCopyOptions: ParsableArguments {
+    @Option(help: "A second file for the secret, to keep elsewhere.", completion: .file())
+    var recoveryCopy: String?
+    @Flag(help: "Write no second file: whoever loses the secret loses the keys of all apps.")
+    var noRecoveryCopy = false
+
+    var file: SecretFile? { recoveryCopy.map { SecretFile(URL(filePath: $0)) } }
+
+    func validate() throws {
+        guard (recoveryCopy == nil) == noRecoveryCopy else {
+            throw ValidationError("Say where the recovery copy of the secret goes, or --no-recovery-copy.")
+        }
+    }
+}
+
 /// Who does it, for the audit.
 struct ActorOption: ParsableArguments {
     @Option(name: .customLong("as"), help: "Who does it, for the audit.")

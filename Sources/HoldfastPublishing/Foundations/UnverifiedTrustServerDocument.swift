@@ -43,11 +43,13 @@ package struct UnverifiedTrustServerDocument {
 extension TrustServerDocument {
     /// The document with the JSON that was signed: its publisher finds the keys themselves there, not only their pins.
     package static func withContent(
-        verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date, limits: DocumentLimits
+        verifying data: Data, by signer: TrustServerSigner, customer: String, at time: Date, limits: DocumentLimits,
+        allowsLegacyDigests: Bool = true
     ) throws(DocumentError) -> (document: TrustServerDocument, content: Data) {
         let document = try TrustServerDocument(
-            verifying: data, by: signer, customer: customer, at: time, limits: limits, allowsLegacyDigests: true)
-        let message = try CMSSignedData([UInt8](data), allowsLegacyDigests: true)
+            verifying: data, by: signer, customer: customer, at: time, limits: limits,
+            allowsLegacyDigests: allowsLegacyDigests)
+        let message = try CMSSignedData([UInt8](data), allowsLegacyDigests: allowsLegacyDigests)
         return (document, Data(message.bytes[message.content]))
     }
 }

@@ -35,6 +35,8 @@ public struct TrustServerStatus: Sendable, Hashable {
     public let end: Date
     /// How many hosts it has.
     public let hostCount: Int
+    /// The JSON that was signed, as it stands in the document.
+    public let signedContent: Data
     /// The hosts that have not been validated for longer than asked for. A document that is only signed again is young,
     /// and its pins are old.
     public let staleHosts: [StaleHost]
@@ -57,7 +59,10 @@ public struct TrustServerStatus: Sendable, Hashable {
         maximumAge: Duration, at now: Date
     ) throws(DocumentError) {
         let signer = try TrustServerSigner(certificate: certificate)
-        let document = try TrustServerDocument(verifying: data, by: signer, customer: customer, at: now)
+        let (document, content) = try TrustServerDocument.withContent(
+            verifying: data, by: signer, customer: customer, at: now, limits: DocumentLimits(),
+            allowsLegacyDigests: false)
+        signedContent = content
         timestamp = document.timestamp
         age = now.elapsed(since: document.timestamp)
         let pins = try TrustServerDocumentPins(

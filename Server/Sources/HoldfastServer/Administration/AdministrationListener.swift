@@ -3,33 +3,36 @@ public import NIOCore
 import NIOHTTP1
 public import ServiceLifecycle
 
-/// The listener for people and their tools, apart from that of the apps. It shows what is counted; the calls that need a
-/// token are not there yet.
+/// The listener for people and their tools, apart from that of the apps: `/v1/…` for those who have a token, `/metrics`,
+/// `/health/…` and `/openapi.yaml` for everybody who reaches it. No token approves anything.
 public struct AdministrationListener: Service {
     private let listener: HTTPListener
 
     /// - Parameters:
     ///   - settings: where to listen. ``ListenerSettings`` refuses addresses beyond loopback without TLS; proxies count
-    ///     as none here.
-    ///   - live: what is published.
+    ///     as none here. The usual limits become ``ListenerLimits/administration``.
+    ///   - publisher: everything that the server knows and does.
     ///   - counters: what the public listener counts.
+    ///   - readiness: why the server is not ready, in sentences; empty if it is.
     ///   - group: the threads.
     ///   - logger: for starting and stopping.
     ///   - onListening: gets the address, with the port that was free.
     /// - Throws: ``ServerError`` `invalidValue` for settings that rely on a proxy.
     public init(
-        _ settings: ListenerSettings, serving live: LiveSnapshot, counters: ListenerCounters,
-        on group: any EventLoopGroup, logger: Logger,
+        _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
+        readiness: @escaping @Sendable () -> [String] = { [] }, on group: any EventLoopGroup, logger: Logger,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) throws(ServerError) {
         guard settings.proxies == .none else {
             throw ServerError(
                 .invalidValue, of: "admin-listen", expected: "loopback, or a certificate", found: "a proxy before it")
         }
-        let responder = AdministrationResponder(live: live, counters: counters)
+        let responder = AdministrationResponder(publisher: publisher, counters: counters, readiness: readiness)
+        var settings = settings
+        if settings.limits == ListenerLimits() { settings.limits = .administration }
         listener = HTTPListener(
             settings, on: group, logger: logger, answering: .waiting { await responder.answer($0) },
-            onListening: onListening)
+            refusing: AdministrationError.refusal, onListening: onListening)
     }
 
     /// Listens until the task is cancelled or asked to stop.

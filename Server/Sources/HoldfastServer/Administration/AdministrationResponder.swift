@@ -1,22 +1,184 @@
 import NIOCore
 import NIOHTTP1
 
-/// Answers the requests of the administration's listener.
+/// Answers the requests of the administration's listener: finds the route, believes or refuses the token, and calls.
 struct AdministrationResponder: Sendable {
-    let live: LiveSnapshot
+    let publisher: Publisher
     let counters: ListenerCounters
+    /// Why the server is not ready; empty if it is.
+    let readiness: @Sendable () -> [String]
+    /// How often each may call.
+    let rates = AdministrationRates()
+
+    var catalog: Catalog { publisher.catalog }
 
     func answer(_ request: ListenerRequest) async -> ListenerAnswer {
-        guard let target = try? RequestTarget(request.head.uri.utf8) else {
-            return error(.badRequest, "ERROR_REQUEST", "The address of the request is not valid.")
+        do throws(AdministrationError) {
+            return try await call(try await accepted(request))
+        } catch {
+            return error.answer
         }
-        guard target.path.elementsEqual("/metrics".utf8) else {
-            return error(.notFound, "NOT_FOUND", "There is nothing at this address.")
+    }
+
+    // MARK: Who may
+
+    private func accepted(_ request: ListenerRequest) async throws(AdministrationError) -> AdministrationCall {
+        let target: RequestTarget
+        do throws(RequestTarget.Refusal) {
+            target = try RequestTarget(request.head.uri.utf8)
+        } catch {
+            let isTooLong = error == .tooLong
+            throw AdministrationError(
+                isTooLong ? .uriTooLong : .badRequest, isTooLong ? .addressTooLong : .badRequest, of: "address",
+                expected: "an address as openapi.yaml has it", found: "another",
+                remedy: "Write the path without percent-encoding.")
         }
-        guard request.head.method == .GET || request.head.method == .HEAD else {
-            return error(.methodNotAllowed, "ERROR_REQUEST", "Only GET and HEAD are answered here.", allow: "GET, HEAD")
+        let (route, parameters) = try route(request.head.method, target.path)
+        let grant = try await grant(for: route, request)
+        let query = try query(of: target, route)
+        let body = Array(request.body.readableBytesView)
+        if route.hasBody { try Self.requireJSON(request) } else { try Self.requireNothing(body) }
+        return AdministrationCall(route: route, parameters: parameters, query: query, body: body, grant: grant)
+    }
+
+    private func route(
+        _ method: HTTPMethod, _ path: [UInt8]
+    ) throws(AdministrationError) -> (AdministrationRoute, [String: [UInt8]]) {
+        let there = AdministrationRoute.allCases.compactMap { route in route.parameters(of: path).map { (route, $0) } }
+        guard !there.isEmpty else {
+            throw AdministrationError(
+                .notFound, .notFound, of: "address", expected: "an address of openapi.yaml", found: "another",
+                remedy: "Read /openapi.yaml.")
         }
-        let families = counters.families + MetricsText.families(of: live.current)
+        // RFC 9110 9.3.2: HEAD where GET is.
+        let wanted = method == .HEAD ? .GET : method
+        if let found = there.first(where: { $0.0.method == wanted }) { return found }
+        let allowed = there.flatMap { $0.0.method == .GET ? ["GET", "HEAD"] : [$0.0.method.rawValue] }
+        throw AdministrationError(
+            .methodNotAllowed, .methodNotAllowed, of: "method", expected: allowed.joined(separator: ", "),
+            found: "another", remedy: "Use one of these.", headers: [("Allow", allowed.joined(separator: ", "))])
+    }
+
+    private func grant(
+        for route: AdministrationRoute, _ request: ListenerRequest
+    ) async throws(AdministrationError) -> TokenGrant? {
+        if case .anybody = route.access { return nil }
+        guard let header = request.header("Authorization") else { throw unauthorized(nil, request) }
+        // RFC 9110 11.1: the name of the scheme in any case.
+        let words = header.utf8.split(separator: 0x20, maxSplits: 1)
+        guard words.count == 2, ASCIIText.spells(words[0], "bearer"), let token = AccessToken(words[1]),
+            let grant = try await believed(token)
+        else { throw unauthorized("invalid_token", request) }
+        if route.isCostly, let wait = rates.takeCostly(grant.name) { throw Self.tooMany(wait) }
+        switch route.access {
+        case .holder(let scope) where !grant.allows(scope):
+            throw AdministrationError(
+                .forbidden, .forbidden, of: "token", expected: "a token to \(scope)", found: "one for another purpose",
+                remedy: "Use a token that token add made for it.")
+        default: return grant
+        }
+    }
+
+    private func believed(_ token: AccessToken) async throws(AdministrationError) -> TokenGrant? {
+        try await refusing { () async throws(ServerError) in try await catalog.grant(of: token) }
+    }
+
+    /// Whoever has no token, or guesses, is slowed down; whoever has one is not, wherever they call from.
+    private func unauthorized(_ reason: String?, _ request: ListenerRequest) -> AdministrationError {
+        if let wait = rates.takeFailure(request.source) { return Self.tooMany(wait) }
+        let challenge = "Bearer realm=\"holdfast\"" + (reason.map { ", error=\"\($0)\"" } ?? "")
+        return AdministrationError(
+            .unauthorized, .unauthorized, of: "Authorization", expected: "Bearer and a token that counts",
+            found: reason == nil ? "none" : "another, or one that ended",
+            remedy: "Make a token with holdfast-server token add.", headers: [("WWW-Authenticate", challenge)])
+    }
+
+    private static func tooMany(_ wait: Int) -> AdministrationError {
+        AdministrationError(
+            .tooManyRequests, .tooManyRequests, expected: "fewer requests", found: "too many",
+            remedy: "Ask again in \(wait) seconds.", headers: [("Retry-After", "\(wait)")])
+    }
+
+    // MARK: What was sent
+
+    private func query(
+        of target: RequestTarget, _ route: AdministrationRoute
+    ) throws(AdministrationError) -> [String: [UInt8]] {
+        var query: [String: [UInt8]] = [:]
+        for field in target.fields {
+            guard let name = route.queryFields.first(where: { $0.utf8.elementsEqual(field.name) }),
+                query.updateValue(field.value, forKey: name) == nil
+            else {
+                throw AdministrationError(
+                    .badRequest, .badRequest, of: "query", expected: "only fields of openapi.yaml, each once",
+                    found: "another, or one twice", remedy: "Correct the address.")
+            }
+        }
+        return query
+    }
+
+    private static func requireJSON(_ request: ListenerRequest) throws(AdministrationError) {
+        let type = request.header("Content-Type")?.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
+        guard let type, ASCIIText.spells(type, "application/json") else {
+            throw AdministrationError(
+                .unsupportedMediaType, .unsupportedMediaType, of: "Content-Type", expected: "application/json",
+                found: "another, or none", remedy: "Send JSON, and say so.")
+        }
+    }
+
+    /// What nobody reads is refused, since whoever sends it believes that it does something.
+    private static func requireNothing(_ body: [UInt8]) throws(AdministrationError) {
+        guard body.isEmpty else {
+            throw AdministrationError(
+                .badRequest, .badRequest, of: "body", expected: "none", found: "\(body.count) octets",
+                remedy: "Send no body here.")
+        }
+    }
+
+    // MARK: Calls
+
+    private func call(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        switch call.route {
+        case .getLive: return Self.json([("status", .text("OK"))])
+        case .getReady: return ready()
+        case .getMetrics: return metrics()
+        case .getDescription:
+            return ListenerAnswer(
+                .ok, body: ByteBuffer(bytes: PackageResources.openapi_yaml),
+                headers: [("Content-Type", "application/yaml"), ("Cache-Control", "no-store")])
+        case .listApps: return try await listApps(call)
+        case .listHosts: return try await listHosts(call)
+        case .announceNext: return try await announceNext(call)
+        case .withdrawNext: return try await withdrawNext(call)
+        case .askGate: return try await askGate(call)
+        case .listChanges: return try await listChanges(call)
+        case .propose: return try await propose(call)
+        case .getChange: return try await getChange(call)
+        case .getContent: return Self.octets(try await change(of: call).content.octets)
+        case .getOutlook: return Self.octets(try await change(of: call).outlook)
+        case .askGates: return try await askGates(call)
+        case .approve: return try await add(.approve, call)
+        case .reject: return try await add(.reject, call)
+        case .publish: return try await publish(call)
+        case .listDocuments: return try await listDocuments(call)
+        case .getDocument: return try await getDocument(call)
+        case .listApprovers: return try await listApprovers()
+        case .readAudit: return try await readAudit(call)
+        }
+    }
+
+    private func ready() -> ListenerAnswer {
+        let reasons = readiness()
+        guard !reasons.isEmpty else { return Self.json([("status", .text("OK"))]) }
+        return AdministrationError(
+            .serviceUnavailable, .unavailable, expected: "a server that is ready",
+            found: reasons.joined(separator: " "), remedy: "Wait, or look at holdfast-server doctor.",
+            headers: [("Retry-After", "5")]
+        ).answer
+    }
+
+    private func metrics() -> ListenerAnswer {
+        let families = counters.families + MetricsText.families(of: publisher.live.current)
         return ListenerAnswer(
             .ok, body: ByteBuffer(string: MetricsText(families: families).text),
             headers: [
@@ -25,10 +187,26 @@ struct AdministrationResponder: Sendable {
             ])
     }
 
-    private func error(
-        _ status: HTTPResponseStatus, _ code: String, _ message: String, allow: String? = nil
+    // MARK: Answers
+
+    static func json(
+        _ members: [(String, CanonicalJSON)], _ status: HTTPResponseStatus = .ok,
+        headers: [(name: String, value: String)] = []
     ) -> ListenerAnswer {
         ListenerAnswer(
-            status, json: ErrorBody(code: code, message: message).json, headers: allow.map { [("Allow", $0)] } ?? [])
+            status, json: CanonicalJSON.object(Dictionary(members) { first, _ in first }).octets, headers: headers)
+    }
+
+    static func octets(_ octets: [UInt8]) -> ListenerAnswer { ListenerAnswer(.ok, json: octets) }
+
+    /// Does something of the server, and says what it refuses.
+    func refusing<Value>(
+        _ body: () async throws(ServerError) -> Value
+    ) async throws(AdministrationError) -> Value {
+        do throws(ServerError) {
+            return try await body()
+        } catch {
+            throw AdministrationError(error)
+        }
     }
 }

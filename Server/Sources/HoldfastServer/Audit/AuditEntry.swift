@@ -20,8 +20,10 @@ public struct AuditEntry: Sendable, Hashable {
         case canary
         /// A change was published: the app has a new generation.
         case published
-        /// A document was signed again.
+        /// A document was signed, or signed again.
         case signed
+        /// A document is no longer published.
+        case withdrawn
         /// A private key was made.
         case key
         /// Private keys were sealed with another secret.

@@ -7,6 +7,16 @@ extension Catalog {
         }
     }
 
+    /// The statements of the chain with their signatures, the genesis first. They were verified together.
+    /// - Throws: ``ServerError``, as ``approvers()`` does.
+    func signedApprovers() async throws(ServerError) -> [SignedApprovers] {
+        try await look { [server, genesis] session, ledger throws(ServerError) in
+            let statements = try Self.storedApprovers(session)
+            _ = try ApproverChain(statements, genesis: genesis, server: server, known: ledger.approvers)
+            return statements
+        }
+    }
+
     /// Adds a statement of approvers.
     /// - Throws: ``ServerError``, as ``ApproverChain/append(_:)`` does.
     public func append(_ next: SignedApprovers) async throws(ServerError) {
@@ -35,6 +45,17 @@ extension Catalog {
     static func approverChain(
         _ session: any StorageSession, server: RandomID, genesis: Digest, known: ApproverChain.Mark?
     ) throws(ServerError) -> ApproverChain {
+        let statements = try storedApprovers(session)
+        let chain = try ApproverChain(statements, genesis: genesis, server: server, known: known)
+        guard known == nil || chain.mark == known else {
+            throw ServerError(
+                .brokenChain, of: "approvers", expected: "statement \(known?.index ?? 0) as the last",
+                found: "statement \(chain.head.index)")
+        }
+        return chain
+    }
+
+    private static func storedApprovers(_ session: any StorageSession) throws(ServerError) -> [SignedApprovers] {
         var statements: [SignedApprovers] = []
         let rows = try session.run(
             "SELECT place, identity, statement, signature FROM approver ORDER BY place, identity")
@@ -55,12 +76,6 @@ extension Catalog {
                 statements.append(SignedApprovers(text: text, signatures: [signature]))
             }
         }
-        let chain = try ApproverChain(statements, genesis: genesis, server: server, known: known)
-        guard known == nil || chain.mark == known else {
-            throw ServerError(
-                .brokenChain, of: "approvers", expected: "statement \(known?.index ?? 0) as the last",
-                found: "statement \(chain.head.index)")
-        }
-        return chain
+        return statements
     }
 }

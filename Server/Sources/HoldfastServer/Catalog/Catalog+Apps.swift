@@ -51,9 +51,7 @@ extension Catalog {
     }
 
     /// The names of all apps, sorted.
-    public var apps: [AppName] {
-        ledger.apps.keys.sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) }
-    }
+    public var apps: [AppName] { ledger.appNames }
 
     /// An app.
     /// - Throws: ``ServerError`` `notFound`; `brokenChain` if its settings are not those of the audit.

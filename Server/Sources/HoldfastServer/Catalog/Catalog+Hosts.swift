@@ -27,6 +27,16 @@ extension Catalog {
         }
     }
 
+    /// A host of an app.
+    /// - Throws: ``ServerError`` `notFound`.
+    public func host(_ name: String, _ port: Int64, of app: AppName) async throws(ServerError) -> CatalogHost {
+        let label = "\(name):\(port)"
+        guard let host = try await hosts(of: app).first(where: { $0.label.utf8.elementsEqual(label.utf8) }) else {
+            throw ServerError(.notFound, of: "host", expected: "a host of \(app)", found: label)
+        }
+        return host
+    }
+
     /// Takes what the owner of a host announced: a chain that it is about to show.
     /// - Parameters:
     ///   - chain: the chain.

@@ -29,6 +29,12 @@ extension Catalog {
         }
         try await transact { step throws(ServerError) in
             try step.requireApp(place.app)
+            // The secret may have been replaced since the key was sealed.
+            if let secret = step.ledger.secretID, secret != key.sealed.secretID {
+                throw ServerError(
+                    .sealedKey, of: place.id, expected: "a key under the secret \(Hex.encode(secret))",
+                    found: "one under \(Hex.encode(key.sealed.secretID))", remedy: "Add the key again.")
+            }
             let isUsed =
                 step.ledger.keys[.init(app: place.app, name: place.purpose.rawValue)] != nil
                 && step.ledger.generation(of: place.app) > 0
@@ -63,6 +69,54 @@ extension Catalog {
     public func key(_ purpose: SealedKey.Purpose, of app: AppName) async throws(ServerError) -> Key? {
         try await look { [server] session, ledger throws(ServerError) in
             try Self.key(purpose, of: app, server, session, ledger)
+        }
+    }
+
+    /// All keys that are sealed, those too that sign no more.
+    static func sealedKeys(_ server: RandomID, _ session: any StorageSession) throws(ServerError) -> [SealedKey] {
+        var keys: [SealedKey] = []
+        for row in try session.run(
+            """
+            SELECT id, app, purpose, public_key, secret_id, sealed FROM signing_key WHERE sealed IS NOT NULL ORDER BY id
+            """)
+        {
+            keys.append(
+                SealedKey(
+                    place: try SealedKey.Place(
+                        server: server, app: try row.text(1) { AppName(octets: $0) }, id: try row.text(0),
+                        purpose: try row.text(2) { SealedKey.Purpose(octets: $0) }),
+                    publicKey: try row.octets(3), secretID: try row.octets(4), sealed: try row.octets(5)))
+        }
+        return keys
+    }
+
+    /// Seals all keys with another secret, at once.
+    /// - Returns: the ids of keys that nobody uses any more and that the old secret does not open; they stay as they are.
+    /// - Throws: ``ServerError`` `sealedKey` if a key that signs now does not open; nothing has changed then.
+    func reseal(
+        from old: SigningSecret, to new: SigningSecret, by actor: String
+    ) async throws(ServerError) -> [String] {
+        try await transact { [server] step throws(ServerError) in
+            var (unreadable, count): ([String], Int) = ([], 0)
+            for key in try Self.sealedKeys(server, step.session) {
+                let id = key.place.id
+                do throws(ServerError) {
+                    let sealed = try key.resealed(from: old, to: new)
+                    try step.session.run(
+                        "UPDATE signing_key SET secret_id = $2, sealed = $3 WHERE id = $1",
+                        [.text(id), .octets(sealed.secretID), .octets(sealed.sealed)])
+                    count += 1
+                } catch {
+                    guard error.code == .sealedKey,
+                        !step.ledger.keys.values.contains(where: { $0.id.utf8.elementsEqual(id.utf8) })
+                    else { throw error }
+                    unreadable.append(id)
+                }
+            }
+            try step.record(
+                .resealed, by: actor,
+                ["secret": Hex.encode(new.id), "before": Hex.encode(old.id), "keys": "\(count)"])
+            return unreadable
         }
     }
 

@@ -132,6 +132,23 @@ public final class Catalog: Sendable {
         }
     }
 
+    /// The database's time, in seconds since 1970.
+    func now() async throws(ServerError) -> Int64 {
+        try await look { session, _ throws(ServerError) in try session.now() }
+    }
+
+    /// Entries of the audit as they are chained.
+    /// - Parameters:
+    ///   - place: the entry before the first; -1 for all.
+    ///   - limit: how many at most.
+    func audit(after place: Int64, limit: Int64) async throws(ServerError) -> [[UInt8]] {
+        try await look { session, _ throws(ServerError) in
+            try session.run(
+                "SELECT entry FROM audit WHERE place > $1 ORDER BY place LIMIT $2", [.integer(place), .integer(limit)]
+            ).map { row throws(ServerError) in try row.octets(0) }
+        }
+    }
+
     private func keep(_ ledger: Ledger) {
         kept.withLock { kept in
             if ledger.chain.head.count > kept.chain.head.count { kept = ledger }

@@ -4,6 +4,8 @@ struct EntryFacts {
 
     init(_ entry: AuditEntry) { self.entry = entry }
 
+    func has(_ name: String) -> Bool { entry.facts[name] != nil }
+
     func text(_ name: String) throws(ServerError) -> String {
         guard let text = entry.facts[name] else { throw impossible("the fact \(name)") }
         return text
@@ -25,6 +27,11 @@ struct EntryFacts {
         entry.facts[name] == nil ? nil : try digest(name)
     }
 
+    func octets(_ name: String, count: Int) throws(ServerError) -> [UInt8] {
+        guard let octets = Hex.decode(try text(name).utf8, count: count) else { throw impossible("digits as \(name)") }
+        return octets
+    }
+
     func id(_ name: String) throws(ServerError) -> RandomID {
         guard let id = RandomID(hex: try text(name).utf8) else { throw impossible("an id as \(name)") }
         return id
@@ -34,6 +41,8 @@ struct EntryFacts {
         guard let app = AppName(octets: try text("app").utf8) else { throw impossible("the name of an app") }
         return app
     }
+
+    func optionalApp() throws(ServerError) -> AppName? { entry.facts["app"] == nil ? nil : try app() }
 
     func impossible(_ expected: String) -> ServerError {
         ServerError(

@@ -52,8 +52,19 @@ public struct Ledger: Sendable {
     public struct Version: Sendable, Hashable {
         /// The version; the first is 1.
         public let version: Int64
-        /// The digest of its octets.
+        /// The digest of its octets; ``Digest/nothing`` if it is no longer published.
         public let digest: Digest
+
+        /// Whether it is no longer published.
+        public var isWithdrawn: Bool { digest == .nothing }
+    }
+
+    /// The change that a canary has, before everybody.
+    public struct Canary: Sendable, Hashable {
+        /// The change.
+        public let change: RandomID
+        /// When it took the canary, in seconds since 1970.
+        public let began: Int64
     }
 
     /// A private key that signs for an app.
@@ -74,8 +85,9 @@ public struct Ledger: Sendable {
     public private(set) var proposals: [RandomID: Proposal] = [:]
     /// The changes that can never be published any more: rejected, lapsed, or published already.
     public private(set) var ended: [RandomID: AuditEntry.Event] = [:]
-    /// When the canary of a change began, in seconds since 1970.
-    public private(set) var canaries: [RandomID: Int64] = [:]
+    /// The changes that hold the canary of an app, one at most. A change lets go of it when it ends, when anything is
+    /// published for the app, and when other approvers count, under whom nobody has approved it; then it has to begin anew.
+    public private(set) var canaries: [AppName: Canary] = [:]
     /// The newest version of each document.
     public private(set) var documents: [Name: Version] = [:]
     /// The digests of what is set now.
@@ -84,16 +96,36 @@ public struct Ledger: Sendable {
     public private(set) var keys: [Name: Key] = [:]
     /// The alarms that were raised: the host and the digest of what it showed.
     public private(set) var alarms: Set<Name> = []
+    /// The tokens that were made and not revoked, by their digests.
+    public private(set) var tokens: [Digest: TokenGrant] = [:]
     /// The statement of approvers that counts.
     public private(set) var approvers: ApproverChain.Mark?
     /// The time of the latest entry, in seconds since 1970.
     public private(set) var latestTime: Int64 = 0
+    /// When the latest backup was written, in seconds since 1970; nil if none was.
+    public private(set) var latestBackup: Int64?
+    /// The ``SigningSecret/id`` of the secret that keys are sealed with since the last change of it; nil if there was none.
+    public private(set) var secretID: [UInt8]?
+    /// What restoring has changed.
+    var restored = Restorations()
 
     /// Before the first entry.
     public init() { chain = AuditChain() }
 
+    /// The names of all apps, sorted.
+    var appNames: [AppName] {
+        apps.keys.sorted { $0.description.utf8.lexicographicallyPrecedes($1.description.utf8) }
+    }
+
     /// The generation of an app; 0 before its first publication.
-    public func generation(of app: AppName) -> Int64 { publication(of: app)?.generation ?? 0 }
+    public func generation(of app: AppName) -> Int64 {
+        max(publication(of: app)?.generation ?? 0, restored.generations[app] ?? 0)
+    }
+
+    /// The version that a document gets next: greater than any that was ever public.
+    func nextVersion(of document: Name) -> Int64 {
+        max(documents[document]?.version ?? 0, restored.versions[document.name] ?? 0) + 1
+    }
 
     /// What was published last for an app; nil if nothing was.
     public func publication(of app: AppName) -> Publication? { apps[app]?.last }
@@ -117,6 +149,7 @@ public struct Ledger: Sendable {
             let mark = ApproverChain.Mark(index: try facts.number("index"), digest: try facts.digest("digest"))
             guard mark.index == (approvers?.index ?? -1) + 1 else { throw facts.impossible("the next statement") }
             approvers = mark
+            canaries = [:]
         case .app:
             let name = Name(app: try facts.app(), name: try facts.text("name"))
             let digest = try facts.digest("digest")
@@ -138,26 +171,58 @@ public struct Ledger: Sendable {
                 baseGeneration: try facts.number("base"), forced: try facts.text("forced"),
                 proposer: try facts.optionalDigest("proposer"), time: entry.time)
         case .canary:
-            let change = try facts.id("change")
-            guard proposals[change] != nil, canaries[change] == nil else { throw facts.impossible("a new canary") }
-            canaries[change] = entry.time
+            let (app, change) = (try facts.app(), try facts.id("change"))
+            guard let proposal = proposals[change], proposal.app == app, ended[change] == nil, canaries[app] == nil,
+                proposal.baseGeneration == generation(of: app)
+            else { throw facts.impossible("an open change, and a canary that no other has") }
+            canaries[app] = Canary(change: change, began: entry.time)
         case .rejected, .lapsed:
             let change = try facts.id("change")
             // A rejection after another, or after the publication, changes nothing.
             if ended[change] == nil { ended[change] = entry.event }
+            if let app = proposals[change]?.app, canaries[app]?.change == change { canaries[app] = nil }
         case .published: try applyPublication(entry, facts)
-        case .signed:
+        case .signed, .withdrawn:
             let name = Name(app: try facts.app(), name: try facts.text("format"))
-            let version = Version(version: try facts.number("version"), digest: try facts.digest("digest"))
-            guard version.version == (documents[name]?.version ?? 0) + 1 else {
+            let digest = entry.event == .signed ? try facts.digest("digest") : .nothing
+            let version = Version(version: try facts.number("version"), digest: digest)
+            guard version.version == nextVersion(of: name) else {
                 throw facts.impossible("the next version")
             }
+            guard version.isWithdrawn == (entry.event == .withdrawn) else { throw facts.impossible("a document") }
             documents[name] = version
         case .alarm:
             alarms.insert(
                 Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))"))
-        case .created, .approved, .resealed, .backup, .restored, .resumed, .token: break
+        case .token: try applyToken(facts)
+        case .resealed: secretID = try facts.octets("secret", count: 8)
+        case .backup: latestBackup = entry.time
+        case .restored: try applyRestoring(facts)
+        case .created, .approved, .resumed: break
         }
+    }
+
+    private mutating func applyRestoring(_ facts: EntryFacts) throws(ServerError) {
+        switch try restored.take(facts, self) {
+        case .nothing: break
+        case .withholds(let document): documents[document] = nil
+        case .adopts(let document, let version): documents[document] = version
+        }
+        // Whoever held a token of what was restored may have lost it since.
+        tokens.removeAll()
+    }
+
+    private mutating func applyToken(_ facts: EntryFacts) throws(ServerError) {
+        let digest = try facts.digest("token")
+        guard try facts.text("action").utf8.elementsEqual("added".utf8) else {
+            guard tokens.removeValue(forKey: digest) != nil else { throw facts.impossible("a token that is there") }
+            return
+        }
+        guard let scope = TokenGrant.Scope(Array(try facts.text("scope").utf8)), tokens[digest] == nil else {
+            throw facts.impossible("a new token with a scope")
+        }
+        tokens[digest] = try TokenGrant(
+            name: try facts.text("name"), app: try facts.optionalApp(), scope: scope, end: try facts.number("end"))
     }
 
     private mutating func applyPublication(_ entry: AuditEntry, _ facts: EntryFacts) throws(ServerError) {
@@ -171,5 +236,6 @@ public struct Ledger: Sendable {
         else { throw facts.impossible("an open change on the generation before") }
         apps[app]?.append(publication)
         ended[change] = .published
+        canaries[app] = nil
     }
 }

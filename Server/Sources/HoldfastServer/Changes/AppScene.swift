@@ -23,6 +23,8 @@ struct AppScene: Sendable {
     let publicKeys: [Digest: [UInt8]]
     /// The generation that is published; 0 for none.
     let generation: Int64
+    /// The change that holds the canary; nil if none does.
+    let canary: Ledger.Canary?
     /// The keys that sign for the app, by purpose.
     let keys: SealedKeys
     /// The database's time, in seconds since 1970.
@@ -49,6 +51,7 @@ extension Catalog {
                 app: app, hosts: hosts,
                 publications: try Self.publications(of: name, since: now - app.settings.staleness, session, ledger),
                 publicKeys: try Self.publicKeys(session), generation: ledger.generation(of: name),
+                canary: ledger.canaries[name],
                 keys: SealedKeys(
                     app: name, fingerprints: try Self.key(.fingerprints, of: name, server, session, ledger),
                     trustServer: try Self.key(.trustServer, of: name, server, session, ledger)),

@@ -103,10 +103,12 @@ extension Catalog {
                         identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(2))))
         }
         // Everything else comes from the audit, whatever the row says.
+        let canary = ledger.canaries[proposal.app]
         return Change(
             id: id, content: content, outlook: try row.octets(1), baseGeneration: proposal.baseGeneration,
             forced: try gates(proposal.forced), proposer: proposal.proposer, reason: try row.text(2),
-            proposed: proposal.time, canaryBegan: ledger.canaries[id], approvals: approvals, ended: ledger.ended[id])
+            proposed: proposal.time, canaryBegan: canary?.change == id ? canary?.began : nil,
+            approvals: approvals, ended: ledger.ended[id])
     }
 
     private static func gates(_ text: String) throws(ServerError) -> Set<Gate> {

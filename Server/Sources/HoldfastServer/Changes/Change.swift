@@ -33,7 +33,7 @@ public struct Change: Sendable, Hashable {
     public let reason: String
     /// When it was proposed, in seconds since 1970.
     public let proposed: Int64
-    /// When its canary began; nil before that.
+    /// Since when it holds the canary of its app, in seconds since 1970; nil if it does not.
     public let canaryBegan: Int64?
     /// What approvers and others said about it, in no order. Each was verified when it came, and is again when it counts.
     public let approvals: [SignedApproval]
@@ -42,6 +42,9 @@ public struct Change: Sendable, Hashable {
 
     /// The last second at which it can be published.
     public var end: Int64 { proposed + Self.span }
+
+    /// Whether its time is over: people have not agreed in time, or nothing may be signed for its content any more.
+    func isOver(at now: Int64) -> Bool { now > end || now > content.end }
 
     /// What each approval must name.
     /// - Throws: ``ServerError`` `invalidValue`.

@@ -1,3 +1,5 @@
+import Holdfast
+
 /// What a change does, in words: a line for each thing that people would ask about.
 public struct ContentDifference: Sendable, Hashable {
     /// The lines; empty if nothing changes.
@@ -20,7 +22,8 @@ public struct ContentDifference: Sendable, Hashable {
             lines += Self.lines(label, from: known, to: host)
         }
         for host in before where !new.hosts.contains(where: { $0.sortingKey == host.sortingKey }) {
-            lines.append("removes host \(host.name):\(host.port), which apps then reach without pins of this server")
+            lines.append(
+                "removes host \(host.name):\(host.port): apps get no pins for it, and reach it without or not at all")
         }
         lines += Self.lines(formatsOf: old, new)
         lines += Self.lines(domainsOf: old, new)
@@ -30,7 +33,9 @@ public struct ContentDifference: Sendable, Hashable {
                 + (rule.messageKey ?? "none")
         }
         lines += Self.changes(old?.texts ?? [], new.texts) { "text \($0.key) in \($0.language): \($0.text)" }
-        if old?.end != new.end { lines.append("may be signed until \(Self.text(new.end))") }
+        if old?.end != new.end {
+            lines.append("counts until \(Self.text(new.end)): nothing is signed or trusted after it")
+        }
         self.lines = lines
     }
 
@@ -100,6 +105,12 @@ public struct ContentDifference: Sendable, Hashable {
         for format in old?.formats ?? [] where !new.formats.contains(where: { $0.kind == format.kind }) {
             lines.append("no longer publishes \(format.kind.rawValue): its clients keep what they have until it ends")
         }
+        if let old {
+            let paths = Set(new.formats.compactMap { $0.path(of: new.app) }.map { Array($0.utf8) })
+            for path in old.formats.compactMap({ $0.path(of: old.app) }) where !paths.contains(Array(path.utf8)) {
+                lines.append("\(path) goes away")
+            }
+        }
         return lines
     }
 
@@ -109,4 +120,28 @@ public struct ContentDifference: Sendable, Hashable {
     }
 
     private static func text(_ time: Int64) -> String { UTCText.encode(time) ?? "\(time)" }
+}
+
+extension Content {
+    /// Whether a host of another content has pins here as well, under its name or under a pattern.
+    func covers(_ host: ContentHost) -> Bool {
+        hosts.contains { own in
+            guard own.port == host.port else { return false }
+            if own.name.utf8.elementsEqual(host.name.utf8) { return true }
+            guard let pattern = try? HostPattern(own.name), let dialed = try? DialedHost(host.name) else {
+                return false
+            }
+            return pattern.matches(dialed)
+        }
+    }
+
+    /// The formats that apps ask for over the network and that another content does not have at the same place. What
+    /// builds are made from is none of them.
+    func formatsThatEnd(with other: Content) -> [ContentFormat] {
+        let asked: Set<ContentFormat.Kind> = [.challenge, .list, .trustServer, .repository]
+        return formats.filter { format in
+            asked.contains(format.kind)
+                && !other.formats.contains { $0.kind == format.kind && $0.customer == format.customer }
+        }
+    }
 }

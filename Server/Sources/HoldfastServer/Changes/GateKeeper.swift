@@ -111,6 +111,7 @@ struct GateKeeper {
                 }
             }
         }
+        refusals += dropped
         if content.end - scene.now < staleness {
             refusals.append(
                 "documents can be signed until \(UTCText.encode(content.end) ?? ""), and clients may not ask for \(staleness) s: "
@@ -124,11 +125,30 @@ struct GateKeeper {
         return refusals
     }
 
+    /// What apps ask for and get no more. It goes away with the publication, so it has to be said before.
+    private var dropped: [String] {
+        guard let published = scene.published else { return [] }
+        return published.hosts.filter { !change.content.covers($0) }.map {
+            "drops host \($0.name):\($0.port), which is published: apps that dial it get no pins for it any more"
+        }
+            + published.formatsThatEnd(with: change.content).map {
+                "drops \($0.kind.rawValue)\($0.path(of: published.app).map { ", \($0)" } ?? ""): its clients get nothing "
+                    + "any more, not even that a pin is revoked, and go on with what they have until that ends"
+            }
+    }
+
     private var canary: [String] {
         let span = scene.app.settings.canary
         guard span > 0 else { return [] }
-        guard let began = change.canaryBegan else { return ["the canary \(change.content.app)-canary has not begun"] }
+        let name = "\(change.content.app)-canary"
+        if let other = scene.canary, other.change != change.id {
+            return [
+                "the canary \(name) has change \(other.change) since \(UTCText.encode(other.began) ?? ""): publish or reject "
+                    + "that one first"
+            ]
+        }
+        guard let began = change.canaryBegan else { return ["the canary \(name) has not begun"] }
         guard scene.now < began + span else { return [] }
-        return ["the canary \(change.content.app)-canary has it until \(UTCText.encode(began + span) ?? "")"]
+        return ["the canary \(name) has it until \(UTCText.encode(began + span) ?? "")"]
     }
 }

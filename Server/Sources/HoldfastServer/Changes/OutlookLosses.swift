@@ -19,6 +19,8 @@ struct OutlookLosses {
         let presentations = scene.hosts.map { host in
             host.observations.map { $0.chain?.leaf } + host.next.chains.map { $0.chain.leaf }
         }
+        // What was published before ends when its content ends, and no change can help that.
+        let ends = Set(scene.publications.map { OutlookMaker.date($0.content.end + 1) })
         for row in outlook.rows where row.holders != .older && row.verdict != .in {
             let leaf = row.hostIndex.flatMap { host in row.presentation.map { presentations[host][$0] } } ?? nil
             if row.verdict == .ending, let until = row.until {
@@ -26,6 +28,7 @@ struct OutlookLosses {
                 let natural = leaf.map { $0.notAfter.addingTimeInterval(1) } ?? .distantFuture
                 if until >= min(natural, horizon) { continue }
             }
+            if row.verdict == .ending, row.holders == .replaced, row.until.map(ends.contains) ?? false { continue }
             // Whoever is let in by grace has a newer document to ask for, and does.
             if row.verdict == .ending, row.holders == .replaced, row.spans.allSatisfy(\.getsIn) { continue }
             let words = Self.words(row, outlook.documentNames)

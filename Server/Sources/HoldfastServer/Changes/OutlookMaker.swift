@@ -14,6 +14,8 @@ struct OutlookMaker {
     private static let span: Int64 = 45 * 86_400
     /// How often a trust server's document is signed anew, in seconds.
     static let round: Int64 = 300
+    /// How a document is called in whose place there is another.
+    private static let replacedName = ", replaced"
     /// What the build is called that carries the pin file of a content.
     private static let newBuild = "the next build"
     /// Any challenge will do: each client asks another.
@@ -24,41 +26,76 @@ struct OutlookMaker {
     func outlook(of content: Content) throws(ServerError) -> PublicationOutlook {
         let keys = try DocumentKeys(rehearsing: content, at: scene.now)
         var documents = try self.documents(of: content, keys, published: scene.now, replaced: nil)
+        let asked = Set(documents.map { Array("\($0.name)\(Self.replacedName)".utf8) })
         for publication in scene.publications.reversed() {
             let old = publication.content
             // Nobody who holds what ended gets in now, whatever is published.
             guard old.end >= scene.now else { continue }
-            documents += try self.documents(
+            for var document in try self.documents(
                 of: old, keys, published: min(publication.published, scene.now),
-                replaced: publication.replaced ?? scene.now
-            ).filter { $0.kind != .shippedPins }
+                replaced: min(publication.replaced ?? scene.now, scene.now))
+            where document.kind != .shippedPins {
+                // Whoever asks for it from now on gets nothing, and goes on with it until it ends.
+                if publication.replaced == nil, !asked.contains(Array(document.name.utf8)) {
+                    document.name = "\(document.name.dropLast(Self.replacedName.count)), which is no longer published,"
+                    document.replaced = nil
+                    document.renewalInterval = nil
+                }
+                documents.append(document)
+            }
         }
         return try outlook(documents + builds)
     }
 
+    /// What there is to judge what is published by; nil before the first publication.
+    /// - Throws: ``ServerError`` `notPublishable`.
+    func inputsOfPublished() throws(ServerError) -> PublicationOutlook.Inputs? {
+        guard let published = scene.published else { return nil }
+        let keys = try DocumentKeys(rehearsing: published, at: scene.now)
+        var documents: [PublicationOutlook.Document] = []
+        for publication in scene.publications.reversed() {
+            // Nobody who holds what ended gets in now, whatever is installed.
+            guard publication.replaced == nil || publication.content.end >= scene.now else { continue }
+            let made = try self.documents(
+                of: publication.content, keys, published: publication.published, replaced: publication.replaced,
+                signedAt: publication.replaced == nil ? scene.now : nil)
+            documents += publication.replaced == nil ? made : made.filter { $0.kind != .shippedPins }
+        }
+        return inputs(documents + builds)
+    }
+
     /// Judges documents.
     func outlook(_ documents: [PublicationOutlook.Document]) throws(ServerError) -> PublicationOutlook {
-        let settings = scene.app.settings
-        let inputs = PublicationOutlook.Inputs(
-            documents: documents, hosts: scene.hosts.map(host),
-            platforms: [.init("clients", anchors: settings.anchors.map { Data($0) })],
-            appVersions: versions(with: documents),
-            staleness: .seconds(settings.staleness), span: .seconds(max(Self.span, settings.staleness)),
-            now: Self.date(scene.now))
+        let inputs = inputs(documents)
         return try ServerError.translating(.notPublishable, of: "outlook of \(scene.app.name)") {
             () throws(PublishingError) in try PublicationOutlook(judging: inputs)
         }
     }
 
+    private func inputs(_ documents: [PublicationOutlook.Document]) -> PublicationOutlook.Inputs {
+        let settings = scene.app.settings
+        return PublicationOutlook.Inputs(
+            documents: documents, hosts: scene.hosts.map(host),
+            platforms: [.init("clients", anchors: settings.anchors.map { Data($0) })],
+            appVersions: versions(with: documents),
+            staleness: .seconds(settings.staleness), span: .seconds(max(Self.span, settings.staleness)),
+            now: Self.date(scene.now))
+    }
+
     /// The documents of a content as an outlook takes them.
-    /// - Parameter signed: the documents if they are there already; nil to make them.
+    /// - Parameters:
+    ///   - signed: the documents if they are there already; nil to make them.
+    ///   - signedAt: when machines signed them last; nil for when they were published, or right before they were replaced.
     func documents(
-        of content: Content, _ keys: DocumentKeys, published: Int64, replaced: Int64?, signed: [MadeDocument]? = nil
+        of content: Content, _ keys: DocumentKeys, published: Int64, replaced: Int64?, signed: [MadeDocument]? = nil,
+        signedAt: Int64? = nil
     ) throws(ServerError) -> [PublicationOutlook.Document] {
         // A machine signs a trust server's document anew until another takes its place.
-        let time = replaced == nil ? published : max(published, scene.now - 1)
+        let time = signedAt ?? (replaced == nil ? published : max(published, scene.now - 1))
         let maker = DocumentMaker(content: content, keys: keys, publicKeys: scene.publicKeys)
-        let name = replaced == nil ? "" : ", replaced"
+        let name = replaced == nil ? "" : Self.replacedName
+        // Apps go on dialing a host that a new content has dropped.
+        let dialed = content.hosts.map(\.name) + (replaced == nil ? droppedHosts(in: content) : [])
         var documents: [PublicationOutlook.Document] = []
         let all = if let signed { signed } else { try maker.documents(at: time) }
         for made in all {
@@ -66,12 +103,13 @@ struct OutlookMaker {
             documents.append(
                 PublicationOutlook.Document(
                     made.path + name, kind: kind, octets: Data(made.octets), published: Self.date(published),
-                    replaced: replaced.map(Self.date), hosts: content.hosts.map(\.name),
+                    replaced: replaced.map(Self.date), hosts: dialed,
                     renewalInterval: made.kind == .trustServer ? .seconds(Self.round) : nil))
         }
         if content.formats.contains(where: { $0.kind == .challenge }) {
             documents.append(
-                try challenge(content, keys, time, name, published: published, replaced: replaced))
+                try challenge(
+                    content, keys, time, name, published: published, replaced: replaced, dialed: dialed))
         }
         // What other systems read says what the pin file says.
         if let format = content.formats.first(where: \.kind.isPinFile), replaced == nil {
@@ -80,7 +118,7 @@ struct OutlookMaker {
             documents.append(
                 PublicationOutlook.Document(
                     "pins of new builds", kind: .shippedPins, octets: Data(try file.pinFile(at: isPlain ? nil : time)),
-                    published: Self.date(published), appVersions: [Self.newBuild], hosts: content.hosts.map(\.name)))
+                    published: Self.date(published), appVersions: [Self.newBuild], hosts: dialed))
         }
         return documents
     }
@@ -99,7 +137,8 @@ struct OutlookMaker {
     }
 
     private func challenge(
-        _ content: Content, _ keys: DocumentKeys, _ time: Int64, _ name: String, published: Int64, replaced: Int64?
+        _ content: Content, _ keys: DocumentKeys, _ time: Int64, _ name: String, published: Int64, replaced: Int64?,
+        dialed: [String]
     ) throws(ServerError) -> PublicationOutlook.Document {
         guard let key = keys.fingerprints, let publicKey = try publicKey(keys) else {
             throw ServerError(
@@ -114,7 +153,7 @@ struct OutlookMaker {
             "challenge answers\(name)",
             kind: .challengedList(publicKey: publicKey, challenge: Self.challenge, signature: answer.signature),
             octets: answer.body, published: Self.date(published), replaced: replaced.map(Self.date),
-            hosts: content.hosts.map(\.name))
+            hosts: dialed)
     }
 
     private func publicKey(_ keys: DocumentKeys) throws(ServerError) -> String? {
@@ -123,6 +162,11 @@ struct OutlookMaker {
                 try key.publicKey.base64
             }
         }
+    }
+
+    /// The names of published hosts that a content does not have.
+    private func droppedHosts(in content: Content) -> [String] {
+        (scene.published?.hosts ?? []).filter { !content.covers($0) }.map(\.name)
     }
 
     // MARK: Clients and hosts

@@ -8,6 +8,12 @@ struct DocumentKeys: Sendable {
     /// Signs trust-server documents.
     let trustServer: TrustServerKey?
 
+    /// No keys: to know what would be signed.
+    init() {
+        fingerprints = nil
+        trustServer = nil
+    }
+
     /// Makes keys that are thrown away: what they sign shows how clients fare, and is worth nothing to anybody.
     /// - Throws: ``ServerError`` `notPublishable` for a customer that no trust server can have.
     init(rehearsing content: Content, at now: Int64) throws(ServerError) {

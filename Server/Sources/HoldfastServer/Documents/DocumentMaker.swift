@@ -55,11 +55,19 @@ struct DocumentMaker: Sendable {
 
     private func trustServerDocument(of format: ContentFormat, at now: Int64) throws(ServerError) -> [UInt8] {
         guard let key = keys.trustServer else { throw missing(.trustServer) }
+        let draft = try trustServerDraft(of: format, at: now)
+        return try ServerError.translating(.notPublishable, of: "trust-server document") { () throws(SigningError) in
+            Array(try draft.signed(by: key))
+        }
+    }
+
+    /// What is signed for a trust server.
+    func trustServerDraft(of format: ContentFormat, at now: Int64) throws(ServerError) -> TrustServerDraft {
         let time = Date(timeIntervalSince1970: Double(now))
         var hosts: [TrustServerHost] = []
         for host in content.hosts { hosts.append(try trustServerHost(host, at: now)) }
         return try ServerError.translating(.notPublishable, of: "trust-server document") { () throws(SigningError) in
-            Array(try TrustServerDraft(customer: format.customer ?? "", hosts: hosts, timestamp: time).signed(by: key))
+            try TrustServerDraft(customer: format.customer ?? "", hosts: hosts, timestamp: time)
         }
     }
 
@@ -94,7 +102,8 @@ struct DocumentMaker: Sendable {
 }
 
 extension Content {
-    /// The certificates that lists and challenge answers name at a time, sorted.
+    /// The certificates that lists and challenge answers name at a time, sorted. Clients trust each until it expires or the
+    /// content ends, whatever is first: whoever keeps an old list, or serves one, has nothing that was approved for longer.
     /// - Throws: ``ServerError`` `notPublishable` for what a list cannot say.
     func entries(at now: Int64) throws(ServerError) -> [FingerprintEntry] {
         var draft = PinListDraft()
@@ -108,7 +117,7 @@ extension Content {
                     try ServerError.translating(.notPublishable, of: subject) { () throws(DocumentError) in
                         try FingerprintEntry(
                             name: host.name, pin: pin,
-                            until: Date(timeIntervalSince1970: Double(certificate.expires + 1)),
+                            until: Date(timeIntervalSince1970: Double(min(certificate.expires, end) + 1)),
                             depth: Int(certificate.depth))
                     })
             }

@@ -19,4 +19,11 @@ enum ASCIIText {
     static func isPrintable(_ octets: some Collection<UInt8>, _ count: ClosedRange<Int>, spaces: Bool = false) -> Bool {
         count.contains(octets.count) && octets.allSatisfy { ((spaces ? 0x20 : 0x21)...0x7E).contains($0) }
     }
+
+    /// Whether octets spell a word of lower-case ASCII letters, in any case.
+    static func spells(_ octets: some Collection<UInt8>, _ word: String) -> Bool {
+        octets.elementsEqual(word.utf8) { octet, letter in
+            octet == letter || (octet | 0x20 == letter && isAlphanumeric(octet))
+        }
+    }
 }

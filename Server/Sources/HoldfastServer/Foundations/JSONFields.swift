@@ -73,6 +73,19 @@ struct JSONFields {
         return value
     }
 
+    /// A boolean that may be absent.
+    mutating func optionalBoolean(_ key: String) throws(ServerError) -> Bool? {
+        members[key] == nil ? nil : try boolean(key)
+    }
+
+    /// An array that may be absent.
+    mutating func optionalArray<Value>(
+        _ key: String, atMost limit: Int,
+        _ read: (CanonicalJSON, String) throws(ServerError) -> Value
+    ) throws(ServerError) -> [Value]? {
+        members[key] == nil ? nil : try array(key, atMost: limit, read)
+    }
+
     /// An array that must be there, with each element read by a closure that gets its place.
     mutating func array<Value>(
         _ key: String, atMost limit: Int,

@@ -58,6 +58,8 @@ extension ServerError.Code {
     public static var secretFile: Self { Self(rawValue: "secretFile") }
     /// A file or folder cannot be read or written.
     public static var file: Self { Self(rawValue: "file") }
+    /// A backup is being restored: nothing is signed until that is complete.
+    public static var restoring: Self { Self(rawValue: "restoring") }
     /// Another server uses the folder.
     public static var folderInUse: Self { Self(rawValue: "folderInUse") }
     /// The database is damaged, or is no database of this program.
@@ -98,6 +100,7 @@ extension ServerError.Code {
         "sealedKey": "Give the secret with which the key was sealed, or restore the key from a backup.",
         "secretFile": "Give a file of mode 0600 outside the data folder that holdfast-server init wrote.",
         "file": "Check the path, its permissions and the free space.",
+        "restoring": "Run the same holdfast-server restore again until it says that the server may start.",
         "folderInUse": "Stop the other server, or give this one a folder of its own.",
         "damagedDatabase": "Restore the last backup; the documents that were served last are still in the folder.",
         "newerDatabase": "Use the version of the program that wrote it, or a newer one.",

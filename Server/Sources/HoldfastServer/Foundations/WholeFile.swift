@@ -28,9 +28,9 @@ enum WholeFile {
     static func replace(_ url: URL, with octets: [UInt8], mode: mode_t = 0o600) throws(ServerError) {
         let temporary = url.deletingLastPathComponent().appending(path: ".\(url.lastPathComponent).new").path
         func failure() -> ServerError {
-            let reason = SystemText.of(errno)
+            let error = unwritable(url)
             unsafe unlink(temporary)
-            return ServerError(.file, of: url.path, expected: "a file that can be written", found: reason)
+            return error
         }
         unsafe unlink(temporary)
         let descriptor = unsafe open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0o600 as mode_t)
@@ -43,10 +43,48 @@ enum WholeFile {
         }
         let isOnDisk = rest.isEmpty && fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0
         close(descriptor)
-        guard isOnDisk, unsafe rename(temporary, url.path) == 0 else { throw failure() }
-        let folder = unsafe open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw failure() }
+        guard isOnDisk else { throw failure() }
+        do throws(ServerError) {
+            try move(URL(filePath: temporary), to: url)
+        } catch {
+            unsafe unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Gives a file on the disk another name, over a file that has it. This is on the disk when it returns.
+    /// - Throws: ``ServerError`` `file`.
+    static func move(_ file: URL, to url: URL) throws(ServerError) {
+        guard unsafe rename(file.path, url.path) == 0 else { throw unwritable(url) }
+        try sync(url.deletingLastPathComponent())
+    }
+
+    /// Removes a file if it is there. It is gone from the disk when this returns.
+    /// - Throws: ``ServerError`` `file`.
+    static func remove(_ url: URL) throws(ServerError) {
+        guard unsafe unlink(url.path) == 0 else {
+            if errno == ENOENT { return }
+            throw unwritable(url)
+        }
+        try sync(url.deletingLastPathComponent())
+    }
+
+    private static func sync(_ url: URL) throws(ServerError) {
+        let folder = unsafe open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw unwritable(url) }
         defer { close(folder) }
-        guard fsync(folder) == 0 else { throw failure() }
+        guard fsync(folder) == 0 else { throw unwritable(url) }
+    }
+
+    private static func unwritable(_ url: URL) -> ServerError {
+        ServerError(.file, of: url.path, expected: "a file that can be written", found: SystemText.of(errno))
+    }
+
+    /// Whether a file is in a folder, or would be; links are followed first.
+    static func isInside(_ url: URL, _ folder: URL) -> Bool {
+        let file = url.deletingLastPathComponent().resolvingSymlinksInPath().appending(path: url.lastPathComponent)
+            .resolvingSymlinksInPath().standardizedFileURL.pathComponents
+        let inside = folder.resolvingSymlinksInPath().standardizedFileURL.pathComponents.filter { $0 != "" }
+        return file.count > inside.count && file.starts(with: inside)
     }
 }

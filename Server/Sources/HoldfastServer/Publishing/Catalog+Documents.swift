@@ -1,12 +1,16 @@
 extension Catalog {
-    /// A document as it was signed.
+    /// A document as it was signed, or that it is no longer published.
     struct StoredDocument: Sendable {
         let app: AppName
         let path: String
         let version: Int64
+        /// None if it is no longer published.
         let octets: [UInt8]
         let signedAt: Int64
         let end: Int64
+        let isWithdrawn: Bool
+
+        var digest: Digest { isWithdrawn ? .nothing : Digest(of: octets) }
     }
 
     /// More versions of a document than anybody looks back at.
@@ -25,47 +29,85 @@ extension Catalog {
                 .notPublishable, of: path, expected: "a path that no other app publishes", found: "one of \(other.app)",
                 remedy: "Give the trust-server document a customer of its own.")
         }
-        let name = Ledger.Name(app: app, name: path)
-        let version = (step.ledger.documents[name]?.version ?? 0) + 1
+        try write(
+            made.octets, at: path, of: app, generation: generation, end: made.end, &step, as: .signed)
+    }
+
+    /// Says in history that a document is no longer published, and has it removed from every place. Its number goes on, so
+    /// that nobody who was stopped puts it back, and a later one is newer.
+    static func withdraw(_ path: String, of app: AppName, _ step: inout Step) throws(ServerError) {
+        let generation = max(1, step.ledger.generation(of: app))
+        try write([], at: path, of: app, generation: generation, end: step.now, &step, as: .withdrawn)
+    }
+
+    private static func write(
+        _ octets: [UInt8], at path: String, of app: AppName, generation: Int64, end: Int64, _ step: inout Step,
+        as event: AuditEntry.Event
+    ) throws(ServerError) {
+        let version = step.ledger.nextVersion(of: Ledger.Name(app: app, name: path))
+        let document = StoredDocument(
+            app: app, path: path, version: version, octets: octets, signedAt: step.now, end: end,
+            isWithdrawn: event == .withdrawn)
+        try insert(document, generation: generation, step)
+        var facts = ["app": "\(app)", "format": path, "version": "\(version)", "generation": "\(generation)"]
+        if event == .signed { facts["digest"] = "\(document.digest)" }
+        try step.record(event, by: "server", facts)
+    }
+
+    /// Writes a document into its table and into the outbox, in the place of the versions before.
+    static func insert(_ document: StoredDocument, generation: Int64, _ step: Step) throws(ServerError) {
+        let (app, path) = (StorageValue.text("\(document.app)"), StorageValue.text(document.path))
         try step.session.run(
             """
             INSERT INTO document (app, format, version, generation, digest, octets, signed_at, ends_at) \
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             """,
             [
-                .text("\(app)"), .text(path), .integer(version), .integer(generation),
-                .octets(Digest(of: made.octets).octets), .octets(made.octets), .integer(step.now), .integer(made.end),
+                app, path, .integer(document.version), .integer(generation), .octets(document.digest.octets),
+                .octets(document.octets), .integer(document.signedAt), .integer(document.end),
             ])
+        try supersede(document.path, of: document.app, step)
+        try step.session.run(
+            """
+            INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
+            VALUES ($1, $2, $3, $4, 'waiting', 0, 0, 0, $5)
+            """, [app, path, .integer(document.version), .text(folderPlace), .integer(step.now)])
+        for query: Query in [
+            "DELETE FROM outbox WHERE app = $1 AND format = $2 AND version <= $3",
+            "DELETE FROM document WHERE app = $1 AND format = $2 AND version <= $3",
+        ] {
+            try step.session.run(query, [app, path, .integer(document.version - keptVersions)])
+        }
+    }
+
+    /// Nothing of a document that waits is uploaded any more.
+    static func supersede(_ path: String, of app: AppName, _ step: Step) throws(ServerError) {
         try step.session.run(
             """
             UPDATE outbox SET state = 'superseded', fence = fence + 1, taken_until = 0 WHERE app = $1 AND format = $2 \
             AND state IN ('waiting', 'taken', 'uploaded')
             """, [.text("\(app)"), .text(path)])
-        try step.session.run(
-            """
-            INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
-            VALUES ($1, $2, $3, $4, 'waiting', 0, 0, 0, $5)
-            """, [.text("\(app)"), .text(path), .integer(version), .text(folderPlace), .integer(step.now)])
-        for query: Query in [
-            "DELETE FROM outbox WHERE app = $1 AND format = $2 AND version <= $3",
-            "DELETE FROM document WHERE app = $1 AND format = $2 AND version <= $3",
-        ] {
-            try step.session.run(query, [.text("\(app)"), .text(path), .integer(version - keptVersions)])
-        }
-        try step.record(
-            .signed, by: "server",
-            [
-                "app": "\(app)", "format": path, "version": "\(version)", "digest": "\(Digest(of: made.octets))",
-                "generation": "\(generation)",
-            ])
     }
 
-    /// The newest version of a document; nil if there is none.
+    /// The newest version of a document; nil if there is none, or if it is no longer published.
     /// - Throws: ``ServerError`` `brokenChain` if its octets are not those that the audit names.
     static func document(
         _ path: String, of app: AppName, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> StoredDocument? {
+        try newest(path, of: app, session, ledger).flatMap { $0.isWithdrawn ? nil : $0 }
+    }
+
+    /// The newest version of a document, also if it says that the document is no longer published.
+    /// - Throws: ``ServerError`` `brokenChain` if its octets are not those that the audit names.
+    static func newest(
+        _ path: String, of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> StoredDocument? {
         guard let known = ledger.documents[.init(app: app, name: path)] else { return nil }
+        guard !known.isWithdrawn else {
+            // Whatever a row says about it.
+            return StoredDocument(
+                app: app, path: path, version: known.version, octets: [], signedAt: 0, end: 0, isWithdrawn: true)
+        }
         let row = try session.run(
             "SELECT octets, signed_at, ends_at FROM document WHERE app = $1 AND format = $2 AND version = $3",
             [.text("\(app)"), .text(path), .integer(known.version)]
@@ -75,9 +117,26 @@ extension Catalog {
                 .brokenChain, of: path, expected: "version \(known.version) as it was signed", found: "another, or none"
             )
         }
+        // The audit does not have the times: they are for caches alone, and whatever they say must not stop a listener.
+        let times: ClosedRange<Int64> = 0...CanonicalJSON.greatestInteger
         return StoredDocument(
-            app: app, path: path, version: known.version, octets: try row.octets(0), signedAt: try row.integer(1),
-            end: try row.integer(2))
+            app: app, path: path, version: known.version, octets: try row.octets(0),
+            signedAt: times.clamping(try row.integer(1)), end: times.clamping(try row.integer(2)), isWithdrawn: false)
+    }
+
+    /// The newest version of each document of some apps, sorted by path.
+    func newestDocuments(
+        of isWanted: @escaping @Sendable (AppName) -> Bool
+    ) async throws(ServerError) -> [StoredDocument] {
+        try await look { session, ledger throws(ServerError) in
+            var documents: [StoredDocument] = []
+            for name in ledger.documents.keys where isWanted(name.app) {
+                if let document = try Self.document(name.name, of: name.app, session, ledger) {
+                    documents.append(document)
+                }
+            }
+            return documents.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        }
     }
 
     /// What was approved for a publication, verified again as of its time.
@@ -94,32 +153,8 @@ extension Catalog {
         }
         return try SigningPermit(change.content, try change.approved(by: then, at: publication.time))
     }
-
-    /// The change that the canary of an app has and everybody else not yet; nil if there is none, or one that has lapsed,
-    /// has come to the end of its content, or has lost its approvals with its approvers. The canary keeps what it has then.
-    static func canary(
-        of app: AppName, _ catalog: Catalog, _ session: any StorageSession, _ ledger: Ledger
-    ) throws(ServerError) -> (permit: SigningPermit, change: RandomID)? {
-        let open = ledger.canaries.filter { change, _ in
-            ledger.ended[change] == nil && ledger.proposals[change]?.app == app
-                && ledger.proposals[change]?.baseGeneration == ledger.generation(of: app)
-        }
-        guard let (id, began) = open.max(by: { $0.value < $1.value }) else { return nil }
-        let change = try change(id, session, ledger)
-        let now = try session.now()
-        guard now <= change.end, now <= change.content.end else { return nil }
-        let chain = try approverChain(
-            session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
-        do throws(ServerError) {
-            return (try SigningPermit(change.content, try change.approved(by: chain, at: began)), id)
-        } catch {
-            guard error.code == .notApproved else { throw error }
-            return nil
-        }
-    }
 }
 
-extension AppName {
-    /// The app under whose name the canary asks; nil if there is no room for it.
-    var canary: AppName? { AppName(octets: "\(self)-canary".utf8) }
+extension ClosedRange {
+    fileprivate func clamping(_ value: Bound) -> Bound { Swift.min(Swift.max(value, lowerBound), upperBound) }
 }

@@ -27,13 +27,29 @@ public struct PublicFolder: Sendable {
     /// - Throws: ``ServerError`` `outOfTurn` if a newer version is there, `constraint` for another document with the same
     ///   version, `file`.
     func write(_ octets: [UInt8], at path: String, version: Int64) throws(ServerError) {
+        try replacing(path, version, Digest(of: octets)) { file throws(ServerError) in
+            try makeFolder(url, 0o755)
+            try makeFolder(file.deletingLastPathComponent(), 0o755)
+            try WholeFile.replace(file, with: octets, mode: 0o644)
+        }
+    }
+
+    /// Removes a document. An uploader that was stopped before cannot put it back.
+    /// - Throws: as ``write(_:at:version:)``.
+    func remove(_ path: String, version: Int64) throws(ServerError) {
+        try replacing(path, version, .nothing) { file throws(ServerError) in try WholeFile.remove(file) }
+    }
+
+    private func replacing(
+        _ path: String, _ version: Int64, _ digest: Digest, _ body: (URL) throws(ServerError) -> Void
+    ) throws(ServerError) {
         try makeFolder(versions, 0o700)
         let lock = try FolderLock.waiting(for: versions.appending(path: ".lock"))
         defer { withExtendedLifetime(lock) {} }
-        let note = versions.appending(path: "\(Digest(of: path.utf8))")
-        let line = Array("\(version) \(Digest(of: octets))\n".utf8)
+        let note = note(of: path)
+        let line = Array("\(version) \(digest)\n".utf8)
         if let known = try WholeFile.read(note, limit: 256) {
-            let number = LineReader.number(known.prefix { $0 != 0x20 }) ?? 0
+            let number = Self.version(in: known)
             guard number <= version else {
                 throw ServerError(
                     .outOfTurn, of: path, expected: "a version after \(number)", found: "\(version)",
@@ -46,11 +62,50 @@ public struct PublicFolder: Sendable {
             }
         }
         let file = url.appending(path: path)
-        try makeFolder(url, 0o755)
-        try makeFolder(file.deletingLastPathComponent(), 0o755)
+        try requireNoLinks(to: path)
         // Noted first: after a crash in between, the same version is written again, and no older one.
         try WholeFile.replace(note, with: line)
-        try WholeFile.replace(file, with: octets, mode: 0o644)
+        try body(file)
+    }
+
+    /// Whoever may write to what is served must not lead the server to other folders.
+    private func requireNoLinks(to path: String) throws(ServerError) {
+        var folder = url
+        for component in path.split(separator: "/").dropLast() {
+            folder.append(path: component)
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: folder.path)
+            guard target == nil else {
+                throw ServerError(
+                    .file, of: folder.path, expected: "a folder", found: "a link to another place",
+                    remedy: "Find out who made it, and remove it.")
+            }
+        }
+    }
+
+    private func note(of path: String) -> URL { versions.appending(path: "\(Digest(of: path.utf8))") }
+
+    private static func version(in note: [UInt8]) -> Int64 { LineReader.number(note.prefix { $0 != 0x20 }) ?? 0 }
+
+    /// The newest version that was ever written, as far as it is noted; nil if it is not.
+    /// - Throws: ``ServerError`` `file`.
+    func version(of path: String) throws(ServerError) -> Int64? {
+        try WholeFile.read(note(of: path), limit: 256).map(Self.version)
+    }
+
+    /// The paths of everything that is there, sorted.
+    func paths() -> [String] {
+        let keys: [URLResourceKey] = [.isRegularFileKey]
+        guard
+            let files = FileManager.default.enumerator(
+                at: url, includingPropertiesForKeys: keys, options: .skipsHiddenFiles)
+        else { return [] }
+        let root = url.standardizedFileURL.pathComponents.count
+        var paths: [String] = []
+        for case let file as URL in files
+        where (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true {
+            paths.append(file.standardizedFileURL.pathComponents.dropFirst(root).joined(separator: "/"))
+        }
+        return paths.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// What is there; nil if nothing is.

@@ -71,8 +71,31 @@ public struct PublishedSnapshot: Sendable {
         }
     }
 
+    /// What is served under one name, an app's or that of its canary.
+    struct Part: Sendable {
+        /// The documents by their paths.
+        var documents: [String: Document] = [:]
+        /// What challenge answers say; nil if there are none.
+        var app: App?
+
+        /// The same for a name whose rows cannot be read any more. What was signed is served on; nothing is signed for a
+        /// content that is no longer the one.
+        func kept(signing content: Digest?) -> Part {
+            guard let app, app.content.digest != content else { return self }
+            return Part(
+                documents: documents,
+                app: App(
+                    generation: app.generation, content: app.content, entries: app.entries, publicKey: app.publicKey,
+                    key: nil))
+        }
+    }
+
     /// Grows with each entry of the audit: of two snapshots the one with the greater number is newer.
     public let sequence: Int64
+    /// Why something is served as it was before, in sentences; empty if everything could be read.
+    public let problems: [String]
+    /// What each name has.
+    let parts: [AppName: Part]
     /// The documents by their paths, such as `lists/bank.json`: no slash at the beginning, printable ASCII.
     public let documents: [String: Document]
     /// The apps that publish challenge answers.
@@ -89,6 +112,16 @@ public struct PublishedSnapshot: Sendable {
         self.sequence = sequence
         self.documents = documents
         self.apps = apps
+        (problems, parts) = ([], [:])
+    }
+
+    /// Puts the parts of all names together. No two have a path in common.
+    init(sequence: Int64, parts: [AppName: Part], problems: [String]) {
+        self.sequence = sequence
+        self.parts = parts
+        self.problems = problems
+        documents = parts.values.reduce(into: [:]) { all, part in all.merge(part.documents) { first, _ in first } }
+        apps = parts.compactMapValues(\.app)
     }
 
     /// The document at a path of a request, after percent-decoding and without the slash at the beginning; nil if there

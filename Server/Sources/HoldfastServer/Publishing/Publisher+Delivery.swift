@@ -17,10 +17,16 @@ extension Publisher {
     /// - Throws: ``ServerError`` of the database.
     public func deliver() async throws(ServerError) -> Delivery {
         var delivery = Delivery()
-        for var way in try await dueWays() {
+        let (ways, problems) = try await dueWays()
+        delivery.problems = problems
+        for var way in ways {
             do throws(ServerError) {
                 try await take(&way)
-                try folder.write(way.document.octets, at: way.document.path, version: way.document.version)
+                if way.document.isWithdrawn {
+                    try folder.remove(way.document.path, version: way.document.version)
+                } else {
+                    try folder.write(way.document.octets, at: way.document.path, version: way.document.version)
+                }
                 try await step(&way) { row, now, fence throws(ServerError) in try row.uploaded(fence, at: now) }
                 try readBack(way)
                 try await step(&way) { row, now, fence throws(ServerError) in try row.confirmed(fence, at: now) }
@@ -41,30 +47,38 @@ extension Publisher {
         var fence: Int64 = 0
     }
 
-    private func dueWays() async throws(ServerError) -> [Way] {
-        try await catalog.look { [catalog] session, ledger throws(ServerError) in
-            let now = try session.now()
-            var ways: [Way] = []
+    /// - Returns: what is due, and what is wrong with other rows, in words.
+    private func dueWays() async throws(ServerError) -> (ways: [Way], problems: [String]) {
+        try await catalog.look { [self] session, ledger throws(ServerError) in
+            var (ways, problems): ([Way], [String]) = ([], [])
             for row in try session.run(
                 """
                 SELECT app, format, version, state, fence, taken_until, failures, due_at FROM outbox \
                 WHERE state IN ('waiting', 'taken', 'uploaded') ORDER BY due_at LIMIT 1000
                 """)
             {
-                let app = try row.text(0) { AppName(octets: $0) }
-                guard try Self.outboxRow(row, from: 3).isDue(at: now),
-                    let document = try Catalog.document(try row.text(1), of: app, session, ledger),
-                    document.version == (try row.integer(2))
-                else { continue }
-                let isList = document.path.utf8.starts(with: "lists/".utf8)
-                ways.append(
-                    Way(
-                        document: document,
-                        key: isList
-                            ? try Catalog.key(.fingerprints, of: app, catalog.server, session, ledger) : nil))
+                do throws(ServerError) {
+                    if let way = try way(row, session, ledger) { ways.append(way) }
+                } catch {
+                    problems.append("a document on its way to the folder: \(error)")
+                }
             }
-            return ways
+            return (ways, problems)
         }
+    }
+
+    private func way(
+        _ row: StorageRow, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> Way? {
+        let app = try row.text(0) { AppName(octets: $0) }
+        guard try Self.outboxRow(row, from: 3).isDue(at: session.now()),
+            let document = try Catalog.newest(try row.text(1), of: app, session, ledger),
+            document.version == (try row.integer(2))
+        else { return nil }
+        let isList = !document.isWithdrawn && document.path.utf8.starts(with: "lists/".utf8)
+        return Way(
+            document: document,
+            key: isList ? try Catalog.key(.fingerprints, of: app, catalog.server, session, ledger) : nil)
     }
 
     private static func outboxRow(_ row: StorageRow, from column: Int) throws(ServerError) -> OutboxRow {
@@ -127,6 +141,12 @@ extension Publisher {
     /// The gate `readback`: what is there are the very octets, and a client takes them.
     private func readBack(_ way: Way) throws(ServerError) {
         let path = way.document.path
+        guard !way.document.isWithdrawn else {
+            guard try folder.read(path) == nil else {
+                throw ServerError(.gate, of: path, expected: "nothing", found: "a document that is no longer published")
+            }
+            return
+        }
         guard let octets = try folder.read(path), octets == way.document.octets else {
             throw ServerError(.gate, of: path, expected: "the document that was written", found: "another, or none")
         }

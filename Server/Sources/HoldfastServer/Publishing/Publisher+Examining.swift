@@ -47,10 +47,13 @@ extension Publisher {
     }
 
     /// Examines everything that can be examined: the audit from its first entry on, approvers, approvals of everything that
-    /// is published, keys, documents, and the folder. Opening the catalog has verified the audit already.
+    /// is published, keys, documents, the folder, and the age of the last backup. Opening the catalog has verified the audit
+    /// already.
+    /// - Parameter isInPlace: false for a database that was taken out of a backup, which has no folder and needs none.
     /// - Throws: ``ServerError`` of the database.
-    public func examine() async throws(ServerError) -> [Finding] {
+    public func examine(isInPlace: Bool = true) async throws(ServerError) -> [Finding] {
         var findings = try await approverFindings()
+        if isInPlace { findings += try await backupFindings() }
         for app in catalog.apps {
             do throws(ServerError) {
                 findings += try await self.findings(of: app)
@@ -61,15 +64,36 @@ extension Publisher {
         if secret == nil { findings.append(Finding(isFault: true, words: "there is no secret: nothing can be signed")) }
         do throws(ServerError) {
             let snapshot = try await refresh()
-            for (path, document) in snapshot.documents.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            )
-            where try folder.read(path) != document.octets {
+            findings += snapshot.problems.map { Finding(isFault: true, words: $0) }
+            let sorted = snapshot.documents.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            for (path, document) in isInPlace ? sorted : [] where try folder.read(path) != document.octets {
                 findings.append(Finding(isFault: true, words: "\(path): the folder has another document, or none"))
             }
         } catch {
             findings.append(Finding(isFault: true, words: "\(error)"))
         }
         return findings
+    }
+
+    private func backupFindings() async throws(ServerError) -> [Finding] {
+        let (ledger, now) = try await catalog.look { session, ledger throws(ServerError) in
+            (ledger, try session.now())
+        }
+        let held = catalog.apps.filter(ledger.isHeld).map { app in
+            Finding(
+                isFault: true,
+                words:
+                    "\(app): restored from a backup, and what is public is something else: nothing is signed before the next publication"
+            )
+        }
+        guard let latest = ledger.latestBackup else {
+            let words =
+                "no backup was ever written: with this machine go the keys of all apps, which nobody can make anew"
+            return held + [Finding(isFault: false, words: words)]
+        }
+        let days = max(0, now - latest) / 86_400
+        let age = days == 0 ? "of the last 24 hours" : "\(days) day\(days == 1 ? "" : "s") old"
+        return held + [Finding(isFault: false, words: "the last backup is \(age)")]
     }
 
     private func approverFindings() async throws(ServerError) -> [Finding] {
@@ -106,7 +130,7 @@ extension Publisher {
                 findings.append(Finding(isFault: true, words: "\(app): \(error)"))
             }
         }
-        let problems = try await catalog.look { [catalog] session, ledger throws(ServerError) in
+        let problems = try await catalog.look { [catalog, folder] session, ledger throws(ServerError) in
             var problems: [String] = []
             for publication in ledger.apps[app] ?? [] {
                 do throws(ServerError) {
@@ -117,7 +141,10 @@ extension Publisher {
             }
             for name in ledger.documents.keys where name.app == app {
                 do throws(ServerError) {
-                    _ = try Catalog.document(name.name, of: app, session, ledger)
+                    let isPublished = try Catalog.document(name.name, of: app, session, ledger) != nil
+                    if isPublished { continue }
+                    guard try folder.read(name.name) != nil else { continue }
+                    problems.append("\(name.name): the folder has it, and it is no longer published")
                 } catch {
                     problems.append("\(app): \(error)")
                 }

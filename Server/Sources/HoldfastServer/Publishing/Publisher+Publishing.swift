@@ -5,10 +5,12 @@ extension Publisher {
     /// Publishes a change that was approved: asks the gates afresh, verifies the approvals, signs, has clients replay the
     /// very octets, and writes them into history and outbox at once. The canary gets it first, unless it is forced.
     /// - Throws: ``ServerError``: `gate` for one that refuses; `notApproved`, `rejected` and others of the approvals;
-    ///   `outOfTurn` for a change that has ended; `sealedKey` and others of the keys. Nothing is published then. Of what
-    ///   follows the transaction, an error is thrown as well: the change is published, and the folder is tried again.
+    ///   `outOfTurn` for a change that has ended; `sealedKey` and others of the keys. Nothing is published then. What fails
+    ///   afterwards is a problem of the outcome, and is tried again.
     @discardableResult
     public func publish(_ id: RandomID) async throws(ServerError) -> Outcome {
+        // Whatever the canary had before is over.
+        _ = try await settle(try await catalog.change(id).content.app)
         let change = try await catalog.change(id)
         let scene = try await catalog.scene(of: change.content.app)
         try await requireOpen(change, scene)
@@ -16,25 +18,36 @@ extension Publisher {
         _ = try await permit(for: change)
         let (report, outlook) = GateKeeper(scene: scene, change: change).report()
         if let outlook { try await requireNoWorse(outlook, than: change) }
-        let beginsCanary = report.refusal?.gate == .canary && change.canaryBegan == nil
+        let beginsCanary = report.refusal?.gate == .canary && scene.canary == nil
         if !beginsCanary { try report.requirePassed(id) }
         let permit = try await permit(for: change)
         let documents = try documents(for: permit, scene)
         guard beginsCanary else {
             let generation = try await commit(documents, permit, change)
-            try await follow()
-            return .published(generation: generation)
+            return Outcome(.published(generation: generation), problems: await followed())
         }
         try await beginCanary(documents, permit, change)
-        try await follow()
-        return .canary(until: scene.now + scene.app.settings.canary)
+        return Outcome(.canary(until: scene.now + scene.app.settings.canary), problems: await followed())
     }
 
-    /// Brings what clients get to the newest state: the snapshot, then the folder. A folder that cannot be written is
-    /// tried again later, and holds up nobody.
-    public func follow() async throws(ServerError) {
-        try await refresh()
-        _ = try await deliver()
+    /// Brings what clients get to the newest state: the canary's documents, the snapshot, then the folder. An app whose
+    /// rows cannot be read stays as it was, and a folder that cannot be written is tried again later: neither holds up
+    /// anybody else.
+    /// - Returns: what went wrong, in words.
+    /// - Throws: ``ServerError`` of the database.
+    @discardableResult
+    public func follow() async throws(ServerError) -> [String] {
+        var problems: [String] = []
+        for app in catalog.apps {
+            do throws(ServerError) { _ = try await settle(app) } catch { problems.append("\(app): \(error)") }
+        }
+        problems += try await refresh().problems
+        return problems + (try await deliver().problems)
+    }
+
+    /// Follows what is written already, whatever becomes of it.
+    func followed() async -> [String] {
+        do throws(ServerError) { return try await follow() } catch { return ["\(error)"] }
     }
 
     // MARK: Before signing
@@ -121,6 +134,8 @@ extension Publisher {
                 try Catalog.store(document, at: document.path, of: app, generation: generation, &step)
             }
             try Self.storeCanary(documents, permit.content, generation: generation, &step)
+            // What the content before had and this one has not.
+            _ = try Settlement.carryOut(for: app, &step)
             try step.session.run(
                 "UPDATE app SET generation = $2, change_id = $3 WHERE name = $1",
                 [.text("\(app)"), .integer(generation), .octets(change.id.octets)])
@@ -135,9 +150,15 @@ extension Publisher {
     ) async throws(ServerError) {
         try await catalog.transact { [catalog] step throws(ServerError) in
             try catalog.requireSame(permit, change, step)
+            if let other = step.ledger.canaries[permit.content.app] {
+                throw ServerError(
+                    .outOfTurn, of: "change \(change.id)", expected: "a canary that no change has",
+                    found: "one that change \(other.change) has", remedy: "Publish or reject that one first.")
+            }
             try step.record(.canary, by: "server", ["app": "\(permit.content.app)", "change": "\(change.id)"])
             let generation = step.ledger.generation(of: permit.content.app) + 1
             try Self.storeCanary(documents, permit.content, generation: generation, &step)
+            _ = try Settlement.carryOut(for: permit.content.app, &step)
         }
     }
 
@@ -146,7 +167,7 @@ extension Publisher {
         _ documents: [MadeDocument], _ content: Content, generation: Int64, _ step: inout Catalog.Step
     ) throws(ServerError) {
         for document in documents {
-            guard let path = content.canaryPath(of: document.kind) else { continue }
+            guard let path = content.path(of: document.kind, for: .canary) else { continue }
             try Catalog.store(document, at: path, of: content.app, generation: generation, &step)
         }
     }
@@ -170,14 +191,5 @@ extension Catalog {
             throw ServerError(
                 .notForThis, of: "change \(change.id)", expected: "what was signed", found: "something else")
         }
-    }
-}
-
-extension Content {
-    /// Where the canary finds a document; nil if there is no room for its name.
-    func canaryPath(of kind: ContentFormat.Kind) -> String? {
-        guard let canary = app.canary, let format = formats.first(where: { $0.kind == kind }) else { return nil }
-        guard kind == .trustServer else { return format.path(of: canary) }
-        return "trust/\(format.customer ?? "")-canary.json.signed"
     }
 }

@@ -3,6 +3,8 @@ extension Publisher {
     public struct Round: Sendable, Hashable {
         /// The paths of what was signed again.
         public var signed: [String] = []
+        /// What was given back to the canary or is no longer published, in words.
+        public var settled: [String] = []
         /// Why something was not, in words.
         public var problems: [String] = []
     }
@@ -14,32 +16,51 @@ extension Publisher {
         var round = Round()
         for app in catalog.apps {
             do throws(ServerError) {
-                round.signed += try await renew(app)
+                round.settled += try await settle(app)
             } catch {
                 round.problems.append("\(app): \(error)")
             }
+            await renew(app, &round)
         }
-        if !round.signed.isEmpty { try await follow() }
+        if !round.signed.isEmpty || !round.settled.isEmpty { round.problems += await followed() }
         return round
     }
 
-    private func renew(_ app: AppName) async throws(ServerError) -> [String] {
-        let scene = try await catalog.scene(of: app)
-        let (published, canary) = try await catalog.look { [catalog] session, ledger throws(ServerError) in
-            let published = try ledger.publication(of: app).map { publication throws(ServerError) in
-                try Catalog.permit(for: publication, catalog, session, ledger)
+    /// Signs again what an app publishes that has to be signed again. Everybody's documents and those of the canary do not
+    /// hold up each other; where both have the same content, they have the same octets.
+    func renew(_ app: AppName, _ round: inout Round) async {
+        guard !catalog.ledger.isHeld(app) else {
+            round.problems.append(
+                "\(app): a backup was restored, and something else was public: propose and publish a change, before which nothing is signed"
+            )
+            return
+        }
+        var groups: [(permit: SigningPermit, audiences: [Audience])] = []
+        var problems: [String] = []
+        for audience in Audience.allCases {
+            do throws(ServerError) {
+                let permit = try await catalog.look { [catalog] session, ledger throws(ServerError) in
+                    try Catalog.permit(for: audience, of: app, catalog, session, ledger)
+                }
+                guard let permit else { continue }
+                if groups.last?.permit.content.digest == permit.content.digest {
+                    groups[groups.count - 1].audiences.append(audience)
+                } else {
+                    groups.append((permit: permit, audiences: [audience]))
+                }
+            } catch {
+                problems.append("\(app): \(error)")
             }
-            return (published, try Catalog.canary(of: app, catalog, session, ledger)?.permit)
         }
-        var signed: [String] = []
-        if let published {
-            signed += try await renew(published, scene, [.everybody] + (canary == nil ? [.canary] : []))
+        for (permit, audiences) in groups {
+            do throws(ServerError) {
+                round.signed += try await renew(permit, try await catalog.scene(of: app), audiences)
+            } catch {
+                problems.append("\(app): \(error)")
+            }
         }
-        if let canary { signed += try await renew(canary, scene, [.canary]) }
-        return signed
+        for problem in problems where !round.problems.contains(problem) { round.problems.append(problem) }
     }
-
-    private enum Audience { case everybody, canary }
 
     private func renew(
         _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience]
@@ -51,14 +72,15 @@ extension Publisher {
         let maker = DocumentMaker(content: only, keys: keys, publicKeys: scene.publicKeys)
         let documents = try maker.documents(at: scene.now)
         return try await catalog.transact { step throws(ServerError) in
-            // Another publication is a newer document already.
-            guard step.ledger.generation(of: content.app) == scene.generation else { return [] }
             var signed: [String] = []
-            for document in documents {
-                for audience in audiences {
-                    let path = audience == .canary ? content.canaryPath(of: document.kind) : document.path
-                    guard let path, step.ledger.documents[.init(app: content.app, name: path)] != nil else { continue }
-                    try Catalog.store(document, at: path, of: content.app, generation: max(1, scene.generation), &step)
+            // Whoever has another content by now has a newer document already.
+            for audience in audiences where step.ledger.content(for: audience, of: content.app) == content.digest {
+                for document in documents {
+                    let path = content.path(of: document.kind, for: audience)
+                    guard let path, step.ledger.documents[.init(app: content.app, name: path)]?.isWithdrawn == false
+                    else { continue }
+                    let generation = max(1, step.ledger.generation(of: content.app))
+                    try Catalog.store(document, at: path, of: content.app, generation: generation, &step)
                     signed.append(path)
                 }
             }

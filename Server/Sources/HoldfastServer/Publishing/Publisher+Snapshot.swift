@@ -3,71 +3,66 @@ import Holdfast
 import HoldfastSigning
 
 extension Publisher {
-    /// Puts together what clients are answered from, and serves it if it is newer.
-    /// - Throws: ``ServerError``; what was served before is served on.
+    /// Puts together what clients are answered from, and serves it if it is newer. What cannot be read of one app leaves
+    /// that app as it was, and is one of the snapshot's problems.
+    /// - Throws: ``ServerError`` of the database; what was served before is served on.
     @discardableResult
     public func refresh() async throws(ServerError) -> PublishedSnapshot {
-        let snapshot = try await catalog.look { [catalog, secret] session, ledger throws(ServerError) in
-            var documents: [String: PublishedSnapshot.Document] = [:]
-            var apps: [AppName: PublishedSnapshot.App] = [:]
-            for app in ledger.apps.keys {
-                let publication = ledger.publication(of: app)
-                let published = try publication.map { publication throws(ServerError) in
-                    try Catalog.permit(for: publication, catalog, session, ledger)
-                }
-                let canary = try Catalog.canary(of: app, catalog, session, ledger)?.permit ?? published
-                let maker = SnapshotMaker(
-                    app: app, generation: publication?.generation ?? 0, server: catalog.server, secret: secret)
-                if let published {
-                    try maker.add(published, as: app, { $0.path(of: app) }, &documents, &apps, session, ledger)
-                }
-                if let canary, let name = app.canary, ledger.apps[name] == nil {
-                    try maker.add(
-                        canary, as: name, { canary.content.canaryPath(of: $0.kind) }, &documents, &apps, session, ledger
-                    )
+        let snapshot = try await catalog.look { [self] session, ledger throws(ServerError) in
+            let served = live.current
+            var parts: [AppName: PublishedSnapshot.Part] = [:]
+            var problems: [String] = []
+            for app in ledger.appNames {
+                for audience in Audience.allCases {
+                    guard let name = audience.name(of: app), audience == .everybody || ledger.apps[name] == nil else {
+                        continue
+                    }
+                    do throws(ServerError) {
+                        parts[name] = try part(of: app, audience, session, ledger)
+                    } catch {
+                        problems.append("\(name) is served as before: \(error)")
+                        parts[name] = served.parts[name]?.kept(signing: ledger.content(for: audience, of: app))
+                    }
                 }
             }
-            return PublishedSnapshot(sequence: ledger.chain.head.count, documents: documents, apps: apps)
+            return PublishedSnapshot(sequence: ledger.chain.head.count, parts: parts, problems: problems)
         }
         live.replace(with: snapshot)
         return live.current
     }
-}
 
-/// Adds what one app publishes to a snapshot.
-private struct SnapshotMaker {
-    let app: AppName
-    let generation: Int64
-    let server: RandomID
-    let secret: SigningSecret?
-
-    func add(
-        _ permit: SigningPermit, as name: AppName, _ path: (ContentFormat) -> String?,
-        _ documents: inout [String: PublishedSnapshot.Document], _ apps: inout [AppName: PublishedSnapshot.App],
-        _ session: any StorageSession, _ ledger: Ledger
-    ) throws(ServerError) {
-        let content = permit.content
-        for format in content.formats {
+    /// What an audience gets; nil before it gets anything.
+    private func part(
+        of app: AppName, _ audience: Audience, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> PublishedSnapshot.Part? {
+        guard let permit = try Catalog.permit(for: audience, of: app, catalog, session, ledger) else { return nil }
+        var part = PublishedSnapshot.Part()
+        for format in permit.content.formats {
             if format.kind == .challenge {
-                apps[name] = try challenged(permit, session, ledger)
-            } else if let path = path(format), let stored = try Catalog.document(path, of: app, session, ledger) {
-                documents[path] = PublishedSnapshot.Document(
+                part.app = try challenged(permit, session, ledger)
+            } else if let path = permit.content.path(of: format.kind, for: audience),
+                let stored = try Catalog.document(path, of: app, session, ledger)
+            {
+                part.documents[path] = PublishedSnapshot.Document(
                     octets: stored.octets, mediaType: format.mediaType, signedAt: stored.signedAt,
                     refresh: format.refresh, end: stored.end)
             }
         }
+        return part
     }
 
     private func challenged(
         _ permit: SigningPermit, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> PublishedSnapshot.App? {
-        guard let stored = try Catalog.key(.fingerprints, of: app, server, session, ledger) else { return nil }
+        let app = permit.content.app
+        guard let stored = try Catalog.key(.fingerprints, of: app, catalog.server, session, ledger) else { return nil }
         let sealed = SealedKeys(app: app, fingerprints: stored, trustServer: nil)
-        let keys = try secret.map { secret throws(ServerError) in
+        let keys = try (ledger.isHeld(app) ? nil : secret).map { secret throws(ServerError) in
             try DocumentKeys(opening: sealed, with: secret, for: permit)
         }
         return PublishedSnapshot.App(
-            generation: generation, content: permit.content, entries: try permit.content.entries(at: session.now()),
+            generation: ledger.generation(of: app), content: permit.content,
+            entries: try permit.content.entries(at: session.now()),
             // The uncompressed point ends the SubjectPublicKeyInfo (RFC 5480 2).
             publicKey: Base64.encode(stored.sealed.publicKey.suffix(65)), key: keys?.fingerprints)
     }

@@ -17,11 +17,29 @@ public struct Publisher: Sendable {
     }
 
     /// What publishing led to.
-    public enum Outcome: Sendable, Hashable {
-        /// The canary has it; everybody gets it when it is published again from a time on, in seconds since 1970.
-        case canary(until: Int64)
-        /// Everybody gets it.
-        case published(generation: Int64)
+    public struct Outcome: Sendable, Hashable {
+        /// How far the change is.
+        public enum Stage: Sendable, Hashable {
+            /// The canary has it; everybody gets it when it is published again from a time on, in seconds since 1970.
+            case canary(until: Int64)
+            /// Everybody gets it.
+            case published(generation: Int64)
+        }
+
+        /// How far the change is, whatever the problems are.
+        public let stage: Stage
+        /// What did not work afterwards, in words, such as writing to the folder. It is tried again in the next round.
+        public let problems: [String]
+
+        init(_ stage: Stage, problems: [String] = []) {
+            self.stage = stage
+            self.problems = problems
+        }
+
+        /// The canary has it, and nothing went wrong.
+        public static func canary(until time: Int64) -> Outcome { Outcome(.canary(until: time)) }
+        /// Everybody gets it, and nothing went wrong.
+        public static func published(generation: Int64) -> Outcome { Outcome(.published(generation: generation)) }
     }
 
     /// What is published.

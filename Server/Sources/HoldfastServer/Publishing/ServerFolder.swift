@@ -1,7 +1,8 @@
 public import Foundation
 public import Holdfast
 
-/// The folder of a server: `configuration.json`, `server.db`, `head`, `lock`, `public/` and `versions/`.
+/// The folder of a server: `configuration.json`, `server.db`, `head`, `lock`, `public/` and `versions/`, and while a backup
+/// is being restored `restoring`.
 public struct ServerFolder: Sendable {
     /// The folder.
     public let url: URL
@@ -11,8 +12,10 @@ public struct ServerFolder: Sendable {
 
     /// What ``Catalog`` may not read from the database.
     public var configuration: URL { url.appending(path: "configuration.json") }
-    private var database: URL { url.appending(path: "server.db") }
-    private var head: HeadFile { HeadFile(url.appending(path: "head")) }
+    var database: URL { url.appending(path: "server.db") }
+    var head: HeadFile { HeadFile(url.appending(path: "head")) }
+    /// There from before a backup is unpacked until everything that is public was read.
+    var restoring: URL { url.appending(path: "restoring") }
 
     /// What any web server serves.
     public var publicFolder: PublicFolder {
@@ -29,6 +32,8 @@ public struct ServerFolder: Sendable {
         public let catalog: Catalog
         /// Takes changes to clients.
         public let publisher: Publisher
+        /// What opens and seals private keys; nil if nothing can be signed.
+        public let secret: SigningSecret?
         /// Why it cannot sign; nil if it can.
         public let secretProblem: ServerError?
     }
@@ -55,15 +60,7 @@ public struct ServerFolder: Sendable {
                 .constraint, of: url.path, expected: "a folder without a server", found: "one with a server",
                 remedy: "Name another folder; a server is never overwritten.")
         }
-        if !FileManager.default.fileExists(atPath: url.path) {
-            // A web server of another user enters it on its way to what is public; all else is for the owner alone.
-            do {
-                try FileManager.default.createDirectory(
-                    at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
-            } catch {
-                throw ServerError(.file, of: url.path, expected: "a folder that can be made", found: "none")
-            }
-        }
+        try makeFolder()
         let made = SigningSecret(using: &generator)
         try secret.create(made, outside: url)
         let engine = try SQLiteEngine(database, clock: clock)
@@ -76,13 +73,33 @@ public struct ServerFolder: Sendable {
         return made
     }
 
+    func makeFolder() throws(ServerError) {
+        guard !FileManager.default.fileExists(atPath: url.path) else { return }
+        // A web server of another user enters it on its way to what is public; all else is for the owner alone.
+        do {
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o711])
+        } catch {
+            throw ServerError(.file, of: url.path, expected: "a folder that can be made", found: "none")
+        }
+    }
+
     /// Takes the lock of whoever serves, renews and uploads: there is one such process for a folder.
     /// - Throws: ``ServerError`` `folderInUse`.
     public func lock() throws(ServerError) -> FolderLock { try FolderLock(url.appending(path: "lock")) }
 
     /// Opens a server. Without its secret it is open all the same, and signs nothing.
-    /// - Throws: ``ServerError``.
+    /// - Throws: ``ServerError``; `restoring` for a backup that was not restored to its end: nothing is signed, served or
+    ///   written before all that is public was read.
     public func open(clock: any WallClock) async throws(ServerError) -> Open {
+        guard !FileManager.default.fileExists(atPath: restoring.path) else {
+            throw ServerError(.restoring, of: url.path, expected: "a server", found: "a backup that is being restored")
+        }
+        return try await openAnyway(clock: clock)
+    }
+
+    /// Opens a server that may be in the middle of a restoration.
+    func openAnyway(clock: any WallClock) async throws(ServerError) -> Open {
         guard let octets = try WholeFile.read(configuration, limit: 16 << 10) else {
             throw ServerError(
                 .notFound, of: configuration.path, expected: "the configuration of a server", found: "none",
@@ -95,12 +112,18 @@ public struct ServerFolder: Sendable {
         var secret: SigningSecret?
         var problem: ServerError?
         do throws(ServerError) {
-            secret = try SecretFile(URL(filePath: configuration.secret)).read(outside: url)
+            secret = try self.secret(SecretFile(URL(filePath: configuration.secret)), catalog.ledger)
         } catch {
             problem = error
         }
         return Open(
             configuration: configuration, engine: engine, catalog: catalog,
-            publisher: Publisher(catalog, folder: publicFolder, secret: secret), secretProblem: problem)
+            publisher: Publisher(catalog, folder: publicFolder, secret: secret), secret: secret, secretProblem: problem)
+    }
+
+    /// The secret that keys are sealed with: the one in its file, or beside it after a change that was interrupted.
+    private func secret(_ file: SecretFile, _ ledger: Ledger) throws(ServerError) -> SigningSecret {
+        if let id = ledger.secretID, let next = try? file.next.read(outside: url), next.id == id { return next }
+        return try file.read(outside: url)
     }
 }

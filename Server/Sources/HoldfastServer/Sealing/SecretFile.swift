@@ -11,6 +11,27 @@ public struct SecretFile: Sendable {
     /// Names a file.
     public init(_ url: URL) { self.url = url }
 
+    /// Where the next secret waits until all keys are sealed with it: beside this file, so that one rename puts it in place.
+    var next: SecretFile {
+        SecretFile(url.deletingLastPathComponent().appending(path: "\(url.lastPathComponent).next"))
+    }
+
+    /// Whether there is something.
+    var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
+
+    /// Writes a secret as a whole, over an earlier one.
+    /// - Throws: ``ServerError`` `secretFile` or `file`.
+    func replace(_ secret: SigningSecret, outside folder: URL) throws(ServerError) {
+        try requireOutside(folder)
+        try WholeFile.replace(url, with: secret.fileContent)
+    }
+
+    /// Puts the ``next`` secret in the place of this one; a crash leaves the one or the other.
+    /// - Throws: ``ServerError`` `file`.
+    func takeNext() throws(ServerError) {
+        try WholeFile.move(next.url, to: url)
+    }
+
     /// Writes a new secret. An existing file is never overwritten.
     /// - Parameter folder: the data folder.
     /// - Throws: ``ServerError`` `secretFile` or `file`.
@@ -70,11 +91,8 @@ public struct SecretFile: Sendable {
     }
 
     /// Whoever copies or serves the folder would have the secret as well. Links are followed first.
-    private func requireOutside(_ folder: URL) throws(ServerError) {
-        let file = url.deletingLastPathComponent().resolvingSymlinksInPath().appending(path: url.lastPathComponent)
-            .resolvingSymlinksInPath().standardizedFileURL.pathComponents
-        let inside = folder.resolvingSymlinksInPath().standardizedFileURL.pathComponents.filter { $0 != "" }
-        guard file.count <= inside.count || !file.starts(with: inside) else {
+    func requireOutside(_ folder: URL) throws(ServerError) {
+        guard !WholeFile.isInside(url, folder) else {
             throw ServerError(
                 .secretFile, of: url.path, expected: "a file outside the data folder", found: "one inside",
                 remedy: "Keep the secret elsewhere, such as in /etc/holdfast, so that no backup of the folder has it.")

@@ -35,6 +35,9 @@ public struct SigningSecret: Sendable {
     /// The key for AES-256-GCM.
     var sealingKey: SymmetricKey { SymmetricKey(data: derived("holdfast-seal-v1")) }
 
+    /// What a backup is sealed with besides the recipient's key: whoever has only that can neither read nor forge one.
+    var backupKey: SymmetricKey { SymmetricKey(data: derived("holdfast-backup-v1")) }
+
     private func derived(_ purpose: String) -> [UInt8] {
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: octets), info: Data(purpose.utf8), outputByteCount: 32)

@@ -1,3 +1,5 @@
+import NIOHTTP1
+
 /// The body of an error as the reference server writes it: `{"status":"ERROR","responseObject":{…}}`.
 struct ErrorBody: Sendable {
     /// What is wrong with a field of the request.
@@ -27,6 +29,11 @@ struct ErrorBody: Sendable {
             text += #","violations":[\#(violations.map(Self.json).joined(separator: ","))]"#
         }
         return Array((text + "}}").utf8)
+    }
+
+    /// What a request gets that no responder sees.
+    @Sendable static func refusal(_ status: HTTPResponseStatus, _ message: String) -> ListenerAnswer {
+        ListenerAnswer(status, json: ErrorBody(code: "ERROR_REQUEST", message: message).json)
     }
 
     private static func json(_ violation: Violation) -> String {

@@ -24,6 +24,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private let responder: ListenerResponder
+    private let refusal: ListenerRefusal
     private let settings: ListenerSettings
     private let table: ConnectionTable
     private var source = SourcePrefix.unknown
@@ -40,8 +41,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var deadline = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
 
-    init(_ responder: ListenerResponder, _ settings: ListenerSettings, _ table: ConnectionTable) {
+    init(
+        _ responder: ListenerResponder, _ refusal: @escaping ListenerRefusal, _ settings: ListenerSettings,
+        _ table: ConnectionTable
+    ) {
         self.responder = responder
+        self.refusal = refusal
         self.settings = settings
         self.table = table
     }
@@ -186,7 +191,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func refuse(_ status: HTTPResponseStatus, _ message: String, _ context: ChannelHandlerContext) {
         state = .answering
-        var answer = ListenerAnswer(status, json: ErrorBody(code: "ERROR_REQUEST", message: message).json)
+        var answer = refusal(status, message)
         answer.closes = true
         write(answer, isHead: false, context)
     }

@@ -15,16 +15,17 @@ struct HTTPListener: Service {
     ///   - group: the threads.
     ///   - logger: for what Hummingbird says about starting and stopping.
     ///   - responder: answers.
+    ///   - refusal: what a request gets that no responder sees.
     ///   - counters: counts connections.
     ///   - onListening: gets the address, with the port that was free.
     init(
         _ settings: ListenerSettings, on group: any EventLoopGroup, logger: Logger,
-        answering responder: ListenerResponder,
+        answering responder: ListenerResponder, refusing refusal: @escaping ListenerRefusal = ErrorBody.refusal,
         counters: ListenerCounters = ListenerCounters(),
         onListening: @escaping @Sendable (SocketAddress?) async -> Void
     ) {
         let table = ConnectionTable(settings.limits, counters)
-        service = ListenerChannel(responder: responder, settings: settings, table: table).server(
+        service = ListenerChannel(responder: responder, refusal: refusal, settings: settings, table: table).server(
             configuration: ServerConfiguration(address: .hostname(settings.host, port: settings.port), backlog: 1_024),
             onServerRunning: { await onListening($0.localAddress) }, eventLoopGroup: group, logger: logger)
     }
@@ -40,6 +41,7 @@ private struct ListenerChannel: ServerChildChannel {
     }
 
     let responder: ListenerResponder
+    let refusal: ListenerRefusal
     let settings: ListenerSettings
     let table: ConnectionTable
 
@@ -58,7 +60,7 @@ private struct ListenerChannel: ServerChildChannel {
             try channel.pipeline.syncOperations.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: true,
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
-            try channel.pipeline.syncOperations.addHandler(HTTPConnection(responder, settings, table))
+            try channel.pipeline.syncOperations.addHandler(HTTPConnection(responder, refusal, settings, table))
             return Value(channel: channel)
         }
     }

@@ -32,6 +32,15 @@ public struct ListenerLimits: Sendable, Hashable {
     /// The usual limits.
     public init() {}
 
+    /// Those of people and their tools: small bodies, and answers that take a while to work out.
+    public static var administration: ListenerLimits {
+        var limits = ListenerLimits()
+        limits.bodyOctets = 256 << 10
+        limits.answerTime = .seconds(120)
+        limits.connections = 512
+        return limits
+    }
+
     /// How many parts of requests may wait behind one that is being answered: a head, a body and an end each.
     var partsAtOnce: Int { 192 }
 

@@ -14,7 +14,7 @@ public final class SigningBudget: Sendable {
     }
 
     private struct State {
-        var sources: TokenBuckets
+        var sources: TokenBuckets<SourcePrefix>
         var apps: AppShares
     }
 

@@ -2,7 +2,7 @@
 ///
 /// The memory is bounded. Two generations of buckets are kept; when the younger is full the older is forgotten, so only
 /// a source that was not heard of for a whole generation begins anew.
-struct TokenBuckets: Sendable {
+struct TokenBuckets<Source: Hashable & Sendable>: Sendable {
     private struct Bucket: Sendable {
         var tokens: Double
         var filledAt: UInt64
@@ -13,8 +13,8 @@ struct TokenBuckets: Sendable {
     /// The most tokens that a source can have saved.
     private let burst: Double
     private let greatestCount: Int
-    private var young: [SourcePrefix: Bucket] = [:]
-    private var old: [SourcePrefix: Bucket] = [:]
+    private var young: [Source: Bucket] = [:]
+    private var old: [Source: Bucket] = [:]
 
     /// - Parameters:
     ///   - rate: tokens in a second for each source.
@@ -31,7 +31,7 @@ struct TokenBuckets: Sendable {
     ///   - source: whose.
     ///   - now: nanoseconds that never go back.
     /// - Returns: nil if it had one, else how many seconds it takes until it has.
-    mutating func take(_ source: SourcePrefix, at now: UInt64) -> Double? {
+    mutating func take(_ source: Source, at now: UInt64) -> Double? {
         var bucket = young[source] ?? old[source] ?? Bucket(tokens: burst, filledAt: now)
         let elapsed = Double(now - min(now, bucket.filledAt)) / 1e9
         bucket.tokens = min(burst, bucket.tokens + elapsed * rate)
@@ -45,7 +45,7 @@ struct TokenBuckets: Sendable {
     /// How many sources are remembered.
     var count: Int { young.count + old.count }
 
-    private mutating func remember(_ bucket: Bucket, of source: SourcePrefix) {
+    private mutating func remember(_ bucket: Bucket, of source: Source) {
         if young[source] == nil, young.count >= greatestCount {
             old = young
             young = [:]

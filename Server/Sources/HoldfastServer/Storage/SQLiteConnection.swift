@@ -62,6 +62,27 @@ import Holdfast
         guard code == SQLITE_OK else { throw unsafe Self.error(code, connection) }
     }
 
+    /// Copies page by page (`sqlite3_backup`), in the transaction that this connection is in.
+    func copy(to file: URL) throws(ServerError) {
+        let descriptor = unsafe open(file.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600 as mode_t)
+        guard descriptor >= 0 else {
+            throw ServerError(.file, of: file.path, expected: "a new file", found: SystemText.of(errno))
+        }
+        close(descriptor)
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(file.path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        defer { unsafe sqlite3_close_v2(opened) }
+        guard code == SQLITE_OK, let target = unsafe opened,
+            let backup = unsafe sqlite3_backup_init(target, "main", connection, "main")
+        else { throw unsafe Self.error(code, opened) }
+        let step = unsafe sqlite3_backup_step(backup, -1)
+        let finish = unsafe sqlite3_backup_finish(backup)
+        guard step == SQLITE_DONE, finish == SQLITE_OK else { throw unsafe Self.error(step, target) }
+        // One file has everything then.
+        let single = unsafe sqlite3_exec(target, "PRAGMA journal_mode = DELETE", nil, nil, nil)
+        guard single == SQLITE_OK else { throw unsafe Self.error(single, target) }
+    }
+
     @discardableResult
     func run(_ query: Query, _ values: [StorageValue]) throws(ServerError) -> [StorageRow] {
         try run(text: query.rendered(for: dialect), values)

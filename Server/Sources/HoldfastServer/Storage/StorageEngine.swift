@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A database. Engines differ only in this: everything above runs as it is on each.
 ///
 /// A transaction is one closure that does not wait for anything else, so no lock is ever held across an upload, a
@@ -34,6 +36,10 @@ public protocol StorageSession {
     /// - Throws: ``ServerError``.
     @discardableResult
     func run(_ query: Query, _ values: [StorageValue]) throws(ServerError) -> [StorageRow]
+
+    /// Writes all that this transaction sees into a new file, from which ``SQLiteEngine`` opens it.
+    /// - Throws: ``ServerError``; there may be a part of the file then.
+    func copy(to file: URL) throws(ServerError)
 }
 
 extension StorageEngine {

@@ -1,5 +1,4 @@
 import HoldfastProbe
-import Logging
 import NIOCore
 import NIOPosix
 import Testing
@@ -8,27 +7,14 @@ import Testing
 
 @Suite("What the server counts", .timeLimit(.minutes(5)))
 struct MetricsTests {
-    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
     private func listening(
         _ site: ServingSite, _ counters: ListenerCounters, _ body: (Int) async throws -> Void
     ) async throws {
-        let (addresses, found) = AsyncStream.makeStream(of: Int?.self)
-        var settings = try ListenerSettings(port: 0)
-        settings.limits.bodyOctets = 1_000
-        let listener = try AdministrationListener(
-            settings, serving: site.live, counters: counters, on: .singletonMultiThreadedEventLoopGroup,
-            logger: Self.quiet, onListening: { found.yield($0?.port) })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try await listener.run()
-                found.finish()
-            }
-            for await port in addresses {
-                if let port { try await body(port) }
-                break
-            }
-            group.cancelAll()
+        try await World.run { world in
+            var settings = try ListenerSettings(port: 0)
+            settings.limits.bodyOctets = 1_000
+            let publisher = Publisher(world.catalog, folder: world.publisher.folder, secret: nil, live: site.live)
+            try await AdministrationSite.listening(for: publisher, counters: counters, settings, body)
         }
     }
 
@@ -65,12 +51,11 @@ struct MetricsTests {
         }
     }
 
-    @Test("The administration's listener takes bodies up to a limit, and answers nothing else yet")
+    @Test("The administration's listener takes bodies up to a limit")
     func bodies() async throws {
         let site = try ServingSite()
         try await listening(site, ListenerCounters()) { port in
             let client = RawClient(port: port)
-            #expect(try await client.get("/v1/apps").status == 404)
             let head = "POST /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
             let small = try await client.exchange(head + "Content-Length: 5\r\n\r\nhello")
             #expect(RawAnswer(small).status == 405 && RawAnswer(small).header("Allow") == "GET, HEAD")
@@ -88,13 +73,15 @@ struct MetricsTests {
     }
 
     @Test("A proxy before the administration's listener is refused")
-    func proxies() throws {
+    func proxies() async throws {
         let settings = try ListenerSettings(
             host: "0.0.0.0", port: 0, proxies: TrustedProxies([try AddressBlock("10.0.0.0/8")]))
-        expectError(.invalidValue) {
-            try AdministrationListener(
-                settings, serving: LiveSnapshot(), counters: ListenerCounters(),
-                on: .singletonMultiThreadedEventLoopGroup, logger: Self.quiet)
+        try await World.run { world in
+            expectError(.invalidValue) {
+                try AdministrationListener(
+                    settings, for: world.publisher, counters: ListenerCounters(),
+                    on: .singletonMultiThreadedEventLoopGroup, logger: AdministrationSite.quiet)
+            }
         }
     }
 }

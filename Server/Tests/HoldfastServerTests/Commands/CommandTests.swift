@@ -9,11 +9,11 @@ import Testing
 /// The program itself, as an operator and approvers use it, on the folder that the library opens as well.
 @Suite("The command")
 struct CommandTests {
-    private static let program = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let program = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/debug/holdfast-server")
 
     /// A folder with everything that an operator has before the first command.
-    private struct Desk {
+    struct Desk {
         let folder: URL
         let authority: TestAuthority
         let shown: TestCertificate
@@ -44,6 +44,26 @@ struct CommandTests {
         func run(_ arguments: String..., status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws
             -> String
         {
+            try run(arguments, status: status, sourceLocation: sourceLocation)
+        }
+
+        /// Runs the program.
+        func run(_ arguments: [String], status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws
+            -> String
+        {
+            let (found, output) = try exit(of: arguments)
+            #expect(found == status, "\(arguments): \(output)", sourceLocation: sourceLocation)
+            return output
+        }
+
+        /// Runs the program, which must end by itself.
+        func run(anyStatus arguments: [String]) throws -> String {
+            let (status, output) = try exit(of: arguments)
+            #expect((0...3).contains(status), "\(arguments): \(output)")
+            return output
+        }
+
+        private func exit(of arguments: [String]) throws -> (status: Int32, output: String) {
             let process = Process()
             process.executableURL = CommandTests.program
             process.arguments = arguments
@@ -51,11 +71,11 @@ struct CommandTests {
             let pipe = Pipe()
             process.standardOutput = pipe
             process.standardError = pipe
+            process.standardInput = FileHandle.nullDevice
             try process.run()
             let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             process.waitUntilExit()
-            #expect(process.terminationStatus == status, "\(arguments): \(output)", sourceLocation: sourceLocation)
-            return output
+            return (process.terminationStatus, output)
         }
 
         func makeServer() throws {

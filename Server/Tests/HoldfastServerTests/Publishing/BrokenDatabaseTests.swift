@@ -10,10 +10,7 @@ struct BrokenDatabaseTests {
     private func impatient(_ world: World) async throws -> (SQLiteEngine, Publisher) {
         let engine = try SQLiteEngine(
             world.folder.appending(path: "server.db"), clock: world.clock, patience: .zero)
-        let catalog = try await Catalog(
-            engine, server: Story.server, genesis: Digest(of: world.story.genesis.text),
-            head: HeadFile(world.folder.appending(path: "head")))
-        let publisher = Publisher(catalog, folder: world.publisher.folder, secret: World.secret())
+        let publisher = try await world.another(engine)
         try await publisher.refresh()
         return (engine, publisher)
     }
@@ -50,7 +47,12 @@ struct BrokenDatabaseTests {
                 if damage != "DELETE FROM document" {
                     await #expect(throws: ServerError.self) { try await world.publisher.publish(change) }
                 }
-                await #expect(throws: ServerError.self) { try await world.publisher.refresh() }
+                // What concerns the app alone leaves it as it was; without the audit nobody knows anything.
+                if damage.contains("audit") {
+                    await #expect(throws: ServerError.self) { try await world.publisher.refresh() }
+                } else {
+                    #expect(try await !world.publisher.refresh().problems.isEmpty)
+                }
                 #expect(world.publisher.live.current.documents == served.documents)
                 #expect(try world.publisher.folder.read("lists/bank.json") != nil)
             }

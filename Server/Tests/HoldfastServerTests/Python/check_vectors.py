@@ -4,14 +4,16 @@ usage: check_vectors.py FOLDER
 """
 import base64
 import hashlib
+import hmac
 import json
 import pathlib
 import sys
 
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
 
 FOLDER = pathlib.Path(sys.argv[1])
 checks = 0
@@ -107,6 +109,68 @@ def challenge():
         check(True, "signature of an answer")
 
 
-for part in (approvals, contents, audit, sealed_key, challenge):
+def labeled_extract(suite, salt, label, value):
+    """RFC 9180 4, with HKDF-SHA256."""
+    return hmac.new(salt or bytes(32), b"HPKE-v1" + suite + label + value, "sha256").digest()
+
+
+def labeled_expand(suite, key, label, info, length):
+    return HKDFExpand(hashes.SHA256(), length, length.to_bytes(2, "big") + b"HPKE-v1" + suite + label + info).derive(key)
+
+
+def hpke_messages(private, encapsulated, info, psk, psk_id, messages):
+    """Opens the messages of a context of RFC 9180 5.1.2: DHKEM(P-256, HKDF-SHA256), HKDF-SHA256, AES-256-GCM, mode 1."""
+    kem, suite = b"KEM" + bytes([0, 16]), b"HPKE" + bytes([0, 16, 0, 1, 0, 2])
+    point = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), encapsulated)
+    own = private.public_key().public_bytes(
+        serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
+    shared = labeled_extract(kem, b"", b"eae_prk", private.exchange(ec.ECDH(), point))
+    shared = labeled_expand(kem, shared, b"shared_secret", encapsulated + own, 32)
+    context = bytes([1]) + labeled_extract(suite, b"", b"psk_id_hash", psk_id)
+    context += labeled_extract(suite, b"", b"info_hash", info)
+    secret = labeled_extract(suite, shared, b"secret", psk)
+    key = labeled_expand(suite, secret, b"key", context, 32)
+    nonce = int.from_bytes(labeled_expand(suite, secret, b"base_nonce", context, 12), "big")
+    opened = b""
+    for number, message in enumerate(messages):
+        mark = b"last" if number + 1 == len(messages) else b"more"
+        opened += AESGCM(key).decrypt((nonce ^ number).to_bytes(12, "big"), message, mark)
+    return opened
+
+
+def backup():
+    vector = load("server-backup.json")
+    private = serialization.load_pem_private_key(vector["recipientPrivateKey"].encode(), None)
+    secret = base64.b64decode(vector["secretFile"].split(" ")[1])
+
+    def derived(info):
+        return HKDF(hashes.SHA256(), 32, salt=None, info=info).derive(secret)
+
+    file = base64.b64decode(vector["backup"], validate=True)
+    name, recipient, secret_id, encapsulated, body = file.split(b"\n", 4)
+    check(name == b"holdfast-backup-v1", "header of a backup")
+    check(recipient.decode() == sha256(base64.b64decode(vector["recipient"])), "recipient of a backup")
+    check(bytes.fromhex(secret_id.decode()) == derived(b"holdfast-secret-id-v1")[:8], "secret of a backup")
+    messages = [body[start:start + 16400] for start in range(0, len(body), 16400)]
+    check(len(messages) > 1, "several messages")
+
+    def opened(messages):
+        return hpke_messages(private, base64.b64decode(encapsulated), b"\n".join([name, recipient, secret_id, b""]),
+                             derived(b"holdfast-backup-v1"), bytes.fromhex(secret_id.decode()), messages)
+
+    manifest, database = opened(messages).split(b"\n", 1)
+    check(manifest.decode() == vector["manifest"] == canonical(json.loads(manifest)), "a manifest is canonical")
+    check(sha256(database) == vector["databaseSHA256"] == json.loads(manifest)["sha256"], "digest of a database")
+    check(len(database) == json.loads(manifest)["size"], "size of a database")
+    for wrong in (messages[:-1], messages[::-1], messages[1:], messages + [messages[-1]]):
+        try:
+            opened(wrong)
+        except InvalidTag:
+            check(True, "order and end of a backup")
+        else:
+            check(False, "order and end of a backup")
+
+
+for part in (approvals, contents, audit, sealed_key, challenge, backup):
     part()
 print(f"{checks} checks hold")

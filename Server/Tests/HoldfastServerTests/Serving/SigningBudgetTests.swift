@@ -13,7 +13,7 @@ struct SigningBudgetTests {
 
     @Test("A source has its rate and what it saved, and is told how long to wait")
     func rate() throws {
-        var buckets = TokenBuckets(rate: 10, burst: 20)
+        var buckets = TokenBuckets<SourcePrefix>(rate: 10, burst: 20)
         let one = try source(1)
         for _ in 0..<20 { #expect(buckets.take(one, at: 0) == nil) }
         let refusal = buckets.take(one, at: 0)
@@ -30,7 +30,7 @@ struct SigningBudgetTests {
 
     @Test("The memory for sources is bounded, and forgets the sources that were not heard of")
     func memory() throws {
-        var buckets = TokenBuckets(rate: 0.001, burst: 1, greatestCount: 100)
+        var buckets = TokenBuckets<SourcePrefix>(rate: 0.001, burst: 1, greatestCount: 100)
         let steady = try source(60_000)
         #expect(buckets.take(steady, at: 0) == nil)
         for number in 0..<5_000 {

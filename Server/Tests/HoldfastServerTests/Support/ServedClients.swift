@@ -42,23 +42,25 @@ extension World {
         return Base64.encode(key.sealed.publicKey.suffix(65))
     }
 
-    /// A `CertStore` that has nothing yet.
-    func certStore(challenging: Bool = false, path: String? = nil) async throws -> CertStore {
+    /// A `CertStore` with what a storage has, nothing by default.
+    func certStore(
+        challenging: Bool = false, path: String? = nil, storage: InMemoryDataStore = InMemoryDataStore()
+    ) async throws -> CertStore {
         try CertStore(
             checking: CertStoreConfiguration(
                 serviceURL: try url(path ?? "lists/\(app).json"), publicKey: try await publicKey(),
                 useChallenge: challenging),
-            secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, clock: clock, logger: Self.silent)
+            secureDataStore: storage, remoteDataProvider: provider, clock: clock, logger: Self.silent)
     }
 
-    /// A trust-server client that has nothing yet.
-    func trustServerStore() async throws -> TrustServerStore {
+    /// A trust-server client with what a storage has, nothing by default.
+    func trustServerStore(storage: InMemoryDataStore = InMemoryDataStore()) async throws -> TrustServerStore {
         let key = try #require(try await catalog.key(.trustServer, of: app))
         var configuration = TrustServerConfiguration(
             url: try url("trust/\(Self.customer).json.signed"),
             signer: try TrustServerSigner(certificate: Data(try #require(key.certificate))), customer: Self.customer)
         configuration.remoteDataProvider = provider
-        configuration.secureDataStore = InMemoryDataStore()
+        configuration.secureDataStore = storage
         return try TrustServerStore(checking: configuration, clock: clock, logger: Self.silent)
     }
 

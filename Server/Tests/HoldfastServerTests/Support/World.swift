@@ -72,6 +72,14 @@ struct World: Sendable {
         try await see(shown)
     }
 
+    /// The same world, with a server that was restored.
+    init(_ world: World, as open: ServerFolder.Open, in folder: URL) {
+        self.folder = folder
+        (clock, root, shown, announced) = (world.clock, world.root, world.shown, world.announced)
+        (app, catalogHost, story) = (world.app, world.catalogHost, world.story)
+        (engine, catalog, publisher) = (open.engine, open.catalog, open.publisher)
+    }
+
     private func addKeys() async throws {
         let list = try SealedKey(
             sealing: SigningKey().pem, at: SealedKeyTests.place("list-1"), with: Self.secret())
@@ -80,6 +88,39 @@ struct World: Sendable {
         let sealed = try SealedKey(
             sealing: trust.privateKeyPEM, at: SealedKeyTests.place("trust-1", .trustServer), with: Self.secret())
         try await catalog.add(Catalog.Key(sealed: sealed, certificate: Array(trust.certificate)), by: "operator")
+    }
+
+    /// The publisher of another process on the same folder.
+    func another(_ engine: SQLiteEngine) async throws -> Publisher {
+        let catalog = try await Catalog(
+            engine, server: Story.server, genesis: Digest(of: story.genesis.text),
+            head: HeadFile(folder.appending(path: "head")))
+        return Publisher(catalog, folder: publisher.folder, secret: Self.secret())
+    }
+
+    /// Another app with the same host, a list, and something approved for it.
+    func addApp(_ name: String) async throws -> (app: AppName, change: RandomID) {
+        let app = try AppName(name)
+        try await catalog.addApp(
+            app, displayName: name, settings: AppSettings(canary: 0, anchors: [root.root], builds: []), by: "operator")
+        try await catalog.set(catalogHost, of: app, by: "operator")
+        try await catalog.announce(
+            HostChain(announced.chain), from: Story.now + Self.month, on: catalogHost, of: app, by: "operator")
+        try await catalog.note(
+            Observation(
+                vantage: "test", address: "192.0.2.1", chain: HostChain(shown.chain), firstSeen: now, lastSeen: now),
+            of: catalogHost, app)
+        let key = try SealedKey(
+            sealing: SigningKey().pem, at: SealedKeyTests.place("\(name)-1", app: name), with: Self.secret())
+        try await catalog.add(Catalog.Key(sealed: key), by: "operator")
+        let content = try await catalog.draft(
+            of: app,
+            Catalog.ContentWishes(
+                formats: [ContentFormat(.list, refresh: 3_600), ContentFormat(.challenge, refresh: 3_600)],
+                includesSeen: true))
+        let change = try await propose(content).change
+        try await approve(change)
+        return (app, change)
     }
 
     var now: Int64 { Int64(clock.now.timeIntervalSince1970) }
@@ -97,6 +138,19 @@ struct World: Sendable {
     func pass(_ seconds: Int64, showing certificate: TestCertificate? = nil) async throws {
         clock.advance(by: .seconds(seconds))
         try await see(certificate ?? shown)
+    }
+
+    /// Two formats: an outlook of all takes a second.
+    static let fewFormats = formats.filter { $0.kind == .list || $0.kind == .trustServer }
+
+    /// Proposes a content with a certificate of its own, and approves it.
+    func approved(_ formats: [ContentFormat] = fewFormats) async throws -> (change: RandomID, certificate: [UInt8]) {
+        let spare = try root.leaf(names: [.dns(Self.host)])
+        try await catalog.announce(
+            HostChain(spare.chain), from: now + 2 * Self.month, on: catalogHost, of: app, by: "operator")
+        let change = try await propose(draft { $0.formats = formats }).change
+        try await approve(change)
+        return (change, spare.der)
     }
 
     func draft(_ change: (inout Catalog.ContentWishes) throws -> Void = { _ in }) async throws -> Content {

@@ -1,0 +1,101 @@
+import NIOHTTP1
+
+/// Apps, hosts, what they have next, and whether it may be installed.
+extension AdministrationResponder {
+    func listApps(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let apps = try await refusing { [catalog] () async throws(ServerError) in
+            var apps: [CanonicalJSON] = []
+            for name in catalog.apps where call.grant?.isFor(name) == true {
+                let app = try await catalog.app(name)
+                var members: [String: CanonicalJSON] = [
+                    "name": .text("\(name)"), "displayName": .text(app.displayName),
+                    "generation": .integer(catalog.ledger.generation(of: name)),
+                    "staleness": .integer(app.settings.staleness), "canary": .integer(app.settings.canary),
+                ]
+                if let publication = catalog.ledger.publication(of: name) {
+                    members["change"] = .text("\(publication.change)")
+                    members["published"] = AdministrationView.time(publication.time)
+                }
+                apps.append(.object(members))
+            }
+            return apps
+        }
+        return Self.json([("apps", .array(apps))])
+    }
+
+    func listHosts(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let app = try call.app()
+        let hosts = try await refusing { [catalog] () async throws(ServerError) in
+            _ = try await catalog.app(app)
+            var hosts: [CanonicalJSON] = []
+            for host in try await catalog.hosts(of: app) {
+                hosts.append(
+                    AdministrationView.host(
+                        host, seen: try await catalog.observations(of: host, app),
+                        next: try await catalog.next(of: host, app)))
+            }
+            return hosts
+        }
+        return Self.json([("hosts", .array(hosts))])
+    }
+
+    func announceNext(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let (app, place) = (try call.app(), try call.host())
+        var fields = try call.fields()
+        let next = try await refusing { [catalog] () async throws(ServerError) in
+            // Everything is read before anything is written.
+            let announcement = try Announcement(&fields)
+            let host = try await catalog.host(place.name, place.port, of: app)
+            switch announcement {
+            case .chain(let chain, let begins):
+                try await catalog.announce(chain, from: begins, on: host, of: app, by: call.actor)
+            case .key(let key): try await catalog.announce(key: key, on: host, of: app, by: call.actor)
+            }
+            return try await catalog.next(of: host, app)
+        }
+        return Self.json([("next", AdministrationView.next(next))])
+    }
+
+    func withdrawNext(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let (app, place) = (try call.app(), try call.host())
+        let next = try await refusing { [catalog] () async throws(ServerError) in
+            let host = try await catalog.host(place.name, place.port, of: app)
+            try await catalog.withdrawNext(on: host, of: app, by: call.actor)
+            return try await catalog.next(of: host, app)
+        }
+        return Self.json([("next", AdministrationView.next(next))])
+    }
+
+    func askGate(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let (app, place, digest) = (try call.app(), try call.host(), try call.digest())
+        guard call.grant?.allows(.gate(hosts: ["\(place.name):\(place.port)"])) == true else {
+            throw AdministrationError(
+                .forbidden, .forbidden, of: "host", expected: "a host of the token", found: "another",
+                remedy: "Use a token whose gate names the host.")
+        }
+        let readiness = try await refusing { [catalog, publisher] () async throws(ServerError) in
+            let host = try await catalog.host(place.name, place.port, of: app)
+            return try await publisher.readiness(of: digest, on: host, of: app)
+        }
+        guard readiness.isReady else { throw readiness.refusal }
+        var members: [(String, CanonicalJSON)] = [("ready", .boolean(true))]
+        if let until = readiness.until { members.append(("until", AdministrationView.time(until))) }
+        return Self.json(members)
+    }
+}
+
+extension InstallationReadiness {
+    /// 409, with since when it may be fetched, until when to wait, and when to ask again.
+    fileprivate var refusal: AdministrationError {
+        var facts: [String: CanonicalJSON] = [:]
+        if let since { facts["since"] = AdministrationView.time(since) }
+        if let until { facts["until"] = AdministrationView.time(until) }
+        let pause = until.map { min(max(1, $0 - now), 86_400) } ?? 300
+        var error = AdministrationError(
+            .conflict, .notReady, expected: "that every client gets in with it", found: words,
+            remedy: until == nil ? "Have a change published that has it." : "Install it then, and ask again before.",
+            headers: [("Retry-After", "\(pause)")])
+        error.facts = facts
+        return error
+    }
+}

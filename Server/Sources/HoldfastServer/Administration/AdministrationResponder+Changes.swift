@@ -1,0 +1,124 @@
+import NIOHTTP1
+
+/// Changes on their way: proposed, looked at, approved by signatures, published.
+extension AdministrationResponder {
+    func listChanges(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let app = try call.queriedApp()
+        let changes = try await refusing { [catalog] () async throws(ServerError) in
+            if let app { _ = try await catalog.app(app) }
+            let chain = try await catalog.approvers()
+            let now = try await catalog.now()
+            var changes: [CanonicalJSON] = []
+            for name in catalog.apps where call.grant?.isFor(name) == true && (app == nil || app == name) {
+                let generation = catalog.ledger.generation(of: name)
+                for change in try await catalog.changes(of: name) {
+                    let state = change.state(chain, generation: generation, at: now)
+                    changes.append(.object(AdministrationView.summary(change, state)))
+                }
+            }
+            return changes
+        }
+        return Self.json([("changes", .array(changes))])
+    }
+
+    func propose(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        var fields = try call.fields()
+        let body = try await refusing { () async throws(ServerError) in try ProposalBody(&fields) }
+        try call.require(body.app)
+        let id = try await refusing { [catalog, publisher] () async throws(ServerError) in
+            if let proposer = body.proposer {
+                let set = try await catalog.approvers().head.approvers
+                guard set.member(proposer) != nil else {
+                    throw ServerError(
+                        .invalidValue, of: "proposer", expected: "the digest of an approver's key, or nobody",
+                        found: "another digest")
+                }
+            }
+            _ = try await catalog.app(body.app)
+            let content = try await catalog.draft(of: body.app, body.wishes)
+            var generator = SystemRandomNumberGenerator()
+            return try await publisher.propose(
+                content, forcing: body.forced, proposer: body.proposer, reason: body.reason, using: &generator
+            ).change
+        }
+        return try await show(id, .created, headers: [("Location", "/v1/changes/\(id)")])
+    }
+
+    /// The change of the path, if it is of an app of the token: nobody learns what others propose.
+    func change(of call: AdministrationCall) async throws(AdministrationError) -> Change {
+        let id = try call.change()
+        let change = try await refusing { [catalog] () async throws(ServerError) in try await catalog.change(id) }
+        guard call.grant?.isFor(change.content.app) == true else {
+            throw AdministrationError(
+                ServerError(.notFound, of: "change", expected: "a change of this server", found: "\(id)"))
+        }
+        return change
+    }
+
+    func getChange(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        try await show(try await change(of: call).id, .ok)
+    }
+
+    private func show(
+        _ id: RandomID, _ status: HTTPResponseStatus, headers: [(name: String, value: String)] = []
+    ) async throws(AdministrationError) -> ListenerAnswer {
+        let members = try await refusing { [catalog, publisher] () async throws(ServerError) in
+            let change = try await catalog.change(id)
+            let app = change.content.app
+            let chain = try await catalog.approvers()
+            let state = change.state(
+                chain, generation: catalog.ledger.generation(of: app), at: try await catalog.now())
+            let published = try await publisher.published(app)
+            var members = AdministrationView.summary(change, state)
+            members["difference"] = AdministrationView.texts(
+                ContentDifference(from: published, to: change.content).lines)
+            members["unannounced"] = AdministrationView.texts(try await catalog.unannounced(in: change.content))
+            members["needed"] = .integer(Int64(chain.head.approvers.number))
+            members["approvers"] = .text("\(chain.head.digest)")
+            members["approvals"] = .array(
+                change.approvals.map { AdministrationView.approval($0, chain.head.approvers) })
+            return members
+        }
+        return Self.json(members.map { ($0.key, $0.value) }, status, headers: headers)
+    }
+
+    func askGates(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let id = try await change(of: call).id
+        let report = try await refusing { [publisher] () async throws(ServerError) in
+            try await publisher.rehearse(id)
+        }
+        return Self.json(AdministrationView.report(report))
+    }
+
+    /// The signature counts, not the token: that only keeps strangers from asking.
+    func add(
+        _ verdict: ApprovalText.Verdict, _ call: AdministrationCall
+    ) async throws(AdministrationError) -> ListenerAnswer {
+        let id = try await change(of: call).id
+        var fields = try call.fields()
+        try await refusing { [catalog, publisher] () async throws(ServerError) in
+            let body = try ApprovalBody(&fields)
+            guard body.text.subject.change == id, body.text.verdict == verdict else {
+                throw ServerError(
+                    .notForThis, of: "text", expected: "to \(verdict.rawValue) change \(id)", found: "something else")
+            }
+            try await catalog.add(body.signed)
+            // The canary may have what was rejected. What cannot be written is tried again in the next round.
+            if verdict == .reject { _ = await publisher.followed() }
+        }
+        return try await show(id, .ok)
+    }
+
+    func publish(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let id = try await change(of: call).id
+        let outcome = try await refusing { [publisher] () async throws(ServerError) in try await publisher.publish(id) }
+        var members: [(String, CanonicalJSON)] = [("problems", AdministrationView.texts(outcome.problems))]
+        switch outcome.stage {
+        case .published(let generation):
+            members += [("outcome", .text("published")), ("generation", .integer(generation))]
+        case .canary(let until):
+            members += [("outcome", .text("canary")), ("until", AdministrationView.time(until))]
+        }
+        return Self.json(members)
+    }
+}

@@ -1,0 +1,90 @@
+import NIOCore
+import NIOHTTP1
+
+/// What was signed, who approves, and the audit.
+extension AdministrationResponder {
+    private static let usualLines: Int64 = 1_000
+
+    func listDocuments(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let app = try call.queriedApp()
+        let documents = try await refusing { [catalog] () async throws(ServerError) in
+            if let app { _ = try await catalog.app(app) }
+            return try await catalog.newestDocuments { call.grant?.isFor($0) == true && (app == nil || app == $0) }
+        }
+        return Self.json([
+            (
+                "documents",
+                .array(
+                    documents.map { document in
+                        .object([
+                            "app": .text("\(document.app)"), "path": .text(document.path),
+                            "version": .integer(document.version), "digest": .text("\(Digest(of: document.octets))"),
+                            "signed": AdministrationView.time(document.signedAt),
+                            "end": AdministrationView.time(document.end),
+                        ])
+                    })
+            )
+        ])
+    }
+
+    func getDocument(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let digest = try call.digest()
+        let found = try await refusing { [catalog] () async throws(ServerError) in
+            let all = try await catalog.newestDocuments { call.grant?.isFor($0) == true }
+            guard let found = all.first(where: { Digest(of: $0.octets) == digest }) else {
+                throw ServerError(
+                    .notFound, of: "digest", expected: "the newest version of a document", found: "\(digest)")
+            }
+            return found
+        }
+        return ListenerAnswer(
+            .ok, body: ByteBuffer(bytes: found.octets),
+            headers: [
+                ("Content-Type", "application/octet-stream"), ("Cache-Control", "no-store"),
+                ("X-Content-Type-Options", "nosniff"),
+            ])
+    }
+
+    /// The whole chain, so that whoever approves verifies it from the genesis on.
+    func listApprovers() async throws(AdministrationError) -> ListenerAnswer {
+        let (signed, chain) = try await refusing { [catalog] () async throws(ServerError) in
+            (try await catalog.signedApprovers(), try await catalog.approvers())
+        }
+        let statements = signed.map { statement -> CanonicalJSON in
+            .object([
+                "text": .text(String(decoding: statement.text, as: UTF8.self)),
+                "signatures": .array(
+                    statement.signatures.map {
+                        .object([
+                            "identity": .text("\($0.identity)"), "signature": .text(Base64.encode($0.signature)),
+                        ])
+                    }),
+            ])
+        }
+        return Self.json([
+            ("server", .text("\(catalog.server)")), ("digest", .text("\(chain.head.digest)")),
+            ("number", .integer(Int64(chain.head.approvers.number))), ("statements", .array(statements)),
+        ])
+    }
+
+    /// Lines of JSON: each entry exactly as it is chained, so that whoever keeps them can verify all.
+    func readAudit(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        try call.requireEveryApp()
+        let after = try call.number("after", in: 0...CanonicalJSON.greatestInteger) ?? -1
+        let limit = try call.number("limit", in: 1...Self.usualLines) ?? Self.usualLines
+        let entries = try await refusing { [catalog] () async throws(ServerError) in
+            try await catalog.audit(after: after, limit: limit)
+        }
+        var body = ByteBuffer()
+        for entry in entries {
+            body.writeBytes(entry)
+            body.writeInteger(UInt8(ascii: "\n"))
+        }
+        return ListenerAnswer(
+            .ok, body: body,
+            headers: [
+                ("Content-Type", "application/jsonl"), ("Cache-Control", "no-store"),
+                ("X-Content-Type-Options", "nosniff"),
+            ])
+    }
+}

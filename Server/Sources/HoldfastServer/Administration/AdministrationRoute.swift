@@ -1,0 +1,107 @@
+import NIOHTTP1
+
+/// What can be called, each with its method, its path, and what a token must allow. The names are the `operationId`s of
+/// `openapi.yaml`; a test compares both.
+enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
+    case getLive, getReady, getMetrics, getDescription
+    case listApps, listHosts, announceNext, withdrawNext, askGate
+    case listChanges, propose, getChange, getContent, getOutlook, askGates, approve, reject, publish
+    case listDocuments, getDocument, listApprovers, readAudit
+
+    /// Who may call it.
+    enum Access: Sendable {
+        /// Everybody who reaches the listener.
+        case anybody
+        /// The holder of a token for all apps, or for the one that is named.
+        case holder(TokenGrant.Scope)
+        /// The holder of a token that is for the host; ``AdministrationRoute/askGate`` knows it.
+        case gate
+    }
+
+    var method: HTTPMethod {
+        switch self {
+        case .announceNext: .PUT
+        case .withdrawNext: .DELETE
+        case .propose, .approve, .reject, .publish: .POST
+        default: .GET
+        }
+    }
+
+    /// The path, with names in braces for what stands there.
+    var template: String {
+        switch self {
+        case .getLive: "/health/live"
+        case .getReady: "/health/ready"
+        case .getMetrics: "/metrics"
+        case .getDescription: "/openapi.yaml"
+        case .listApps: "/v1/apps"
+        case .listHosts: "/v1/apps/{app}/hosts"
+        case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
+        case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
+        case .listChanges, .propose: "/v1/changes"
+        case .getChange: "/v1/changes/{change}"
+        case .getContent: "/v1/changes/{change}/content"
+        case .getOutlook: "/v1/changes/{change}/outlook"
+        case .askGates: "/v1/changes/{change}/gates"
+        case .approve: "/v1/changes/{change}/approvals"
+        case .reject: "/v1/changes/{change}/reject"
+        case .publish: "/v1/changes/{change}/publish"
+        case .listDocuments: "/v1/documents"
+        case .getDocument: "/v1/documents/{digest}"
+        case .listApprovers: "/v1/approvers"
+        case .readAudit: "/v1/audit"
+        }
+    }
+
+    var access: Access {
+        switch self {
+        case .getLive, .getReady, .getMetrics, .getDescription: .anybody
+        case .askGate: .gate
+        case .announceNext, .propose: .holder(.propose)
+        case .withdrawNext, .publish: .holder(.administer)
+        default: .holder(.read)
+        }
+    }
+
+    /// The fields of the query that it knows.
+    var queryFields: [String] {
+        switch self {
+        case .announceNext, .withdrawNext, .askGate: ["port"]
+        case .listChanges, .listDocuments: ["app"]
+        case .readAudit: ["after", "limit"]
+        default: []
+        }
+    }
+
+    /// Whether it has a body, which is JSON then.
+    var hasBody: Bool {
+        switch self {
+        case .announceNext, .propose, .approve, .reject: true
+        default: false
+        }
+    }
+
+    /// Whether it has clients judge something, which takes a second of a processor.
+    var isCostly: Bool {
+        switch self {
+        case .propose, .askGates, .askGate, .publish: true
+        default: false
+        }
+    }
+
+    /// What stands in the braces of a path; nil if this is another path.
+    func parameters(of path: [UInt8]) -> [String: [UInt8]]? {
+        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let parts = template.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard segments.count == parts.count else { return nil }
+        var parameters: [String: [UInt8]] = [:]
+        for (segment, part) in zip(segments, parts) {
+            if part.first == UInt8(ascii: "{"), !segment.isEmpty {
+                parameters[String(decoding: part.dropFirst().dropLast(), as: UTF8.self)] = Array(segment)
+            } else if !segment.elementsEqual(part) {
+                return nil
+            }
+        }
+        return parameters
+    }
+}

@@ -1,0 +1,18 @@
+/// An approval or a rejection as it is handed in: `{"text","identity","signature"}`, the text as an approver signed it.
+struct ApprovalBody: Sendable {
+    let signed: SignedApproval
+    let text: ApprovalText
+
+    /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field. No signature is verified here.
+    init(_ fields: inout JSONFields) throws(ServerError) {
+        let octets = try fields.text("text")
+        let identity = try fields.text("identity", "64 lower-case hexadecimal digits") { Digest(hex: $0) }
+        let signature = try fields.text("signature", "Base64 of 1 to 256 octets") { text in
+            Base64.decode(text).flatMap { (1...256).contains($0.count) ? $0 : nil }
+        }
+        try fields.finish()
+        text = try ApprovalText(octets)
+        signed = SignedApproval(
+            text: octets, signature: ApproverSignature(identity: identity, signature: signature))
+    }
+}

@@ -1,0 +1,96 @@
+/// What the audit says about backups that were restored: what was published after such a backup is unknown to the server,
+/// so it goes on with versions and generations that nobody has seen, and leaves alone what it does not understand.
+struct Restorations: Sendable {
+    /// A line of a restoration; all of one have its id.
+    enum Line {
+        /// The backup itself, and the end of its audit.
+        case backup(AuditHead)
+        /// The version of a document that was public, or may have been; another stays where it is until the next
+        /// publication.
+        case version(Int64, path: String, app: AppName?)
+        /// A document that is public, as it is there or was in the backup.
+        case document(Ledger.Version, path: String, app: AppName)
+        /// The generation after which an app goes on, and whether it signs nothing until then.
+        case app(AppName, generation: Int64, isHeld: Bool)
+
+        var facts: [String: String] {
+            switch self {
+            case .backup(let head): ["what": "backup", "head": "\(head)"]
+            case .version(let version, let path, let app):
+                ["what": "version", "version": "\(version)", "format": path].merging(
+                    app.map { ["app": "\($0)"] } ?? [:]
+                ) { $1 }
+            case .document(let version, let path, let app):
+                [
+                    "what": "document", "version": "\(version.version)", "digest": "\(version.digest)", "format": path,
+                    "app": "\(app)",
+                ]
+            case .app(let app, let generation, let isHeld):
+                ["what": isHeld ? "held" : "app", "app": "\(app)", "generation": "\(generation)"]
+            }
+        }
+    }
+
+    /// What else a line changes.
+    enum Effect {
+        case nothing
+        case withholds(Ledger.Name)
+        case adopts(Ledger.Name, Ledger.Version)
+    }
+
+    /// The restorations that were completed.
+    private(set) var ids: Set<RandomID> = []
+    /// The greatest version of each document that anybody may have seen, by its path.
+    private(set) var versions: [String: Int64] = [:]
+    /// The generation after which an app goes on.
+    private(set) var generations: [AppName: Int64] = [:]
+    /// The generation during which an app signs nothing: a newer one was public once.
+    private(set) var held: [AppName: Int64] = [:]
+
+    /// Takes a line of the audit.
+    /// - Parameter ledger: the ledger before it.
+    mutating func take(_ facts: EntryFacts, _ ledger: Ledger) throws(ServerError) -> Effect {
+        switch try facts.text("what") {
+        case "backup":
+            guard ids.insert(try facts.id("id")).inserted else { throw facts.impossible("another restoration") }
+            return .nothing
+        case "version":
+            let path = try facts.text("format")
+            let version = try facts.number("version")
+            guard version >= versions[path] ?? 0 else { throw facts.impossible("a greater version") }
+            versions[path] = version
+            guard facts.has("app") else { return .nothing }
+            return .withholds(Ledger.Name(app: try facts.app(), name: path))
+        case "document":
+            let name = Ledger.Name(app: try facts.app(), name: try facts.text("format"))
+            let version = Ledger.Version(version: try facts.number("version"), digest: try facts.digest("digest"))
+            guard version.version >= ledger.nextVersion(of: name), !version.isWithdrawn, ledger.apps[name.app] != nil
+            else {
+                throw facts.impossible("a greater version of a document of an app")
+            }
+            return .adopts(name, version)
+        case let what:
+            let (app, generation) = (try facts.app(), try facts.number("generation"))
+            guard generation > ledger.generation(of: app), ledger.apps[app] != nil else {
+                throw facts.impossible("a greater generation of an app")
+            }
+            generations[app] = generation
+            if what.utf8.elementsEqual("held".utf8) { held[app] = generation }
+            return .nothing
+        }
+    }
+}
+
+extension Ledger {
+    /// Whether an app signs nothing until its next publication, because what was public when a backup was restored is not
+    /// what the backup has.
+    public func isHeld(_ app: AppName) -> Bool { restored.held[app].map { $0 == generation(of: app) } ?? false }
+
+    /// Until when clients may have what this server never knew, in seconds since 1970: for the staleness after the
+    /// publication that replaced it, and without an end before that. Nil if there was no such thing.
+    func unknownDocuments(of app: AppName, staleness: Int64) -> Int64? {
+        guard let held = restored.held[app] else { return nil }
+        let replaced = apps[app]?.first { $0.generation > held }?.time
+        return replaced.map { $0 + staleness } ?? .max
+    }
+}

@@ -1,0 +1,170 @@
+/// Reads JSON as people's tools write it (RFC 8259): white space, members in any order, every escape. What two readers
+/// could understand differently is refused: a member that is there twice, a number that is no integer of 53 bits, text
+/// that is no UTF-8 or half a pair of surrogates, a null, and anything behind the value.
+///
+/// Each octet is looked at once, and nothing nests deeper than ``CanonicalJSON/depth``.
+struct JSONReader {
+    private let octets: [UInt8]
+    private var position = 0
+    private let subject: String
+
+    /// Reads a value that is all of the octets.
+    /// - Parameters:
+    ///   - octets: the text.
+    ///   - subject: what it is, for errors.
+    ///   - limit: how many octets it may have.
+    /// - Throws: ``ServerError`` `malformed`.
+    static func read(_ octets: [UInt8], _ subject: String, limit: Int) throws(ServerError) -> CanonicalJSON {
+        guard octets.count <= limit else {
+            throw ServerError(.malformed, of: subject, expected: "at most \(limit) octets", found: "\(octets.count)")
+        }
+        var reader = JSONReader(octets: octets, subject: subject)
+        let value = try reader.value(depth: 0)
+        guard reader.position == octets.count else { throw reader.malformed("the end") }
+        return value
+    }
+
+    private init(octets: [UInt8], subject: String) {
+        self.octets = octets
+        self.subject = subject
+    }
+
+    private var next: UInt8? { position < octets.count ? octets[position] : nil }
+
+    private mutating func skipWhiteSpace() {
+        while let octet = next, [0x20, 0x09, 0x0A, 0x0D].contains(octet) { position += 1 }
+    }
+
+    /// Takes a character, and white space around it.
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        skipWhiteSpace()
+        guard next == UInt8(ascii: character) else { return false }
+        position += 1
+        skipWhiteSpace()
+        return true
+    }
+
+    private mutating func value(depth: Int) throws(ServerError) -> CanonicalJSON {
+        guard depth < CanonicalJSON.depth else { throw malformed("at most \(CanonicalJSON.depth) levels") }
+        skipWhiteSpace()
+        let value: CanonicalJSON
+        switch next {
+        case UInt8(ascii: "{"): value = try object(depth: depth)
+        case UInt8(ascii: "["): value = try array(depth: depth)
+        case UInt8(ascii: "\""): value = .text(try text())
+        case UInt8(ascii: "t"): value = try word("true", .boolean(true))
+        case UInt8(ascii: "f"): value = try word("false", .boolean(false))
+        case UInt8(ascii: "n"): throw malformed("no null: a field without a value is left out")
+        default: value = .integer(try integer())
+        }
+        skipWhiteSpace()
+        return value
+    }
+
+    private mutating func array(depth: Int) throws(ServerError) -> CanonicalJSON {
+        var elements: [CanonicalJSON] = []
+        _ = take("[")
+        if take("]") { return .array(elements) }
+        repeat { elements.append(try value(depth: depth + 1)) } while take(",")
+        guard take("]") else { throw malformed("a comma or the end of an array") }
+        return .array(elements)
+    }
+
+    private mutating func object(depth: Int) throws(ServerError) -> CanonicalJSON {
+        var members: [String: CanonicalJSON] = [:]
+        _ = take("{")
+        if take("}") { return .object(members) }
+        repeat {
+            let key = try text()
+            guard ASCIIText.isName(key, 1...64, others: "-_") else {
+                throw malformed("names of fields of ASCII letters, digits, hyphens and underscores")
+            }
+            guard take(":") else { throw malformed("a colon") }
+            let value = try value(depth: depth + 1)
+            guard members.updateValue(value, forKey: String(decoding: key, as: UTF8.self)) == nil else {
+                throw malformed("each field once")
+            }
+        } while take(",")
+        guard take("}") else { throw malformed("a comma or the end of an object") }
+        return .object(members)
+    }
+
+    private mutating func word(_ word: String, _ value: CanonicalJSON) throws(ServerError) -> CanonicalJSON {
+        guard octets[position...].starts(with: word.utf8) else { throw malformed("a value") }
+        position += word.utf8.count
+        return value
+    }
+
+    private mutating func integer() throws(ServerError) -> Int64 {
+        let digits = octets[position...].prefix { octet in
+            octet == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet)
+        }
+        .prefix(18)
+        // A fraction or an exponent behind the digits is no end of a value, and refused there.
+        guard let value = Int64(String(decoding: digits, as: UTF8.self)),
+            value.magnitude <= CanonicalJSON.greatestInteger.magnitude, String(value).utf8.elementsEqual(digits)
+        else { throw malformed("a value; numbers are integers of at most 53 bits") }
+        position += digits.count
+        return value
+    }
+
+    private mutating func text() throws(ServerError) -> [UInt8] {
+        guard next == UInt8(ascii: "\"") else { throw malformed("a text") }
+        position += 1
+        var text: [UInt8] = []
+        while let octet = next {
+            position += 1
+            switch octet {
+            case UInt8(ascii: "\""):
+                guard String(validating: text, as: UTF8.self) != nil else { throw malformed("text in UTF-8") }
+                return text
+            case UInt8(ascii: "\\"): text += try escape()
+            case 0..<0x20: throw malformed("control characters escaped")
+            default: text.append(octet)
+            }
+        }
+        throw malformed("the end of a text")
+    }
+
+    /// What stands behind a backslash (RFC 8259 7).
+    private mutating func escape() throws(ServerError) -> [UInt8] {
+        guard let octet = next else { throw malformed("an escape") }
+        position += 1
+        switch octet {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [octet]
+        case UInt8(ascii: "u"): return Array(String(try scalar()).utf8)
+        default:
+            guard let short = CanonicalJSON.shortEscapes.first(where: { $0.value == octet }) else {
+                throw malformed("an escape of JSON")
+            }
+            return [short.key]
+        }
+    }
+
+    private mutating func scalar() throws(ServerError) -> Unicode.Scalar {
+        let first = try codeUnit()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard first < 0xDC00, octets[position...].starts(with: "\\u".utf8) else { throw malformed("both surrogates") }
+        position += 2
+        let second = try codeUnit()
+        guard (0xDC00...0xDFFF).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+        else { throw malformed("both surrogates") }
+        return scalar
+    }
+
+    private mutating func codeUnit() throws(ServerError) -> UInt32 {
+        let digits = octets[position...].prefix(4)
+        guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+            let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw malformed("four hexadecimal digits") }
+        position += 4
+        return unit
+    }
+
+    private func malformed(_ expected: String) -> ServerError {
+        ServerError(
+            .malformed, of: subject, expected: expected,
+            found: position < octets.count ? "something else at octet \(position)" : "the end")
+    }
+}

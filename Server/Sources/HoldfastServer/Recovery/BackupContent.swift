@@ -1,0 +1,67 @@
+import Crypto
+
+/// Takes a backup apart as it comes, in constant memory.
+struct BackupContent {
+    /// What the backup says about itself.
+    let manifest: BackupManifest
+    /// How many messages were opened.
+    let effort: Int
+
+    /// Reads a backup.
+    /// - Parameters:
+    ///   - key: the recipient's.
+    ///   - secret: the secret of the time of the backup.
+    ///   - source: gives that many octets of the file, or fewer at its end.
+    ///   - manifested: gets the manifest before the database.
+    ///   - database: gets the database, part by part. All of it is to be thrown away if this throws.
+    /// - Throws: ``ServerError``; what the closures throw.
+    init(
+        _ key: BackupPrivateKey, _ secret: SigningSecret,
+        from source: (Int) throws(ServerError) -> [UInt8],
+        manifested: (BackupManifest) throws(ServerError) -> Void = { _ in },
+        database: ([UInt8]) throws(ServerError) -> Void
+    ) throws(ServerError) {
+        let whole = BackupSeal.messageOctets + BackupSeal.tagOctets
+        let first = try source(BackupSeal.greatestHeader)
+        guard let end = Self.headerEnd(first) else { throw BackupSeal.damaged }
+        var reader = try BackupSeal.Reader(Array(first[..<end]), key, secret)
+        var waiting = Array(first[end...])
+        var beginning: [UInt8] = []
+        var manifest: BackupManifest?
+        var hash = SHA256()
+        var size: Int64 = 0
+        var isLast = false
+        repeat {
+            // Whether a message is the last is known only with the one after it.
+            waiting += try source(2 * whole - waiting.count)
+            isLast = waiting.count <= whole
+            var opened = try reader.open(Array(waiting.prefix(whole)), isLast: isLast)
+            waiting.removeFirst(min(whole, waiting.count))
+            if manifest == nil {
+                beginning += opened
+                guard let feed = beginning.firstIndex(of: 0x0A) else {
+                    guard beginning.count <= BackupManifest.greatestOctets else { throw BackupSeal.damaged }
+                    continue
+                }
+                let read = try BackupManifest(Array(beginning[..<feed]))
+                try manifested(read)
+                manifest = read
+                opened = Array(beginning[(feed + 1)...])
+            }
+            size += Int64(opened.count)
+            hash.update(data: opened)
+            try database(opened)
+        } while !isLast
+        guard let manifest, manifest.size == size, manifest.digest.octets == Array(hash.finalize()) else {
+            throw BackupSeal.damaged
+        }
+        self.manifest = manifest
+        effort = reader.effort
+    }
+
+    /// Where the messages begin: after four lines.
+    private static func headerEnd(_ octets: [UInt8]) -> Int? {
+        let feeds = octets.indices.lazy.filter { octets[$0] == 0x0A }.prefix(4)
+        return feeds.count == 4 ? feeds.last.map { $0 + 1 } : nil
+    }
+}

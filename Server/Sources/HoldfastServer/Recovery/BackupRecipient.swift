@@ -1,0 +1,54 @@
+import Crypto
+import Foundation
+import HoldfastSigning
+
+/// Who can read backups: a P-256 key that `holdfastctl keygen` made for this alone. The server has only the public half.
+public struct BackupRecipient: Sendable {
+    let key: P256.KeyAgreement.PublicKey
+
+    /// Reads what `holdfastctl keygen` prints: the Base64 of the uncompressed point.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    public init(printed text: some Collection<UInt8>) throws(ServerError) {
+        guard text.count <= 128, let octets = Base64.decode(text), octets.count == 65,
+            let key = try? P256.KeyAgreement.PublicKey(x963Representation: octets)
+        else {
+            throw ServerError(
+                .invalidValue, of: "recipient", expected: "the public key that holdfastctl keygen printed, in one line",
+                found: "another text", remedy: "Make a key for backups alone with holdfastctl keygen.")
+        }
+        self.key = key
+    }
+
+    fileprivate init(_ key: P256.KeyAgreement.PublicKey) { self.key = key }
+
+    /// Says whose key opens a backup: the SHA-256 of the uncompressed point.
+    public var identity: Digest { Digest(of: key.x963Representation) }
+}
+
+/// The private half, which is kept where the server is not.
+public struct BackupPrivateKey: Sendable {
+    let key: P256.KeyAgreement.PrivateKey
+
+    /// Reads a file that `holdfastctl keygen` wrote.
+    /// - Parameters:
+    ///   - pem: the content of the file.
+    ///   - password: the password of an encrypted key, in UTF-8.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    public init(pem: String, password: [UInt8]? = nil) throws(ServerError) {
+        let plain = try ServerError.translating(.invalidValue, of: "key") { () throws(SigningError) in
+            try SigningKey(pem: pem, password: password).pem
+        }
+        guard let key = try? P256.KeyAgreement.PrivateKey(pemRepresentation: plain) else {
+            throw ServerError(.invalidValue, of: "key", expected: "a P-256 key", found: "another")
+        }
+        self.key = key
+    }
+
+    /// The public half.
+    public var recipient: BackupRecipient { BackupRecipient(key.publicKey) }
+}
+
+extension BackupPrivateKey: CustomStringConvertible {
+    /// Reveals nothing about the key.
+    public var description: String { "a private key" }
+}

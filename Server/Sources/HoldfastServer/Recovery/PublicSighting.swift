@@ -1,0 +1,85 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+import HoldfastSigning
+
+/// What is public at one path, in one place, seen by a server that was restored from a backup.
+enum PublicSighting: Sendable {
+    /// What the backup has.
+    case known
+    /// Older than what the backup has.
+    case older
+    /// What the backup has, signed again later.
+    case renewed(Catalog.StoredDocument)
+    /// Something else that the app's key signed, and that is no older.
+    case newer(Catalog.StoredDocument)
+    /// Something else in a format that nobody signs.
+    case unsigned
+    /// Something that the app's key did not sign, and why not.
+    case foreign(String)
+}
+
+/// Judges what is public by what the backup has of an app.
+struct PublicStateJudge: Sendable {
+    let app: AppName
+    /// The document as the backup has it, by its path.
+    let known: [String: Catalog.StoredDocument]
+    /// The digests of earlier versions.
+    let earlier: Set<Digest>
+    /// What the app publishes; nil if it never did.
+    let content: Content?
+    let fingerprints: Catalog.Key?
+    let trustServer: Catalog.Key?
+    let publicKeys: [Digest: [UInt8]]
+    let now: Int64
+
+    /// - Throws: ``ServerError`` `clock` for what was signed after the time of this machine.
+    func judge(_ octets: [UInt8], at path: String) throws(ServerError) -> PublicSighting {
+        if let known = known[path], !known.isWithdrawn, known.octets == octets { return .known }
+        if earlier.contains(Digest(of: octets)) { return .older }
+        if path.utf8.starts(with: "lists/".utf8) { return list(octets, path) }
+        if path.utf8.starts(with: "trust/".utf8) { return try trustServerDocument(octets, path) }
+        return .unsigned
+    }
+
+    private func document(_ octets: [UInt8], _ path: String, signedAt: Int64, end: Int64) -> Catalog.StoredDocument {
+        Catalog.StoredDocument(
+            app: app, path: path, version: 0, octets: octets, signedAt: signedAt, end: end, isWithdrawn: false)
+    }
+
+    private func list(_ octets: [UInt8], _ path: String) -> PublicSighting {
+        guard let key = fingerprints else { return .foreign("the backup has no key of the app for lists") }
+        do throws(DocumentError) {
+            let list = try FingerprintList(
+                verifying: Data(octets),
+                with: DocumentPublicKey(base64: Base64.encode(key.sealed.publicKey.suffix(65))))
+            let end = list.entries.map { Int64($0.end.timeIntervalSince1970) - 1 }.max() ?? now
+            return .newer(document(octets, path, signedAt: now, end: end))
+        } catch {
+            return .foreign("\(error)")
+        }
+    }
+
+    private func trustServerDocument(_ octets: [UInt8], _ path: String) throws(ServerError) -> PublicSighting {
+        guard let format = content?.formats.first(where: { $0.kind == .trustServer }), let customer = format.customer,
+            let certificate = trustServer?.certificate, let content
+        else { return .foreign("the backup has no trust server of the app") }
+        let status: TrustServerStatus
+        do throws(DocumentError) {
+            status = try TrustServerStatus(
+                of: Data(octets), signedBy: Data(certificate), customer: customer, maximumAge: .seconds(600),
+                at: Date(timeIntervalSince1970: Double(now)))
+        } catch {
+            return .foreign("\(error)")
+        }
+        let time = Int64(status.timestamp.timeIntervalSince1970)
+        guard time <= now else {
+            throw ServerError(.clock, of: path, expected: "a time from \(time) on", found: "\(now)")
+        }
+        guard time >= known[path]?.signedAt ?? 0 else { return .older }
+        let found = document(octets, path, signedAt: time, end: time + DocumentMaker.trustServerLife)
+        let maker = DocumentMaker(content: content, keys: DocumentKeys(), publicKeys: publicKeys)
+        let expected = try? maker.trustServerDraft(of: format, at: time).content
+        return expected == status.signedContent ? .renewed(found) : .newer(found)
+    }
+}

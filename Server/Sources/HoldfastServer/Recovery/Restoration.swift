@@ -1,0 +1,218 @@
+import Foundation
+
+/// The last part of restoring: what is public decides how the server goes on. Everything happens in one transaction.
+///
+/// Versions and generations go on above all that anybody may have seen. What is public and newer stays, and its app signs
+/// nothing before the next publication: what it would sign is older than what its clients have. Changes that were open are
+/// over, since they may have been rejected or published after the backup.
+struct Restoration: Sendable {
+    let id: RandomID
+    let state: PublicState
+    /// The head of the audit that somebody kept elsewhere; nil if nobody did.
+    let known: AuditHead?
+    /// Paths at which something that the app's keys did not sign is no reason to stop.
+    let disregarded: Set<String>
+    let actor: String
+
+    /// No server publishes so often that it comes this far beyond a backup.
+    private static let versionStep: Int64 = 1_000_000
+    private static let generationStep: Int64 = 1_000
+
+    /// How an app goes on.
+    private struct Course {
+        /// What is published from now on, by its path; the version is the one that it has at most until now.
+        var documents: [Catalog.StoredDocument] = []
+        var withheld: [String] = []
+        /// What was no longer published, and is not again.
+        var withdrawn: [String] = []
+        var adopted: [String] = []
+        /// Whether something newer is public.
+        var isOutdated = false
+        /// Whether something shows that nothing newer was.
+        var isProven = false
+    }
+
+    /// - Throws: ``ServerError`` `brokenChain` if the backup is not what the known head belongs to; `invalidSignature` for
+    ///   what no key of the app signed; `constraint` where two places differ.
+    func apply(to catalog: Catalog) async throws(ServerError) -> RestorationReport {
+        try await catalog.transact { step throws(ServerError) in
+            var report = RestorationReport(head: step.ledger.chain.head)
+            report.tokens = step.ledger.tokens.count
+            report.lost = try lost(step)
+            report.approvers = step.ledger.approvers?.index ?? 0
+            try record(.backup(step.ledger.chain.head), &step)
+            var seen: Set<String> = []
+            for app in step.ledger.apps.keys.sorted(by: { "\($0)" < "\($1)" }) {
+                let course = try course(of: app, catalog, step, &seen)
+                try follow(course, app, &step, &report)
+            }
+            for (path, found) in state.found where !seen.contains(path) {
+                report.unknown.append(path)
+                // Nothing else than what the server writes, and no name that fits into no line.
+                guard ASCIIText.isPrintable(path.utf8, 1...512) else { continue }
+                try record(.version(greatest(0, found.version, step), path: path, app: nil), &step)
+            }
+            report.unknown.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            for change in step.ledger.proposals.keys where step.ledger.ended[change] == nil {
+                try step.record(.lapsed, by: actor, ["change": "\(change)", "reason": "a backup was restored"])
+                report.lapsed.append(change)
+            }
+            report.lapsed.sort { $0.octets.lexicographicallyPrecedes($1.octets) }
+            try step.session.run("DELETE FROM token")
+            try step.session.run("UPDATE host SET lease_token = NULL, leased_until = NULL")
+            return report
+        }
+    }
+
+    /// The audit that somebody kept the head of must continue this one, or be the beginning of it.
+    private func lost(_ step: Catalog.Step) throws(ServerError) -> Int64? {
+        guard let known else { return nil }
+        let head = step.ledger.chain.head
+        guard known.count <= head.count else { return known.count - head.count }
+        let row = try step.session.run(
+            "SELECT entry FROM audit WHERE place = $1", [.integer(known.count - 1)]
+        ).first
+        guard let row, Digest(of: try row.octets(0)) == known.digest else {
+            throw ServerError(
+                .brokenChain, of: "backup", expected: "an audit with the head \(known)", found: "another",
+                remedy: "Find out who wrote this backup or this head; restore nothing before that.")
+        }
+        return 0
+    }
+
+    private func record(_ line: Restorations.Line, _ step: inout Catalog.Step) throws(ServerError) {
+        try step.record(.restored, by: actor, line.facts.merging(["id": "\(id)"]) { $1 })
+    }
+
+    private func greatest(_ version: Int64, _ noted: Int64, _ step: Catalog.Step) -> Int64 {
+        // A version takes a transaction, of which there is less than one in a second for long.
+        max(version, noted) + Self.versionStep + max(0, step.now - step.ledger.latestTime)
+    }
+
+    // MARK: What is public of an app
+
+    private func course(
+        of app: AppName, _ catalog: Catalog, _ step: Catalog.Step, _ seen: inout Set<String>
+    ) throws(ServerError) -> Course {
+        var known: [String: Catalog.StoredDocument] = [:]
+        var paths = Set(app.possiblePaths.filter { state.found[$0] != nil })
+        for name in step.ledger.documents.keys where name.app == app {
+            paths.insert(name.name)
+            known[name.name] = try Catalog.newest(name.name, of: app, step.session, step.ledger)
+        }
+        let judge = try judge(app, known, catalog, step)
+        var course = Course()
+        course.isProven = known.isEmpty && step.ledger.generation(of: app) == 0
+        for path in paths.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+            seen.insert(path)
+            try take(path, judge, &course)
+        }
+        return course
+    }
+
+    private func judge(
+        _ app: AppName, _ known: [String: Catalog.StoredDocument], _ catalog: Catalog, _ step: Catalog.Step
+    ) throws(ServerError) -> PublicStateJudge {
+        var earlier: Set<Digest> = []
+        for row in try step.session.run("SELECT octets FROM document WHERE app = $1", [.text("\(app)")]) {
+            earlier.insert(Digest(of: try row.octets(0)))
+        }
+        let content = try step.ledger.publication(of: app).map { publication throws(ServerError) in
+            try Catalog.permit(for: publication, catalog, step.session, step.ledger).content
+        }
+        return PublicStateJudge(
+            app: app, known: known, earlier: earlier, content: content,
+            fingerprints: try Catalog.key(.fingerprints, of: app, catalog.server, step.session, step.ledger),
+            trustServer: try Catalog.key(.trustServer, of: app, catalog.server, step.session, step.ledger),
+            publicKeys: try Catalog.publicKeys(step.session), now: step.now)
+    }
+
+    private func take(_ path: String, _ judge: PublicStateJudge, _ course: inout Course) throws(ServerError) {
+        let known = judge.known[path]
+        var newest: (document: Catalog.StoredDocument, isNewer: Bool)?
+        var isWithheld = false
+        // What other systems read has no time in it: the same file may be of two publications.
+        let proves = ["lists/", "trust/"].contains { path.utf8.starts(with: $0.utf8) } || path.hasSuffix(".pins.json")
+        for (octets, places) in state.found[path]?.documents ?? [] {
+            switch try judge.judge(octets, at: path) {
+            case .known: course.isProven = course.isProven || proves
+            case .older: break
+            case .unsigned: isWithheld = true
+            case .renewed(let document):
+                course.isProven = course.isProven || proves
+                if document.signedAt > newest?.document.signedAt ?? 0 { newest = (document, false) }
+            case .newer(let document):
+                guard newest.map({ !$0.isNewer || $0.document.signedAt != document.signedAt }) ?? true else {
+                    throw ServerError(
+                        .constraint, of: path, expected: "one newer document", found: "another in \(places[0])",
+                        remedy: "Put the right one into all places, or leave the others out, and run restore again.")
+                }
+                if document.signedAt > newest?.document.signedAt ?? 0 { newest = (document, true) }
+            case .foreign(let reason):
+                guard disregarded.contains(path) else {
+                    throw ServerError(
+                        .invalidSignature, of: "\(path) in \(places[0])",
+                        expected: "what a key of the backup signed", found: reason,
+                        remedy:
+                            "If the app got another key after the backup, restore a newer one. Otherwise find out who wrote it, and say --disregard \(path)."
+                    )
+                }
+                isWithheld = true
+            }
+        }
+        // Noted and then not written: something newer was about to be public, and may have been in another place.
+        if newest == nil, (state.found[path]?.version ?? 0) > known?.version ?? 0 { course.isOutdated = true }
+        if let newest {
+            course.documents.append(newest.document)
+            course.isOutdated = course.isOutdated || newest.isNewer
+            if newest.isNewer { course.adopted.append(path) }
+        } else if isWithheld {
+            course.withheld.append(path)
+            course.isOutdated = true
+        } else if known?.isWithdrawn == true {
+            course.withdrawn.append(path)
+        } else if let known {
+            course.documents.append(known)
+        }
+    }
+
+    // MARK: How it goes on
+
+    private func follow(
+        _ course: Course, _ app: AppName, _ step: inout Catalog.Step, _ report: inout RestorationReport
+    ) throws(ServerError) {
+        let before = step.ledger.generation(of: app)
+        let isNothingLost = report.lost == 0 && known == report.head
+        let isHeld = before > 0 && (course.isOutdated || !(course.isProven || isNothingLost))
+        let generation = before + Self.generationStep
+        try record(.app(app, generation: generation, isHeld: isHeld), &step)
+        try step.session.run(
+            "UPDATE app SET generation = $2 WHERE name = $1", [.text("\(app)"), .integer(generation)])
+        for path in course.withheld {
+            try record(.version(greatest(of: path, app, step), path: path, app: app), &step)
+            try Catalog.supersede(path, of: app, step)
+        }
+        for path in course.withdrawn {
+            try record(.version(greatest(of: path, app, step), path: path, app: nil), &step)
+            try Catalog.withdraw(path, of: app, &step)
+        }
+        for document in course.documents {
+            try record(.version(greatest(of: document.path, app, step), path: document.path, app: nil), &step)
+            let name = Ledger.Name(app: app, name: document.path)
+            let next = Catalog.StoredDocument(
+                app: app, path: document.path, version: step.ledger.nextVersion(of: name), octets: document.octets,
+                signedAt: document.signedAt, end: document.end, isWithdrawn: false)
+            try Catalog.insert(next, generation: max(1, generation), step)
+            let version = Ledger.Version(version: next.version, digest: next.digest)
+            try record(.document(version, path: document.path, app: app), &step)
+        }
+        report.adopted += course.adopted
+        report.withheld += course.withheld
+        if isHeld { report.held.append(app) }
+    }
+
+    private func greatest(of path: String, _ app: AppName, _ step: Catalog.Step) -> Int64 {
+        let name = Ledger.Name(app: app, name: path)
+        return greatest(step.ledger.nextVersion(of: name) - 1, state.found[path]?.version ?? 0, step)
+    }
+}

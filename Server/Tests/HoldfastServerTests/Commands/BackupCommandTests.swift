@@ -1,0 +1,162 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("The command's backups")
+struct BackupCommandTests {
+    private typealias Desk = CommandTests.Desk
+
+    /// A server that has published, and the key that its backups are for.
+    private func makeDesk(in folder: URL) async throws -> Desk {
+        let desk = try Desk(in: folder)
+        try desk.makeServer()
+        try await desk.see()
+        let proposed = try desk.run(
+            "change", "propose", "bank", "--data", desk.data, "--format", "list", "--include-seen", "--reason", "first",
+            "--no-proposer")
+        let change = String(proposed.split(separator: "\n")[0].dropFirst("change ".count))
+        for name in ["alice", "bob"] {
+            _ = try desk.run("approve", change, "--data", desk.data, "--key", "\(name).pem", "--yes")
+        }
+        _ = try desk.run("publish", change, "--data", desk.data)
+        let key = SigningKey()
+        try Data(key.pem.utf8).write(to: folder.appending(path: "backup.pem"))
+        try Data("\(key.publicKey.base64)\n".utf8).write(to: folder.appending(path: "backup.pub"))
+        return desk
+    }
+
+    /// The commands of the README's section, as they stand there.
+    private func readme() throws -> [[String]] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "README.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "\n## Backup and restore\n").dropFirst().first)
+        let block = try #require(section.components(separatedBy: "```").dropFirst().first)
+        return block.dropFirst("sh".count).replacing("\\\n", with: " ").split(separator: "\n").map { line in
+            line.split(separator: "#")[0].split(separator: " ").map(String.init)
+        }
+    }
+
+    @Test("Every command of the README's section on backups does what it says")
+    func documented() async throws {
+        try await withFolder { folder in
+            let desk = try await makeDesk(in: folder)
+            let places = [
+                "/srv/pins": desk.data, "/srv/pins/public": desk.data + "/public",
+                "/srv/restored": desk.path("restored"),
+                "/etc/holdfast/secret": desk.path("secret"),
+            ]
+            let expected = [
+                "worth writing down", "every key opens", "the last backup is of the last 24 hours",
+                "The server may start.", "all keys are sealed with a new secret",
+            ]
+            let commands = try readme()
+            #expect(commands.count == expected.count)
+            for (command, words) in zip(commands, expected) {
+                #expect(command.first == "holdfast-server")
+                let output = try desk.run(command.dropFirst().map { places[$0] ?? $0 })
+                #expect(output.contains(words), "\(command): \(output)")
+                // Before the secret that both servers have in one file is another.
+                guard command.contains("/srv/restored") else { continue }
+                #expect(
+                    try desk.run("doctor", "--data", desk.path("restored")).contains(
+                        "all that is published was approved"))
+            }
+            let list = "public/lists/bank.json"
+            #expect(
+                try Data(contentsOf: folder.appending(path: "restored").appending(path: list))
+                    == Data(contentsOf: folder.appending(path: "data").appending(path: list)))
+            #expect(try desk.run("doctor", "--data", desk.data).contains("all that is published was approved"))
+            // A backup of before the change of the secret needs the old one.
+            let check = [
+                "restore", "pins.backup", "--check", "--key", "backup.pem", "--secret", desk.path("new-secret"),
+            ]
+            #expect(try desk.run(check, status: 3).contains("the secret of the time of the backup"))
+        }
+    }
+
+    @Test(
+        "What is wrong is said in words, with its exit code, and the server does not start before a backup is restored")
+    func mistakes() async throws {
+        try await withFolder { folder in
+            let desk = try await makeDesk(in: folder)
+            _ = try desk.run("backup", "--data", desk.data, "--to", "b", "--recipient", "backup.pub")
+            #expect(
+                try desk.run("backup", "--data", desk.data, "--to", "b", "--recipient", "backup.pub", status: 3)
+                    .contains("one that exists"))
+            #expect(
+                try desk.run("backup", "--data", desk.data, "--to", "data/b", "--recipient", "backup.pub", status: 2)
+                    .contains("outside the data folder"))
+            #expect(
+                try desk.run("backup", "--data", desk.data, "--to", "c", "--recipient", "backup.pem", status: 2)
+                    .contains("holdfastctl keygen"))
+            let restore = ["restore", "b", "--key", "backup.pem", "--secret", "secret"]
+            #expect(try desk.run(restore, status: 2).contains("--data"))
+            #expect(try desk.run(restore + ["--data", "new"], status: 2).contains("--no-public-url"))
+            #expect(try desk.run(restore + ["--check", "--data", "new"], status: 2).contains("--check goes"))
+            #expect(
+                try desk.run(restore + ["--data", desk.data, "--no-public-url"], status: 3).contains(
+                    "never overwritten") == false)
+            // Nothing listens there.
+            let away = restore + ["--data", "new", "--public", "data/public", "--public-url", "http://127.0.0.1:1/"]
+            #expect(try desk.run(away, status: 3).contains("Run restore again"))
+            for command in [["status"], ["doctor"], ["renew"], ["app", "list"]] {
+                #expect(try desk.run(command + ["--data", "new"], status: 3).contains("restoring"), "\(command)")
+            }
+            let here = restore + ["--data", "new", "--public", "data/public", "--no-public-url"]
+            #expect(try desk.run(here + ["--head", "x"], status: 2).contains("hexadecimal"))
+            #expect(try desk.run(here).contains("The server may start."))
+            #expect(try desk.run("status", "--data", "new").contains("generation 1001"))
+            let lock = try ServerFolder(URL(filePath: desk.data)).lock()
+            #expect(
+                try desk.run("reseal", "--data", desk.data, "--no-recovery-copy", status: 3).contains("folderInUse"))
+            withExtendedLifetime(lock) {}
+            #expect(try desk.run("reseal", "--data", desk.data, status: 2).contains("--no-recovery-copy"))
+        }
+    }
+
+    @Test("Killed at any moment after its first step, a change of the secret leaves a server that signs with all keys")
+    func killed() async throws {
+        try await withFolder { folder in
+            let desk = try await makeDesk(in: folder)
+            var generator = SeededGenerator(seed: 0x4E5EA1)
+            // How often one can look between the first step and the end tells how long that takes: no clock decides.
+            let whole = try looks(desk, killAfter: nil)
+            #expect(whole > 0)
+            let kills = Int(ProcessInfo.processInfo.environment["HOLDFAST_KILLS"] ?? "") ?? 8
+            for _ in 0..<kills {
+                _ = try looks(desk, killAfter: Int.random(in: 0...whole, using: &generator))
+                let doctor = try desk.run("doctor", "--data", desk.data)
+                #expect(doctor.contains("all that is published was approved"))
+                guard FileManager.default.fileExists(atPath: desk.path("secret.next")) else { continue }
+                let completed = try desk.run("reseal", "--data", desk.data, "--no-recovery-copy")
+                #expect(completed.contains("an earlier change of the secret was completed"))
+                _ = try desk.run("doctor", "--data", desk.data)
+                #expect(!FileManager.default.fileExists(atPath: desk.path("secret.next")))
+            }
+        }
+    }
+
+    /// Changes the secret, and counts how often one can look from the first step on.
+    /// - Parameter limit: after how many looks it is killed; nil to let it end.
+    private func looks(_ desk: Desk, killAfter limit: Int?) throws -> Int {
+        let process = Process()
+        process.executableURL = CommandTests.program
+        process.arguments = ["reseal", "--data", desk.data, "--no-recovery-copy"]
+        process.currentDirectoryURL = desk.folder
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        let next = desk.path("secret.next")
+        try process.run()
+        var count = 0
+        while process.isRunning, limit.map({ count < $0 }) ?? true {
+            if count > 0 || FileManager.default.fileExists(atPath: next) { count += 1 }
+        }
+        if limit != nil { kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+        return count
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import Testing
+
+@testable import HoldfastServer
+
+/// Every command, with a file of a secret in the place of every file that it reads.
+@Suite("No command prints a secret")
+struct CommandSecretLeakTests {
+    private typealias Desk = CommandTests.Desk
+
+    /// Finds eight octets in a row of a secret, as they are, in Base64 and in hexadecimal.
+    private struct Scanner {
+        private var windows: Set<[UInt8]> = []
+
+        mutating func add(_ octets: [UInt8]) {
+            for form in [octets, Array(Base64.encode(octets).utf8), Array(Hex.encode(octets).utf8)] {
+                for start in 0...(form.count - 8) { windows.insert(Array(form[start..<(start + 8)])) }
+            }
+        }
+
+        mutating func add(text: [UInt8]) {
+            for start in 0...(text.count - 8) { windows.insert(Array(text[start..<(start + 8)])) }
+        }
+
+        func finds(in octets: [UInt8]) -> Bool {
+            guard octets.count >= 8 else { return false }
+            return (0...(octets.count - 8)).contains { windows.contains(Array(octets[$0..<($0 + 8)])) }
+        }
+    }
+
+    /// One place of a command where a file is named, with the rest of the line.
+    private struct Place {
+        let arguments: [String]
+        let name: String
+    }
+
+    private struct Dump: Decodable {
+        struct Command: Decodable {
+            let commandName: String
+            let subcommands: [Command]?
+            let arguments: [Argument]?
+        }
+
+        struct Argument: Decodable {
+            struct Name: Decodable { let kind: String, name: String }
+            let kind: String
+            let isOptional: Bool
+            let valueName: String?
+            let names: [Name]?
+        }
+
+        let command: Command
+    }
+
+    /// Every option and argument with a value of every command, from the program's own description of itself.
+    private func places(_ desk: Desk) throws -> [Place] {
+        let text = try desk.run("--experimental-dump-help")
+        let dump = try JSONDecoder().decode(Dump.self, from: Data(text.utf8))
+        var places: [Place] = []
+        func visit(_ command: Dump.Command, _ path: [String]) {
+            let below = (command.subcommands ?? []).filter { $0.commandName != "help" }
+            for next in below { visit(next, path + [next.commandName]) }
+            guard below.isEmpty else { return }
+            let arguments = (command.arguments ?? []).filter { $0.kind != "flag" }
+            for given in arguments.indices {
+                var line = path
+                for (index, argument) in arguments.enumerated() where index == given || !argument.isOptional {
+                    let name = argument.names?.first { $0.kind == "long" }?.name
+                    if let name { line.append("--\(name)") }
+                    line.append(index == given ? "given" : value(name ?? argument.valueName ?? "", desk))
+                }
+                places.append(Place(arguments: line, name: line.joined(separator: " ")))
+            }
+        }
+        visit(dump.command, [])
+        return places
+    }
+
+    private func value(_ name: String, _ desk: Desk) -> String {
+        switch name {
+        case "data": desk.data
+        case "app": "bank"
+        case "host": World.host
+        case "key": "alice.pem"
+        case "secret": "secret"
+        case "number", "to", "generation": "1"
+        case "approver": "alice=alice.pub"
+        case "statement", "genesis": "genesis.txt"
+        case "signature": "alice.sig"
+        case "recipient": "backup.pub"
+        case "backup": "pins.backup"
+        case "output": "new-\(UUID().uuidString)"
+        case "chain", "anchors": "roots.pem"
+        default: String(repeating: "0", count: 32)
+        }
+    }
+
+    @Test("Eight octets of a secret are in no answer and in no new file, whichever file was given")
+    func leaks() async throws {
+        try await withFolder { folder in
+            let desk = try Desk(in: folder)
+            try desk.makeServer()
+            let key = SigningKey()
+            try Data(key.pem.utf8).write(to: folder.appending(path: "backup.pem"))
+            try Data("\(key.publicKey.base64)\n".utf8).write(to: folder.appending(path: "backup.pub"))
+            _ = try desk.run("backup", "--data", desk.data, "--to", "pins.backup", "--recipient", "backup.pub")
+
+            let secret = try Array(Data(contentsOf: folder.appending(path: "secret")))
+            let text = Array(try #require(secret.split(separator: 0x20).last).dropLast())
+            var scanner = Scanner()
+            scanner.add(try #require(Base64.decode(text)))
+            // The number of the private key, and the Base64 of the file that nobody else has.
+            let der = try #require(
+                Base64.decode(Array(key.pem.utf8.split(separator: 0x0A).dropFirst().dropLast().joined())))
+            scanner.add(Array(der[36..<68]))
+            scanner.add(text: Array(Base64.encode(der).utf8)[52..<88].map { $0 })
+            #expect(scanner.finds(in: secret) && scanner.finds(in: Array(key.pem.replacing("\n", with: "").utf8)))
+
+            let known = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
+            let places = try places(desk)
+            #expect(places.count > 60)
+            var generator = SeededGenerator(seed: 0x5EC4E7)
+            let files = [secret, Array(key.pem.utf8)]
+            var answers = 0
+            for (number, place) in places.enumerated() {
+                for (kind, file) in files.enumerated() where mutants > 10_000 || (number + kind) % 2 == 0 {
+                    for copy in [file, mutated(file, &generator), file + file] {
+                        guard mutants > 10_000 || copy == file || number % 4 == 0 else { continue }
+                        let given = folder.appending(path: "given")
+                        try? FileManager.default.removeItem(at: given)
+                        try Data(copy).write(to: given)
+                        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: given.path)
+                        let output = try desk.run(anyStatus: place.arguments)
+                        answers += 1
+                        #expect(!scanner.finds(in: Array(output.utf8)), "\(place.name)")
+                    }
+                }
+            }
+            #expect(answers >= places.count)
+            // What was written, but for copies of what was given.
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where !known.contains(name) {
+                guard name != "given", let data = try? Data(contentsOf: folder.appending(path: name)) else { continue }
+                #expect(!scanner.finds(in: Array(data)), "\(name)")
+            }
+            for case let file as URL in FileManager.default.enumerator(
+                at: URL(filePath: desk.data), includingPropertiesForKeys: nil) ?? .init() where !file.hasDirectoryPath
+            {
+                let octets = try Array(Data(contentsOf: file))
+                #expect(!scanner.finds(in: octets), "\(file.lastPathComponent)")
+            }
+        }
+    }
+}
