@@ -80,22 +80,32 @@ public struct ServerFolder: Sendable {
     /// - Throws: ``ServerError`` `folderInUse`.
     public func lock() throws(ServerError) -> FolderLock { try FolderLock(url.appending(path: "lock")) }
 
-    /// Opens a server. Without its secret it is open all the same, and signs nothing.
-    /// - Throws: ``ServerError``.
-    public func open(clock: any WallClock) async throws(ServerError) -> Open {
+    /// What a server must not read from its database.
+    /// - Throws: ``ServerError`` `notFound` for a folder without a server; `malformed` and others for a file that was
+    ///   changed.
+    @discardableResult
+    public func readConfiguration() throws(ServerError) -> FolderConfiguration {
         guard let octets = try WholeFile.read(configuration, limit: 16 << 10) else {
             throw ServerError(
                 .notFound, of: configuration.path, expected: "the configuration of a server", found: "none",
                 remedy: "Name the folder with --data, or make a server with holdfast-server init.")
         }
-        let configuration = try FolderConfiguration(octets)
+        return try FolderConfiguration(octets)
+    }
+
+    /// Opens a server. Without its secret it is open all the same, and signs nothing.
+    /// - Throws: ``ServerError``.
+    public func open(clock: any WallClock) async throws(ServerError) -> Open {
+        let configuration = try readConfiguration()
         let engine = try SQLiteEngine(database, clock: clock)
         let catalog = try await Catalog(
             engine, server: configuration.server, genesis: configuration.genesis, head: head)
         var secret: SigningSecret?
         var problem: ServerError?
         do throws(ServerError) {
-            secret = try SecretFile(URL(filePath: configuration.secret)).read(outside: url)
+            let read = try SecretFile(URL(filePath: configuration.secret)).read(outside: url)
+            secret = read
+            try await catalog.requireKeys(sealedWith: read)
         } catch {
             problem = error
         }

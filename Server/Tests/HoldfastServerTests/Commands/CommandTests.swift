@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
 import Testing
@@ -9,9 +10,6 @@ import Testing
 /// The program itself, as an operator and approvers use it, on the folder that the library opens as well.
 @Suite("The command")
 struct CommandTests {
-    private static let program = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/debug/holdfast-server")
-
     /// A folder with everything that an operator has before the first command.
     private struct Desk {
         let folder: URL
@@ -44,17 +42,14 @@ struct CommandTests {
         func run(_ arguments: String..., status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws
             -> String
         {
-            let process = Process()
-            process.executableURL = CommandTests.program
-            process.arguments = arguments
-            process.currentDirectoryURL = folder
-            let pipe = Pipe()
-            process.standardOutput = pipe
-            process.standardError = pipe
-            try process.run()
-            let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-            process.waitUntilExit()
-            #expect(process.terminationStatus == status, "\(arguments): \(output)", sourceLocation: sourceLocation)
+            try run(arguments, status: status, sourceLocation: sourceLocation)
+        }
+
+        func run(_ arguments: [String], status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws
+            -> String
+        {
+            let (found, output) = try ServerProgram.run(arguments, in: folder)
+            #expect(found == status, "\(arguments): \(output)", sourceLocation: sourceLocation)
             return output
         }
 
@@ -164,6 +159,47 @@ struct CommandTests {
             // The secret is lost.
             try FileManager.default.removeItem(atPath: desk.path("secret"))
             #expect(try desk.run("doctor", "--data", desk.data, status: 1).contains("fault"))
+        }
+    }
+
+    @Test("The demo shows a whole server on loopback, and each step of it goes as it must")
+    func demo() async throws {
+        try await withFolder { folder in
+            let output = try Desk(in: folder).run("demo")
+            #expect(output.contains("Everything went as it should"))
+            #expect(!output.contains("FAILED"))
+            for client in ["list", "challenge", "trust-server certificates", "trust-server keys", "pin file"] {
+                #expect(output.contains("the next certificate: \(client) gets in"))
+            }
+        }
+    }
+
+    @Test("host see says what each address shows now: what is announced is known, and another key is an alarm")
+    func see() async throws {
+        try await withFolder { folder in
+            let desk = try Desk(in: folder)
+            try desk.makeServer()
+            try await withLoopbackTLSServer(serving: desk.next) { server in
+                _ = try desk.run(
+                    "host", "add", "bank", World.host, "--port", "\(server.port)", "--dial", "127.0.0.1", "--data",
+                    desk.data)
+                func see(_ arguments: String..., status: Int32 = 0) throws -> String {
+                    try desk.run(["host", "see", "bank", "--data", desk.data] + arguments, status: status)
+                }
+                // The name resolves to nothing on this machine, and loopback is nobody's to ask for.
+                #expect(try see(status: 1).contains("\(World.host):\(server.port)\n  "))
+                let label = "\(World.host):\(server.port)"
+                _ = try desk.run(
+                    "next", "chain", "bank", label, "--data", desk.data, "--chain", "next.pem", "--from",
+                    desk.clock.now.formatted(.iso8601))
+                let known = try see("--allow", "127.0.0.0/8", status: 1)
+                #expect(known.contains("127.0.0.1:\(server.port)  known key"), "\(known)")
+                try server.serve(desk.shown)
+                let alarm = try see("--allow", "127.0.0.0/8", status: 1)
+                #expect(alarm.contains("unannounced key") && alarm.contains("ALARM"), "\(alarm)")
+                #expect(try !see("--allow", "127.0.0.0/8", status: 1).contains("ALARM"))
+                #expect(try see("--allow", "127.0.0.1/33", status: 2).contains("10.0.0.0/8"))
+            }
         }
     }
 }
