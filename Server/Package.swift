@@ -23,6 +23,8 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 func nio(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-nio") }
 
+let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -39,6 +41,7 @@ let package = Package(
     dependencies: [
         .package(name: "holdfast", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -53,8 +56,9 @@ let package = Package(
             name: "HoldfastServer",
             dependencies: [
                 holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastProbe"), crypto, cryptoExtras, hummingbirdCore, logging, serviceLifecycle,
-                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, "CSQLite", "CZlib",
+                holdfast("HoldfastProbe"), crypto, cryptoExtras, configuration, hummingbirdCore, logging,
+                serviceLifecycle, unixSignals, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, "CSQLite",
+                "CZlib",
             ],
             resources: [
                 .embedInCode("Administration/openapi.yaml"),
@@ -66,6 +70,7 @@ let package = Package(
             name: "holdfast-server",
             dependencies: [
                 "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
+                holdfast("HoldfastProbe"), holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -21,7 +21,8 @@ struct ServerCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            GenesisCommand.self, SignCommand.self, InitCommand.self, ApproversCommand.self, AppCommand.self,
+            ServeCommand.self, DemoCommand.self, GenesisCommand.self, SignCommand.self, InitCommand.self,
+            ApproversCommand.self, AppCommand.self,
             HostCommand.self, NextCommand.self, ChangeCommand.self, ApproveCommand.self, RejectCommand.self,
             PublishCommand.self, RenewCommand.self, RevertCommand.self, StatusCommand.self, DoctorCommand.self,
             TokenCommand.self,

@@ -120,6 +120,19 @@ extension Catalog {
         }
     }
 
+    /// Says whether a secret is the one that the keys which sign now were sealed with.
+    /// - Throws: ``ServerError`` `sealedKey` naming a key that it does not open.
+    func requireKeys(sealedWith secret: SigningSecret) async throws(ServerError) {
+        try await look { [server] session, ledger throws(ServerError) in
+            for name in ledger.keys.keys {
+                guard let purpose = SealedKey.Purpose(octets: name.name.utf8),
+                    let key = try Self.key(purpose, of: name.app, server, session, ledger)
+                else { continue }
+                _ = try key.sealed.opened(with: secret)
+            }
+        }
+    }
+
     static func key(
         _ purpose: SealedKey.Purpose, of app: AppName, _ server: RandomID, _ session: any StorageSession,
         _ ledger: Ledger

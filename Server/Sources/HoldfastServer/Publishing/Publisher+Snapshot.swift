@@ -57,8 +57,14 @@ extension Publisher {
         let app = permit.content.app
         guard let stored = try Catalog.key(.fingerprints, of: app, catalog.server, session, ledger) else { return nil }
         let sealed = SealedKeys(app: app, fingerprints: stored, trustServer: nil)
-        let keys = try (ledger.isHeld(app) ? nil : secret).map { secret throws(ServerError) in
-            try DocumentKeys(opening: sealed, with: secret, for: permit)
+        var keys: DocumentKeys?
+        do throws(ServerError) {
+            keys = try (ledger.isHeld(app) ? nil : secret).map { secret throws(ServerError) in
+                try DocumentKeys(opening: sealed, with: secret, for: permit)
+            }
+        } catch {
+            // With another secret challenges are not answered; documents that were signed are served all the same.
+            guard error.code == .sealedKey else { throw error }
         }
         return PublishedSnapshot.App(
             generation: ledger.generation(of: app), content: permit.content,

@@ -88,6 +88,19 @@ public struct ServerFolder: Sendable {
     /// - Throws: ``ServerError`` `folderInUse`.
     public func lock() throws(ServerError) -> FolderLock { try FolderLock(url.appending(path: "lock")) }
 
+    /// What a server must not read from its database.
+    /// - Throws: ``ServerError`` `notFound` for a folder without a server; `malformed` and others for a file that was
+    ///   changed.
+    @discardableResult
+    public func readConfiguration() throws(ServerError) -> FolderConfiguration {
+        guard let octets = try WholeFile.read(configuration, limit: 16 << 10) else {
+            throw ServerError(
+                .notFound, of: configuration.path, expected: "the configuration of a server", found: "none",
+                remedy: "Name the folder with --data, or make a server with holdfast-server init.")
+        }
+        return try FolderConfiguration(octets)
+    }
+
     /// Opens a server. Without its secret it is open all the same, and signs nothing.
     /// - Throws: ``ServerError``; `restoring` for a backup that was not restored to its end: nothing is signed, served or
     ///   written before all that is public was read.
@@ -100,19 +113,16 @@ public struct ServerFolder: Sendable {
 
     /// Opens a server that may be in the middle of a restoration.
     func openAnyway(clock: any WallClock) async throws(ServerError) -> Open {
-        guard let octets = try WholeFile.read(configuration, limit: 16 << 10) else {
-            throw ServerError(
-                .notFound, of: configuration.path, expected: "the configuration of a server", found: "none",
-                remedy: "Name the folder with --data, or make a server with holdfast-server init.")
-        }
-        let configuration = try FolderConfiguration(octets)
+        let configuration = try readConfiguration()
         let engine = try SQLiteEngine(database, clock: clock)
         let catalog = try await Catalog(
             engine, server: configuration.server, genesis: configuration.genesis, head: head)
         var secret: SigningSecret?
         var problem: ServerError?
         do throws(ServerError) {
-            secret = try self.secret(SecretFile(URL(filePath: configuration.secret)), catalog.ledger)
+            let read = try self.secret(SecretFile(URL(filePath: configuration.secret)), catalog.ledger)
+            secret = read
+            try await catalog.requireKeys(sealedWith: read)
         } catch {
             problem = error
         }

@@ -9,6 +9,7 @@ import ServiceLifecycle
 /// under way are finished.
 struct HTTPListener: Service {
     private let service: any Service
+    private let place: String
 
     /// - Parameters:
     ///   - settings: where to listen, and what clients get.
@@ -25,13 +26,26 @@ struct HTTPListener: Service {
         onListening: @escaping @Sendable (SocketAddress?) async -> Void
     ) {
         let table = ConnectionTable(settings.limits, counters)
+        place =
+            settings.host.utf8.contains(UInt8(ascii: ":"))
+            ? "[\(settings.host)]:\(settings.port)" : "\(settings.host):\(settings.port)"
         service = ListenerChannel(responder: responder, refusal: refusal, settings: settings, table: table).server(
             configuration: ServerConfiguration(address: .hostname(settings.host, port: settings.port), backlog: 1_024),
             onServerRunning: { await onListening($0.localAddress) }, eventLoopGroup: group, logger: logger)
     }
 
     /// Listens until the task is cancelled or asked to stop.
-    func run() async throws { try await service.run() }
+    /// - Throws: ``ServerError`` `invalidValue` if it cannot listen there.
+    func run() async throws {
+        do {
+            try await service.run()
+        } catch let error as IOError {
+            throw ServerError(
+                .invalidValue, of: place, expected: "an address of this machine that is free",
+                found: SystemText.of(error.errnoCode),
+                remedy: "Stop the program that listens there, or choose another address or port.")
+        }
+    }
 }
 
 /// How connections are set up.

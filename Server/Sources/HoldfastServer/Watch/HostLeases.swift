@@ -36,15 +36,42 @@ public struct HostLeases: Sendable {
                 WHERE next_poll_at <= {now} AND (leased_until IS NULL OR leased_until < {now}) \
                 ORDER BY next_poll_at, id LIMIT $3 {lock} {skip}) RETURNING id, app, name, port
                 """, [.octets(token.octets), .integer(span), .integer(limit)])
-            var leases: [Lease] = []
-            for row in rows {
-                leases.append(
-                    Lease(
-                        id: try row.integer(0), app: try row.text(1) { AppName(octets: $0) }, name: try row.text(2),
-                        port: try row.integer(3), token: token))
-            }
-            return leases
+            return try Self.leases(rows, token)
         }
+    }
+
+    /// Takes the hosts of an app, due or not, in the order in which they were added.
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - after: the row of the last host of the page before; 0 for the first page.
+    ///   - limit: how many at most.
+    ///   - span: for how many seconds.
+    ///   - token: a new one for each call.
+    /// - Returns: the hosts that nobody else has right now.
+    /// - Throws: ``ServerError`` of the database.
+    func take(
+        of app: AppName, after: Int64, _ limit: Int64, for span: Int64, token: RandomID
+    ) async throws(ServerError) -> [Lease] {
+        try await engine.write { session throws(ServerError) in
+            let rows = try session.run(
+                """
+                UPDATE host SET lease_token = $1, leased_until = {now} + $2 WHERE id IN (SELECT id FROM host \
+                WHERE app = $3 AND id > $4 AND (leased_until IS NULL OR leased_until < {now}) \
+                ORDER BY id LIMIT $5 {lock} {skip}) RETURNING id, app, name, port
+                """, [.octets(token.octets), .integer(span), .text("\(app)"), .integer(after), .integer(limit)])
+            return try Self.leases(rows, token)
+        }
+    }
+
+    private static func leases(_ rows: [StorageRow], _ token: RandomID) throws(ServerError) -> [Lease] {
+        var leases: [Lease] = []
+        for row in rows {
+            leases.append(
+                Lease(
+                    id: try row.integer(0), app: try row.text(1) { AppName(octets: $0) }, name: try row.text(2),
+                    port: try row.integer(3), token: token))
+        }
+        return leases
     }
 
     /// Gives a host back, with what was seen of it.

@@ -84,7 +84,37 @@ public struct Watcher: Service {
     /// - Throws: ``ServerError`` of the database, after all looks have ended, if none could be written down.
     public func round(using generator: inout some RandomNumberGenerator) async throws(ServerError) -> [Report] {
         let token = RandomID(using: &generator)
-        let taken = try await leases.take(Int64(max(1, settings.hostsAtOnce)), for: Self.lease, token: token)
+        return try await look(
+            at: try await leases.take(hostsAtOnce, for: Self.lease, token: token), using: &generator)
+    }
+
+    /// Looks at all hosts of an app now, due or not.
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - generator: where chance comes from.
+    /// - Returns: a report for each host that no other process looks at right now.
+    /// - Throws: ``ServerError`` `notFound` for an app that does not exist; of the database.
+    public func look(
+        at app: AppName, using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> [Report] {
+        _ = try await catalog.app(app)
+        var reports: [Report] = []
+        var last: Int64 = 0
+        while true {
+            let token = RandomID(using: &generator)
+            let taken = try await leases.take(
+                of: app, after: last, hostsAtOnce, for: Self.lease, token: token)
+            guard let end = taken.map(\.id).max() else { return reports }
+            last = end
+            reports += try await look(at: taken, using: &generator)
+        }
+    }
+
+    private var hostsAtOnce: Int64 { Int64(max(1, settings.hostsAtOnce)) }
+
+    private func look(
+        at taken: [HostLeases.Lease], using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> [Report] {
         let due = taken.map { ($0, settings.schedule.next(after: 0, using: &generator)) }
         let results = await withTaskGroup(of: Result<Report, ServerError>.self) { group in
             for (lease, delay) in due {

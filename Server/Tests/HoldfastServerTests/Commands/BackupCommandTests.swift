@@ -144,7 +144,7 @@ struct BackupCommandTests {
     /// - Parameter limit: after how many looks it is killed; nil to let it end.
     private func looks(_ desk: Desk, killAfter limit: Int?) throws -> Int {
         let process = Process()
-        process.executableURL = CommandTests.program
+        process.executableURL = ServerProgram.url
         process.arguments = ["reseal", "--data", desk.data, "--no-recovery-copy"]
         process.currentDirectoryURL = desk.folder
         process.standardOutput = FileHandle.nullDevice

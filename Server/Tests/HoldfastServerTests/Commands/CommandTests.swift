@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
 import Testing
@@ -9,9 +10,6 @@ import Testing
 /// The program itself, as an operator and approvers use it, on the folder that the library opens as well.
 @Suite("The command")
 struct CommandTests {
-    static let program = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/debug/holdfast-server")
-
     /// A folder with everything that an operator has before the first command.
     struct Desk {
         let folder: URL
@@ -51,31 +49,16 @@ struct CommandTests {
         func run(_ arguments: [String], status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws
             -> String
         {
-            let (found, output) = try exit(of: arguments)
+            let (found, output) = try ServerProgram.run(arguments, in: folder)
             #expect(found == status, "\(arguments): \(output)", sourceLocation: sourceLocation)
             return output
         }
 
         /// Runs the program, which must end by itself.
         func run(anyStatus arguments: [String]) throws -> String {
-            let (status, output) = try exit(of: arguments)
+            let (status, output) = try ServerProgram.run(arguments, in: folder)
             #expect((0...3).contains(status), "\(arguments): \(output)")
             return output
-        }
-
-        private func exit(of arguments: [String]) throws -> (status: Int32, output: String) {
-            let process = Process()
-            process.executableURL = CommandTests.program
-            process.arguments = arguments
-            process.currentDirectoryURL = folder
-            let pipe = Pipe()
-            process.standardOutput = pipe
-            process.standardError = pipe
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
-            let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-            process.waitUntilExit()
-            return (process.terminationStatus, output)
         }
 
         func makeServer() throws {
@@ -184,6 +167,47 @@ struct CommandTests {
             // The secret is lost.
             try FileManager.default.removeItem(atPath: desk.path("secret"))
             #expect(try desk.run("doctor", "--data", desk.data, status: 1).contains("fault"))
+        }
+    }
+
+    @Test("The demo shows a whole server on loopback, and each step of it goes as it must")
+    func demo() async throws {
+        try await withFolder { folder in
+            let output = try Desk(in: folder).run("demo")
+            #expect(output.contains("Everything went as it should"))
+            #expect(!output.contains("FAILED"))
+            for client in ["list", "challenge", "trust-server certificates", "trust-server keys", "pin file"] {
+                #expect(output.contains("the next certificate: \(client) gets in"))
+            }
+        }
+    }
+
+    @Test("host see says what each address shows now: what is announced is known, and another key is an alarm")
+    func see() async throws {
+        try await withFolder { folder in
+            let desk = try Desk(in: folder)
+            try desk.makeServer()
+            try await withLoopbackTLSServer(serving: desk.next) { server in
+                _ = try desk.run(
+                    "host", "add", "bank", World.host, "--port", "\(server.port)", "--dial", "127.0.0.1", "--data",
+                    desk.data)
+                func see(_ arguments: String..., status: Int32 = 0) throws -> String {
+                    try desk.run(["host", "see", "bank", "--data", desk.data] + arguments, status: status)
+                }
+                // The name resolves to nothing on this machine, and loopback is nobody's to ask for.
+                #expect(try see(status: 1).contains("\(World.host):\(server.port)\n  "))
+                let label = "\(World.host):\(server.port)"
+                _ = try desk.run(
+                    "next", "chain", "bank", label, "--data", desk.data, "--chain", "next.pem", "--from",
+                    desk.clock.now.formatted(.iso8601))
+                let known = try see("--allow", "127.0.0.0/8", status: 1)
+                #expect(known.contains("127.0.0.1:\(server.port)  known key"), "\(known)")
+                try server.serve(desk.shown)
+                let alarm = try see("--allow", "127.0.0.0/8", status: 1)
+                #expect(alarm.contains("unannounced key") && alarm.contains("ALARM"), "\(alarm)")
+                #expect(try !see("--allow", "127.0.0.0/8", status: 1).contains("ALARM"))
+                #expect(try see("--allow", "127.0.0.1/33", status: 2).contains("10.0.0.0/8"))
+            }
         }
     }
 }

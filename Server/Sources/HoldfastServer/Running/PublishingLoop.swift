@@ -1,0 +1,142 @@
+import Holdfast
+import Logging
+import ServiceLifecycle
+
+/// What a server does by itself: it follows what commands write, signs again what has to be, and writes what waits to the
+/// folder. What fails is logged and tried again; what was served before is served meanwhile.
+struct PublishingLoop: Service {
+    private let publisher: Publisher
+    private let time: SigningTime
+    private let identities: [TLSIdentity]
+    private let logger: Logger
+
+    /// How often it looks for what others wrote.
+    private static let step: Duration = .seconds(1)
+    /// How often the folder is tried.
+    private static let delivery: Duration = .seconds(5)
+    /// How often trust-server documents are signed again: twice in the time after which an outlook calls rounds stopped.
+    private static let round: Duration = .seconds(OutlookMaker.round / 2)
+    /// How soon a round that failed is tried again.
+    private static let retry: Duration = .seconds(10)
+    /// How often certificates are read again, and what is served is made anew, although nobody wrote: entries expire.
+    private static let refreshing: Duration = .seconds(60)
+
+    /// - Parameters:
+    ///   - publisher: what it works with.
+    ///   - time: when something may be signed.
+    ///   - identities: the certificates of listeners, which are read again when they were renewed.
+    ///   - logger: for what failed, and for each round with the head of the audit.
+    init(_ publisher: Publisher, at time: SigningTime, renewing identities: [TLSIdentity], logger: Logger) {
+        self.publisher = publisher
+        self.time = time
+        self.identities = identities
+        self.logger = logger
+    }
+
+    /// When things were done last.
+    private struct State {
+        var nextRound: ContinuousClock.Instant
+        var nextDelivery: ContinuousClock.Instant
+        var nextRefresh: ContinuousClock.Instant
+        var seen: Int64
+        var generations: [AppName: Int64] = [:]
+        var troubles: Troubles
+    }
+
+    /// Works until the task is cancelled or asked to stop.
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            let now = ContinuousClock.now
+            var state = State(
+                nextRound: now, nextDelivery: now, nextRefresh: now, seen: publisher.live.current.sequence,
+                troubles: Troubles(logger))
+            while !Task.isCancelled {
+                await step(&state)
+                try? await Task.sleep(for: Self.step)
+            }
+        }
+    }
+
+    private func step(_ state: inout State) async {
+        let now = ContinuousClock.now
+        await follow(&state, now)
+        if now >= state.nextRound { await renew(&state, now) }
+        guard now >= state.nextDelivery else { return }
+        state.nextDelivery = now + Self.delivery
+        await attempt("writing to the folder", &state, now) { _ throws(ServerError) in
+            try await publisher.deliver().problems
+        }
+    }
+
+    private func follow(_ state: inout State, _ now: ContinuousClock.Instant) async {
+        var count = state.seen
+        await attempt("reading the database", &state, now) { _ throws(ServerError) in
+            count = try await publisher.catalog.look { _, ledger throws(ServerError) in ledger.chain.head.count }
+            return []
+        }
+        let isDue = now >= state.nextRefresh
+        guard count != state.seen || isDue else { return }
+        if isDue { renewIdentities(&state, now) }
+        await attempt("reading what is published", &state, now) { state throws(ServerError) in
+            let snapshot = try await publisher.refresh()
+            state.seen = snapshot.sequence
+            state.nextRefresh = now + Self.refreshing
+            announce(&state)
+            return snapshot.problems
+        }
+    }
+
+    private func announce(_ state: inout State) {
+        let ledger = publisher.catalog.ledger
+        for app in publisher.catalog.apps {
+            let generation = ledger.generation(of: app)
+            if generation > 0, state.generations.updateValue(generation, forKey: app) != generation {
+                logger.info("serving \(app): generation \(generation)")
+            }
+        }
+    }
+
+    private func renew(_ state: inout State, _ now: ContinuousClock.Instant) async {
+        state.nextRound = now + Self.retry
+        await attempt("signing again", &state, now) { state throws(ServerError) in
+            if let problem = time.problem { throw problem }
+            let round = try await publisher.renew()
+            for words in round.settled { logger.info("\(words)") }
+            if !round.signed.isEmpty {
+                let paths = round.signed.joined(separator: ", ")
+                logger.info("signed again: \(paths); head \(publisher.catalog.ledger.chain.head)")
+            }
+            if round.problems.isEmpty { state.nextRound = now + Self.round }
+            return round.problems
+        }
+    }
+
+    private func renewIdentities(_ state: inout State, _ now: ContinuousClock.Instant) {
+        for identity in identities {
+            do throws(ServerError) {
+                try identity.reload()
+                state.troubles.end("reading a certificate again")
+            } catch {
+                state.troubles.note("reading a certificate again", "\(error)", at: now)
+            }
+        }
+    }
+
+    /// Does something that may fail as a whole, or leave problems.
+    private func attempt(
+        _ subject: String, _ state: inout State, _ now: ContinuousClock.Instant,
+        _ body: (inout State) async throws(ServerError) -> [String]
+    ) async {
+        let problems: [String]
+        do throws(ServerError) {
+            problems = try await body(&state)
+        } catch {
+            problems = ["\(error)"]
+        }
+        if problems.isEmpty {
+            state.troubles.end(subject)
+        } else {
+            state.troubles.note(subject, problems.prefix(4).joined(separator: "; "), at: now)
+        }
+    }
+}

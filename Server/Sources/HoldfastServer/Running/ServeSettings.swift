@@ -1,0 +1,227 @@
+import Configuration
+public import Foundation
+import Holdfast
+public import HoldfastProbe
+
+/// What `serve` is told: flags, then variables of the environment, then a file; the first that says something counts.
+///
+/// A value is a text wherever it stands, and a list has commas between its parts. Names are those of the flags; the
+/// variable of `admin-listen` is `HOLDFAST_SERVER_ADMIN_LISTEN`.
+public struct ServeSettings: Sendable {
+    /// The names of what can be set.
+    public enum Name: String, Sendable, Hashable, CaseIterable {
+        /// The address and port for apps.
+        case listen
+        /// The blocks of the proxies whose word about a client's address counts.
+        case behindProxy = "behind-proxy"
+        /// The certificates for apps, PEM.
+        case tlsCertificate = "tls-certificate"
+        /// Their private key, PEM.
+        case tlsKey = "tls-key"
+        /// The address and port for people and their tools.
+        case adminListen = "admin-listen"
+        /// The certificates for people and their tools, PEM.
+        case adminTLSCertificate = "admin-tls-certificate"
+        /// Their private key, PEM.
+        case adminTLSKey = "admin-tls-key"
+        /// Whether hosts are watched.
+        case watch
+        /// The blocks of addresses that may be watched although they are not of the public Internet.
+        case allow
+        /// From where hosts are seen.
+        case vantage
+    }
+
+    /// What apps talk to.
+    public let listen: ListenerSettings
+    /// What people and their tools talk to.
+    public let adminListen: ListenerSettings
+    /// Whether hosts are watched.
+    public let watches: Bool
+    /// The blocks of addresses that may be watched although they are not of the public Internet.
+    public let allowed: [AddressBlock]
+    /// From where hosts are seen.
+    public let vantage: String
+
+    private static let prefix = "HOLDFAST_SERVER_"
+    private static let greatestFile = 64 << 10
+
+    /// Reads the settings.
+    /// - Parameters:
+    ///   - flags: what the command line says.
+    ///   - environment: the variables; others than those of this program are not looked at.
+    ///   - file: a file with a JSON object; nil for none.
+    /// - Throws: ``ServerError`` `invalidValue` or `file`, naming what is wrong, what was expected, and what to do. Nothing
+    ///   is taken from settings of which one is wrong.
+    public init(flags: [Name: String], environment: [String: String], file: URL?) async throws(ServerError) {
+        try Self.requireKnown(environment)
+        func key(_ name: Name) -> AbsoluteConfigKey { AbsoluteConfigKey([name.rawValue]) }
+        func layer(_ values: [Name: String]) -> InMemoryProvider {
+            InMemoryProvider(
+                values: Dictionary(
+                    uniqueKeysWithValues: values.map { (key($0), ConfigValue(.string($1), isSecret: false)) }))
+        }
+        let reader = ConfigReader(providers: [
+            layer(flags),
+            EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: ["holdfast", "server"]),
+            layer(try file.map(Self.read) ?? [:]),
+        ])
+        func text(_ name: Name) -> String? { reader.string(forKey: ConfigKey([name.rawValue])) }
+        listen = try Self.listener(
+            text(.listen) ?? "127.0.0.1:8080", .listen, proxies: try Self.blocks(text(.behindProxy), .behindProxy),
+            try Self.identity((text(.tlsCertificate), .tlsCertificate), (text(.tlsKey), .tlsKey)))
+        adminListen = try Self.listener(
+            text(.adminListen) ?? "127.0.0.1:8081", .adminListen, proxies: [],
+            try Self.identity((text(.adminTLSCertificate), .adminTLSCertificate), (text(.adminTLSKey), .adminTLSKey)))
+        switch text(.watch) {
+        case "true", nil: watches = true
+        case "false": watches = false
+        default: throw ServerError(.invalidValue, of: "watch", expected: "true or false", found: "another text")
+        }
+        allowed = try Self.blocks(text(.allow), .allow)
+        vantage = text(.vantage) ?? "server"
+        guard ASCIIText.isName(vantage.utf8, 1...64, others: ".-_") else {
+            throw ServerError(
+                .invalidValue, of: "vantage", expected: "1 to 64 letters, digits, periods, hyphens and underscores",
+                found: "another text")
+        }
+    }
+
+    // MARK: Where values come from
+
+    /// A variable with a slip in its name would leave an operator believing that it counts.
+    private static func requireKnown(_ environment: [String: String]) throws(ServerError) {
+        let known = Name.allCases.map(variable)
+        let unknown = environment.keys.filter { name in
+            name.utf8.starts(with: prefix.utf8) && !known.contains { $0.utf8.elementsEqual(name.utf8) }
+        }
+        guard let name = unknown.min(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) else { return }
+        throw ServerError(
+            .invalidValue, of: "environment", expected: "one of \(known.joined(separator: ", "))",
+            found: String(name.prefix(128)), remedy: "Correct the name of the variable, or remove it.")
+    }
+
+    private static func variable(_ name: Name) -> String {
+        prefix + name.rawValue.uppercased().replacing("-", with: "_")
+    }
+
+    /// A value of the file, as a text.
+    private enum FileValue: Decodable {
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let flag = try? container.decode(Bool.self) {
+                self = .text("\(flag)")
+            } else if let list = try? container.decode([String].self) {
+                self = .text(list.joined(separator: ","))
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+    }
+
+    private static func read(_ file: URL) throws(ServerError) -> [Name: String] {
+        guard let octets = try WholeFile.read(file, limit: greatestFile) else {
+            throw ServerError(
+                .file, of: file.path, expected: "a file with settings", found: "none",
+                remedy: "Name an existing file with --config, or leave it out.")
+        }
+        let object: [String: FileValue]
+        do {
+            object = try JSONDecoder().decode([String: FileValue].self, from: Data(octets))
+        } catch {
+            let place = (error as? DecodingError).flatMap(Self.place)
+            throw ServerError(
+                .invalidValue, of: place.map { "\(file.path): \($0)" } ?? file.path,
+                expected: "an object of texts, lists of texts, true and false", found: "something else",
+                remedy: "Write it such as {\"listen\": \"127.0.0.1:8080\", \"allow\": [\"10.0.0.0/8\"]}.")
+        }
+        var values: [Name: String] = [:]
+        for (text, value) in object {
+            guard let name = Name.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text.utf8) }) else {
+                throw ServerError(
+                    .invalidValue, of: file.path,
+                    expected: "one of \(Name.allCases.map(\.rawValue).joined(separator: ", "))",
+                    found: String(text.prefix(128)), remedy: "Correct the name of the setting, or remove it.")
+            }
+            if case .text(let text) = value { values[name] = text }
+        }
+        return values
+    }
+
+    private static func place(_ error: DecodingError) -> String? {
+        switch error {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+            .dataCorrupted(let context):
+            context.codingPath.first.map { String($0.stringValue.prefix(128)) }
+        @unknown default: nil
+        }
+    }
+
+    // MARK: What values mean
+
+    private static func listener(
+        _ text: String, _ name: Name, proxies: [AddressBlock], _ identity: TLSIdentity?
+    ) throws(ServerError) -> ListenerSettings {
+        // The port is what follows the last colon: an IPv6 address stands in brackets.
+        let parts = text.utf8.count <= 64 ? text.split(separator: ":", omittingEmptySubsequences: false) : []
+        let host = parts.dropLast().joined(separator: ":")
+        let isBracketed = host.utf8.first == UInt8(ascii: "[") && host.utf8.last == UInt8(ascii: "]")
+        guard parts.count >= 2, parts.count == 2 || isBracketed, let number = parts.last?.utf8,
+            (1...5).contains(number.count), let port = LineReader.number(Array(number)[...])
+        else {
+            throw ServerError(
+                .invalidValue, of: name.rawValue, expected: "ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080",
+                found: "another text of \(text.utf8.count) octets")
+        }
+        do throws(ServerError) {
+            return try ListenerSettings(
+                host: isBracketed ? String(host.dropFirst().dropLast()) : host, port: Int(port),
+                proxies: TrustedProxies(proxies), identity: identity)
+        } catch {
+            // Only apps are spoken to behind a proxy.
+            let remedy =
+                name == .listen
+                ? error.remedy
+                : "Listen on loopback, or give --\(Name.adminTLSCertificate.rawValue) and --\(Name.adminTLSKey.rawValue)."
+            throw ServerError(
+                error.code, of: name.rawValue, expected: error.expected, found: error.found, remedy: remedy)
+        }
+    }
+
+    private static func blocks(_ text: String?, _ name: Name) throws(ServerError) -> [AddressBlock] {
+        guard let text, !text.isEmpty else { return [] }
+        var blocks: [AddressBlock] = []
+        for part in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let block = part.filter { $0 != 0x20 }
+            guard ASCIIText.isPrintable(block, 1...64),
+                let read = try? AddressBlock(String(decoding: block, as: UTF8.self))
+            else {
+                throw ServerError(
+                    .invalidValue, of: name.rawValue,
+                    expected: "blocks of addresses such as 10.0.0.0/8, with commas between them",
+                    found: "another text of \(block.count) octets")
+            }
+            blocks.append(read)
+        }
+        return blocks
+    }
+
+    private static func identity(
+        _ certificate: (path: String?, name: Name), _ key: (path: String?, name: Name)
+    ) throws(ServerError) -> TLSIdentity? {
+        switch (certificate.path, key.path) {
+        case (let chain?, let key?): return try TLSIdentity(certificates: URL(filePath: chain), key: URL(filePath: key))
+        case (nil, nil): return nil
+        case (nil, _): throw missing(certificate.name, beside: key.name)
+        case (_, nil): throw missing(key.name, beside: certificate.name)
+        }
+    }
+
+    private static func missing(_ name: Name, beside other: Name) -> ServerError {
+        ServerError(
+            .invalidValue, of: name.rawValue, expected: "a file in PEM, as \(other.rawValue) is given", found: "none",
+            remedy: "Give both \(name.rawValue) and \(other.rawValue), or neither.")
+    }
+}

@@ -1,0 +1,90 @@
+public import Holdfast
+public import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import UnixSignals
+
+/// A server that runs: both listeners, the watcher, and what has to be done again and again.
+///
+/// It ends on SIGTERM and SIGINT, within ten seconds. Commands may work on the same folder meanwhile.
+public struct ServerProcess: Sendable {
+    /// Whom a listener speaks to.
+    public enum Audience: String, Sendable, Hashable {
+        /// Apps, and their users' phones.
+        case apps
+        /// People and their tools.
+        case administration
+    }
+
+    private let services: [any Service]
+    private let logger: Logger
+
+    /// Longer than listeners take to finish answers.
+    private static let stopping: Duration = .seconds(9)
+
+    /// Puts a server together. Nothing runs yet.
+    /// - Parameters:
+    ///   - open: the server's folder, open.
+    ///   - settings: where to listen, and what to watch.
+    ///   - clock: the time.
+    ///   - ceiling: signatures in a second for all clients together; nil to measure what this machine can sign.
+    ///   - connections: how many connections apps may have.
+    ///   - logger: for what fails, alarms, and each round.
+    ///   - onListening: gets each address, such as `127.0.0.1:8080`.
+    /// - Throws: ``ServerError`` `invalidValue` for settings that cannot be.
+    public init(
+        _ open: ServerFolder.Open, _ settings: ServeSettings, clock: any WallClock, ceiling: Double? = nil,
+        connections: Int, logger: Logger, onListening: @escaping @Sendable (Audience, String) -> Void
+    ) throws(ServerError) {
+        self.logger = logger
+        let publisher = open.publisher
+        let group = MultiThreadedEventLoopGroup.singleton
+        let time = SigningTime(clock, open.catalog)
+        let counters = ListenerCounters()
+        var listenerLogger = logger
+        listenerLogger.logLevel = .warning
+        var apps = settings.listen
+        apps.limits.connections = min(apps.limits.connections, connections)
+        let problem = open.secretProblem
+        let readiness: @Sendable () -> [String] = {
+            [problem.map { "Nothing can be signed: \($0)" }, time.problem.map { "\($0)" }].compactMap(\.self)
+        }
+        let listener = PublicListener(
+            apps, serving: publisher.live,
+            budget: SigningBudget(ceiling: ceiling ?? SigningBudget.measuredCeiling(threads: System.coreCount)),
+            time: { time.now }, counters: counters,
+            readiness: readiness, on: group, logger: listenerLogger, onListening: { onListening(.apps, Self.text($0)) })
+        let administration = try AdministrationListener(
+            settings.adminListen, for: publisher, counters: counters, readiness: readiness, on: group,
+            logger: listenerLogger,
+            onListening: { onListening(.administration, Self.text($0)) })
+        let loop = PublishingLoop(
+            publisher, at: time, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
+            logger: logger)
+        var services: [any Service] = [listener, administration, loop]
+        if settings.watches {
+            var watch = Watcher.Settings(vantage: settings.vantage)
+            watch.allowed = settings.allowed
+            watch.clock = clock
+            services.append(Watcher(open.catalog, watch, logger: logger))
+        }
+        self.services = services
+    }
+
+    /// Runs until it is told to stop.
+    /// - Throws: what a service throws, such as ``ServerError`` `invalidValue` for an address that is taken.
+    public func run() async throws {
+        var quiet = logger
+        quiet.logLevel = .warning
+        var configuration = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+        configuration.maximumGracefulShutdownDuration = Self.stopping
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    private static func text(_ address: SocketAddress?) -> String {
+        guard let host = address?.ipAddress, let port = address?.port else { return "an unknown address" }
+        return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}

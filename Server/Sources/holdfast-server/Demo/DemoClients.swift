@@ -1,0 +1,70 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastProbe
+import HoldfastServer
+import HoldfastTesting
+
+/// Real clients of every format, as apps have them: the code that apps run, which downloads from the listener and
+/// completes TLS handshakes with the host.
+struct DemoClients: Sendable {
+    private let policies: [(name: String, policy: any TrustPolicy)]
+    private let stage: DemoStage
+
+    /// Their names.
+    var names: [String] { policies.map { $0.name } }
+
+    /// Starts with nothing, and downloads.
+    init(of stage: DemoStage, at address: String, publicKey: String, trustServer: [UInt8]) async throws {
+        self.stage = stage
+        let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
+        func url(_ path: String) throws -> URL {
+            guard let url = URL(string: "http://\(address)/\(path)") else { throw RemoteDataError(status: 400) }
+            return url
+        }
+        var policies: [(name: String, policy: any TrustPolicy)] = []
+        for (name, path, challenges) in [
+            ("list", "lists/bank.json", false), ("challenge", "app/init?appName=bank", true),
+        ] {
+            let store = try CertStore(
+                checking: CertStoreConfiguration(
+                    serviceURL: try url(path), publicKey: publicKey, useChallenge: challenges),
+                secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, logger: DemoStage.silent)
+            if let error = try await store.update(mode: .forced).error { throw error }
+            policies.append((name, try store.policy(for: DemoStage.host)))
+        }
+        var configuration = TrustServerConfiguration(
+            url: try url("trust/\(DemoStage.customer).json.signed"),
+            signer: try TrustServerSigner(certificate: Data(trustServer)), customer: DemoStage.customer)
+        configuration.secureDataStore = InMemoryDataStore()
+        configuration.remoteDataProvider = provider
+        let store = try TrustServerStore(checking: configuration, logger: DemoStage.silent)
+        if let error = try await store.update(mode: .forced).error { throw error }
+        for (name, subject) in [
+            ("trust-server certificates", Pin.Subject.certificate), ("trust-server keys", .publicKey),
+        ] {
+            policies.append((name, try store.policy(for: DemoStage.host, pinning: subject)))
+        }
+        let request = RemoteDataRequest(url: try url("pins/bank.pins.json"))
+        guard case .body(let body) = try await provider.data(for: request).content else {
+            throw RemoteDataError(status: 500)
+        }
+        for policy in try PinFile(json: body).policies() { policies.append(("pin file", policy)) }
+        self.policies = policies
+    }
+
+    /// The names of those that complete a handshake with the host as it is now.
+    func thatGetIn() async throws -> [String] {
+        let anchors = try TrustAnchors(der: [stage.authority.root])
+        let host = try DialedHost(DemoStage.host, port: stage.tls.port)
+        var names: [String] = []
+        for (name, policy) in policies {
+            var probe = HostProbe(validator: PathValidator(anchors: anchors))
+            probe.connectTo = try DialedHost(stage.tls.address, port: stage.tls.port)
+            probe.connectionsPerAddress = 1
+            let shown = await probe.ask(host, policy: policy).shown
+            if !shown.isEmpty, shown.allSatisfy(\.decision.isTrusted) { names.append(name) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+
+/// Shows a server on loopback, from a host to its clients.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Watch a whole server on loopback: a host, its next certificate, approvals, clients, attacks.",
+        discussion: "It makes everything in a temporary folder, and needs no network. Exit code 1 if a step went wrong."
+    )
+
+    func run() async throws {
+        let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+            .appending(path: "holdfast-server-demo-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let failures = try await DemoStage.run(in: folder, clock: SystemWallClock()) { stage, address in
+            let story = DemoStory(stage, at: address)
+            try await story.tell()
+            return await story.failures
+        }
+        guard failures == 0 else { throw NegativeAnswer(words: "\(failures) steps went wrong") }
+        Terminal.line(
+            "Everything went as it should: nobody was locked out, and nothing was signed that was not approved.")
+    }
+}

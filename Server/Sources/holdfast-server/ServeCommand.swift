@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastServer
+import Logging
+
+/// Serves apps, signs again what has to be, and watches hosts.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Answer apps, sign again what has to be signed again, and watch the hosts.",
+        discussion: """
+            One process serves a folder; commands may change it meanwhile. Stop it with SIGTERM or SIGINT. What no flag \
+            says is taken from the variable HOLDFAST_SERVER_NAME, such as HOLDFAST_SERVER_ADMIN_LISTEN, and then from \
+            the file that --config names: {"admin-listen": "127.0.0.1:8081", "allow": ["10.0.0.0/8"]}.
+            """)
+
+    @OptionGroup var server: ServerOptions
+    @Option(help: "Where apps are answered: ADDRESS:PORT, 127.0.0.1:8080 if absent. Beyond loopback TLS or a proxy.")
+    var listen: String?
+    @Option(help: "A proxy whose word about a client's address counts, such as 10.0.0.5/32. Repeat it.")
+    var behindProxy: [String] = []
+    @Option(help: "The certificates to speak TLS with, PEM.", completion: .file())
+    var tlsCertificate: String?
+    @Option(help: "Their private key, PEM.", completion: .file())
+    var tlsKey: String?
+    @Option(help: "Where people are answered: ADDRESS:PORT, 127.0.0.1:8081 if absent. Beyond loopback only with TLS.")
+    var adminListen: String?
+    @Option(help: "The certificates to speak TLS with there, PEM.", completion: .file())
+    var adminTlsCertificate: String?
+    @Option(help: "Their private key, PEM.", completion: .file())
+    var adminTlsKey: String?
+    @Option(help: "Addresses that may be watched although they are private, such as 10.0.0.0/8. Repeat it.")
+    var allow: [String] = []
+    @Flag(help: "Do not watch hosts.")
+    var noWatch = false
+    @Option(help: "From where hosts are seen, such as the name of this machine; server if absent.")
+    var vantage: String?
+    @Option(help: "A file with settings, JSON.", completion: .file())
+    var config: String?
+
+    private var flags: [ServeSettings.Name: String] {
+        var flags: [ServeSettings.Name: String] = [:]
+        flags[.listen] = listen
+        flags[.behindProxy] = behindProxy.isEmpty ? nil : behindProxy.joined(separator: ",")
+        flags[.tlsCertificate] = tlsCertificate
+        flags[.tlsKey] = tlsKey
+        flags[.adminListen] = adminListen
+        flags[.adminTLSCertificate] = adminTlsCertificate
+        flags[.adminTLSKey] = adminTlsKey
+        flags[.allow] = allow.isEmpty ? nil : allow.joined(separator: ",")
+        flags[.watch] = noWatch ? "false" : nil
+        flags[.vantage] = vantage
+        return flags
+    }
+
+    func run() async throws {
+        let settings = try await ServeSettings(
+            flags: flags, environment: ProcessInfo.processInfo.environment, file: config.map { URL(filePath: $0) })
+        let wanted = settings.listen.limits.connections
+        let connections = DescriptorLimit.raise(for: wanted)
+        let logger = Logger(label: "holdfast-server") { _ in TerminalLogHandler() }
+        if connections < wanted {
+            logger.warning(
+                "the limit of open files leaves \(connections) connections, not \(wanted): raise it (ulimit -n)")
+        }
+        let clock = SystemWallClock()
+        try server.folder.readConfiguration()
+        let lock = try server.folder.lock()
+        defer { withExtendedLifetime(lock) {} }
+        try await server.withServer { open in
+            if let problem = open.secretProblem { logger.error("nothing can be signed: \(problem)") }
+            do throws(ServerError) {
+                try await open.publisher.refresh()
+            } catch {
+                logger.error("reading what is published: \(error)")
+            }
+            let process = try ServerProcess(
+                open, settings, clock: clock, connections: connections, logger: logger
+            ) { audience, address in logger.info("listening for \(audience.rawValue) on \(address)") }
+            try await process.run()
+            logger.info("stopped")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import NIOCore
+import Testing
+
+@testable import HoldfastServer
+
+/// The program itself, serving.
+@Suite("serve", .timeLimit(.minutes(2)))
+struct ServeTests {
+    private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
+
+    @Test("What is published while it serves, real clients of every format get, and commands go on working")
+    func follows() async throws {
+        try await ServeSite.run { site in
+            let server = try await ServingProcess.start(site)
+            let client = RawClient(port: server.port)
+            #expect(try await client.get("/lists/bank.json").status == 404)
+            let change = try await site.approvedChange()
+            let (status, output) = try ServerProgram.run(
+                ["publish", "\(change)", "--data", site.data], in: site.folder)
+            #expect(status == 0 && output.contains("published: generation 1"), "\(output)")
+            try await server.says("bank: generation 1")
+            for certificate in [site.shown, site.announced] {
+                #expect(try await site.clientsThatLetIn(certificate, server.port) == World.everybody)
+            }
+            let metrics = try await RawClient(port: server.administration).get("/metrics")
+            #expect(metrics.status == 200 && metrics.body.contains("bank"), "\(metrics.text)")
+            #expect(try await client.get("/health/ready").status == 200)
+            try await site.publish()
+            try await server.says("bank: generation 2")
+            #expect(await server.stop() == 0)
+            #expect(server.text.contains("stopped"))
+        }
+    }
+
+    @Test("It stops within ten seconds whoever is connected", arguments: [SIGTERM, SIGINT])
+    func stops(_ signal: Int32) async throws {
+        try await ServeSite.run { site in
+            try await site.publish()
+            let server = try await ServingProcess.start(site)
+            let client = RawClient(port: server.port)
+            let begin = ContinuousClock.now
+            // One is idle, one has sent half a request; both stay as long as they are let.
+            try await client.connected { idle, idleOutput in
+                try await idleOutput.write(.init(string: "GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n"))
+                for try await _ in idle { break }
+                try await client.connected { _, half in
+                    try await half.write(.init(string: "GET /lists/ba"))
+                    server.signal(signal)
+                    #expect(await server.status() == 0)
+                }
+            }
+            #expect(ContinuousClock.now - begin < .seconds(10))
+            #expect(server.text.contains("stopped"))
+            // The folder is free again.
+            let next = try await ServingProcess.start(site)
+            #expect(try await site.clientsThatLetIn(site.shown, next.port) == World.everybody)
+            await next.stop()
+        }
+    }
+
+    @Test("A second server on the same folder refuses to start, and the first goes on")
+    func second() async throws {
+        try await ServeSite.run { site in
+            try await site.publish()
+            let first = try await ServingProcess.start(site)
+            let (status, output) = try ServerProgram.run(
+                ["serve", "--data", site.data, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"],
+                in: site.folder)
+            #expect(status == 3 && output.contains("folderInUse") && output.contains(site.data), "\(output)")
+            #expect(try await site.clientsThatLetIn(site.shown, first.port) == World.everybody)
+            await first.stop()
+        }
+    }
+
+    @Test("Without its secret, or with another, it serves what was signed, and says that it cannot sign")
+    func secret() async throws {
+        for isMissing in [true, false] {
+            try await ServeSite.run { site in
+                try await site.publish()
+                try FileManager.default.removeItem(at: site.secret)
+                if !isMissing {
+                    var generator = SystemRandomNumberGenerator()
+                    try SecretFile(site.secret).create(SigningSecret(using: &generator), outside: site.server.url)
+                }
+                let server = try await ServingProcess.start(site)
+                #expect(server.text.contains("error nothing can be signed: \(isMissing ? "file" : "sealedKey")"))
+                let inside = try await site.clientsThatLetIn(site.shown, server.port)
+                #expect(inside == World.everybody.subtracting(["challenge"]))
+                let client = RawClient(port: server.port)
+                let answer = try await client.get("/app/init?appName=bank", Self.challenge)
+                #expect(answer.status == 503 && answer.header("X-Cert-Pinning-Signature") == nil, "\(answer.text)")
+                let ready = try await client.get("/health/ready")
+                #expect(ready.status == 503 && ready.body.contains("Nothing can be signed"), "\(ready.text)")
+                try await server.says("signing again: bank: \(isMissing ? "secretFile" : "sealedKey")")
+                #expect(await server.stop() == 0)
+            }
+        }
+    }
+
+    @Test("Settings that cannot be are named, with what to do; flags go before variables, and these before the file")
+    func settings() async throws {
+        try await ServeSite.run { site in
+            let file = site.folder.appending(path: "settings.json")
+            func refused(
+                _ arguments: [String], _ json: String? = nil, _ words: String..., status: Int32 = 2,
+                sourceLocation: SourceLocation = #_sourceLocation
+            ) throws {
+                if let json { try Data(json.utf8).write(to: file) }
+                let answer = try ServerProgram.run(
+                    ["serve", "--data", site.data] + arguments + (json == nil ? [] : ["--config", file.path]),
+                    in: site.folder)
+                #expect(answer.status == status, "\(answer.output)", sourceLocation: sourceLocation)
+                for word in words {
+                    #expect(answer.output.contains(word), "\(answer.output)", sourceLocation: sourceLocation)
+                }
+            }
+            try refused(["--listen", "0.0.0.0:0"], nil, "of listen:", "--behind-proxy")
+            try refused(["--admin-listen", "0.0.0.0:0"], nil, "of admin-listen:", "--admin-tls-certificate")
+            try refused(["--listen", "8080"], nil, "of listen:", "ADDRESS:PORT")
+            try refused(["--behind-proxy", "10.0.0.0/33"], nil, "of behind-proxy:", "10.0.0.0/8")
+            try refused(["--tls-certificate", "x.pem"], nil, "of tls-key:", "Give both")
+            try refused(["--vantage", "a b"], nil, "of vantage:")
+            try refused([], #"{"lisen": "127.0.0.1:0"}"#, "lisen", "admin-listen")
+            try refused([], #"{"allow": 10}"#, "allow", "lists of texts")
+            try refused([], #"{"watch": "perhaps"}"#, "of watch:", "true or false")
+            try refused(["--config", "missing.json"], nil, "missing.json", "--config", status: 3)
+            let taken = try await ServingProcess.start(site)
+            try await ServeSite.run { other in
+                let (status, output) = try ServerProgram.run(
+                    [
+                        "serve", "--data", other.data, "--listen", "127.0.0.1:\(taken.port)", "--admin-listen",
+                        "127.0.0.1:0",
+                    ], in: other.folder)
+                #expect(status == 2 && output.contains("127.0.0.1:\(taken.port)"), "\(output)")
+            }
+            await taken.stop()
+
+            // The flag's port counts, although file and variable name others that would be refused.
+            try Data(#"{"listen": "192.0.2.1:1", "vantage": "file", "watch": false}"#.utf8).write(to: file)
+            let server = try await ServingProcess.start(
+                site, ["--config", file.path],
+                environment: ["HOLDFAST_SERVER_LISTEN": "192.0.2.2:2", "HOLDFAST_SERVER_ALLOW": "10.0.0.0/8"])
+            #expect(server.port != 0)
+            await server.stop()
+            try Data(#"{"vantage": "file", "watch": false, "allow": ["10.0.0.0/8", "192.168.0.0/16"]}"#.utf8).write(
+                to: file)
+            let settings = try await ServeSettings(
+                flags: [:], environment: ["HOLDFAST_SERVER_VANTAGE": "variable"], file: file)
+            #expect(settings.vantage == "variable" && !settings.watches && settings.allowed.count == 2)
+            await expectError(.invalidValue) {
+                try await ServeSettings(flags: [:], environment: ["HOLDFAST_SERVER_LISEN": "x"], file: nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import Synchronization
+
+/// `holdfast-server`, run by tests.
+enum ServerProgram {
+    static let url = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: ".build/debug/holdfast-server")
+
+    /// Runs it to its end.
+    /// - Returns: its status and what it said, on both outputs.
+    static func run(_ arguments: [String], in folder: URL) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = url
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        let pipe = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, output)
+    }
+}
+
+/// A process that serves, with what it says.
+final class ServingProcess: Sendable {
+    /// It ended before it said what was awaited.
+    struct Ended: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct State {
+        var text = ""
+        var hasEnded = false
+        var waiting: [(words: String, from: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+    }
+
+    private let state = Mutex(State())
+    private let process: Process
+    private let end = Mutex<(status: Int32?, waiting: CheckedContinuation<Int32, Never>?)>((nil, nil))
+
+    /// Starts it, and returns when both listeners listen.
+    static func start(
+        _ site: ServeSite, _ arguments: [String] = ["--no-watch"], wrappedBy wrapper: [String] = [],
+        environment: [String: String] = [:]
+    ) async throws -> ServingProcess {
+        let server = try ServingProcess(
+            wrapper + [
+                ServerProgram.url.path, "serve", "--data", site.data, "--listen", "127.0.0.1:0", "--admin-listen",
+                "127.0.0.1:0",
+            ] + arguments, environment: environment)
+        do {
+            try await server.says("listening for apps on")
+            try await server.says("listening for administration on")
+        } catch {
+            server.signal(SIGKILL)
+            throw error
+        }
+        return server
+    }
+
+    init(_ command: [String], environment: [String: String] = [:]) throws {
+        process = Process()
+        process.executableURL =
+            command[0].utf8.first == UInt8(ascii: "/")
+            ? URL(filePath: command[0]) : try ForeignProgram.required(command[0])
+        process.arguments = Array(command.dropFirst())
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.terminationHandler = { [weak self] process in
+            let waiting = self?.end.withLock { end in
+                defer { end.waiting = nil }
+                end.status = process.terminationStatus
+                return end.waiting
+            }
+            waiting?.resume(returning: process.terminationStatus)
+        }
+        try process.run()
+        let reader = pipe.fileHandleForReading
+        Thread.detachNewThread { [weak self] in
+            while case let data = reader.availableData, !data.isEmpty {
+                self?.take(String(decoding: data, as: UTF8.self))
+            }
+            self?.finish()
+        }
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    /// Everything that it said so far.
+    var text: String { state.withLock { $0.text } }
+
+    /// The port of the listener for apps.
+    var port: Int { port(after: "listening for apps on 127.0.0.1:") }
+    /// The port of the listener for administration.
+    var administration: Int { port(after: "listening for administration on 127.0.0.1:") }
+
+    private func port(after words: String) -> Int {
+        let text = text
+        guard let range = text.firstRange(of: words) else { return 0 }
+        return Int(text[range.upperBound...].prefix { $0.isNumber }) ?? 0
+    }
+
+    /// Waits until it says something.
+    /// - Parameter from: after how many octets of what it said.
+    func says(_ words: String, after from: Int = 0) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            state.withLock { state in
+                if Self.has(words, state.text, from) {
+                    continuation.resume()
+                } else if state.hasEnded {
+                    continuation.resume(throwing: Ended(description: "no \"\(words)\" in: \(state.text)"))
+                } else {
+                    state.waiting.append((words, from, continuation))
+                }
+            }
+        }
+    }
+
+    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// Waits until it has ended.
+    func status() async -> Int32 {
+        await withCheckedContinuation { continuation in
+            let status = end.withLock { end in
+                if end.status == nil { end.waiting = continuation }
+                return end.status
+            }
+            if let status { continuation.resume(returning: status) }
+        }
+    }
+
+    /// Asks it to stop, and waits until it has.
+    @discardableResult
+    func stop() async -> Int32 {
+        signal(SIGTERM)
+        return await status()
+    }
+
+    private static func has(_ words: String, _ text: String, _ from: Int) -> Bool {
+        // A number of a port is complete when its line is.
+        let rest = Array(text.utf8.dropFirst(from))
+        return String(decoding: rest, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            .contains { $0.contains(words) }
+    }
+
+    private func take(_ more: String) {
+        state.withLock { state in
+            state.text += more
+            let text = state.text
+            let done = state.waiting.filter { Self.has($0.words, text, $0.from) }
+            state.waiting.removeAll { Self.has($0.words, text, $0.from) }
+            for waiter in done { waiter.continuation.resume() }
+        }
+    }
+
+    private func finish() {
+        state.withLock { state in
+            state.hasEnded = true
+            for waiter in state.waiting {
+                waiter.continuation.resume(throwing: Ended(description: "no \"\(waiter.words)\" in: \(state.text)"))
+            }
+            state.waiting = []
+        }
+    }
+}
