@@ -12,16 +12,16 @@ struct BackupCommandTests {
     /// A server that has published, and the key that its backups are for.
     private func makeDesk(in folder: URL) async throws -> Desk {
         let desk = try Desk(in: folder)
-        try desk.makeServer()
+        try await desk.makeServer()
         try await desk.see()
-        let proposed = try desk.run(
+        let proposed = try await desk.run(
             "change", "propose", "bank", "--data", desk.data, "--format", "list", "--include-seen", "--reason", "first",
             "--no-proposer")
         let change = String(proposed.split(separator: "\n")[0].dropFirst("change ".count))
         for name in ["alice", "bob"] {
-            _ = try desk.run("approve", change, "--data", desk.data, "--key", "\(name).pem", "--yes")
+            _ = try await desk.run("approve", change, "--data", desk.data, "--key", "\(name).pem", "--yes")
         }
-        _ = try desk.run("publish", change, "--data", desk.data)
+        _ = try await desk.run("publish", change, "--data", desk.data)
         let key = SigningKey()
         try Data(key.pem.utf8).write(to: folder.appending(path: "backup.pem"))
         try Data("\(key.publicKey.base64)\n".utf8).write(to: folder.appending(path: "backup.pub"))
@@ -57,24 +57,24 @@ struct BackupCommandTests {
             #expect(commands.count == expected.count)
             for (command, words) in zip(commands, expected) {
                 #expect(command.first == "holdfast-server")
-                let output = try desk.run(command.dropFirst().map { places[$0] ?? $0 })
+                let output = try await desk.run(command.dropFirst().map { places[$0] ?? $0 })
                 #expect(output.contains(words), "\(command): \(output)")
                 // Before the secret that both servers have in one file is another.
                 guard command.contains("/srv/restored") else { continue }
                 #expect(
-                    try desk.run("doctor", "--data", desk.path("restored")).contains(
+                    try await desk.run("doctor", "--data", desk.path("restored")).contains(
                         "all that is published was approved"))
             }
             let list = "public/lists/bank.json"
             #expect(
                 try Data(contentsOf: folder.appending(path: "restored").appending(path: list))
                     == Data(contentsOf: folder.appending(path: "data").appending(path: list)))
-            #expect(try desk.run("doctor", "--data", desk.data).contains("all that is published was approved"))
+            #expect(try await desk.run("doctor", "--data", desk.data).contains("all that is published was approved"))
             // A backup of before the change of the secret needs the old one.
             let check = [
                 "restore", "pins.backup", "--check", "--key", "backup.pem", "--secret", desk.path("new-secret"),
             ]
-            #expect(try desk.run(check, status: 3).contains("the secret of the time of the backup"))
+            #expect(try await desk.run(check, status: 3).contains("the secret of the time of the backup"))
         }
     }
 
@@ -83,38 +83,41 @@ struct BackupCommandTests {
     func mistakes() async throws {
         try await withFolder { folder in
             let desk = try await makeDesk(in: folder)
-            _ = try desk.run("backup", "--data", desk.data, "--to", "b", "--recipient", "backup.pub")
+            _ = try await desk.run("backup", "--data", desk.data, "--to", "b", "--recipient", "backup.pub")
             #expect(
-                try desk.run("backup", "--data", desk.data, "--to", "b", "--recipient", "backup.pub", status: 3)
+                try await desk.run("backup", "--data", desk.data, "--to", "b", "--recipient", "backup.pub", status: 3)
                     .contains("one that exists"))
             #expect(
-                try desk.run("backup", "--data", desk.data, "--to", "data/b", "--recipient", "backup.pub", status: 2)
-                    .contains("outside the data folder"))
+                try await desk.run(
+                    "backup", "--data", desk.data, "--to", "data/b", "--recipient", "backup.pub", status: 2
+                )
+                .contains("outside the data folder"))
             #expect(
-                try desk.run("backup", "--data", desk.data, "--to", "c", "--recipient", "backup.pem", status: 2)
+                try await desk.run("backup", "--data", desk.data, "--to", "c", "--recipient", "backup.pem", status: 2)
                     .contains("holdfastctl keygen"))
             let restore = ["restore", "b", "--key", "backup.pem", "--secret", "secret"]
-            #expect(try desk.run(restore, status: 2).contains("--data"))
-            #expect(try desk.run(restore + ["--data", "new"], status: 2).contains("--no-public-url"))
-            #expect(try desk.run(restore + ["--check", "--data", "new"], status: 2).contains("--check goes"))
+            #expect(try await desk.run(restore, status: 2).contains("--data"))
+            #expect(try await desk.run(restore + ["--data", "new"], status: 2).contains("--no-public-url"))
+            #expect(try await desk.run(restore + ["--check", "--data", "new"], status: 2).contains("--check goes"))
             #expect(
-                try desk.run(restore + ["--data", desk.data, "--no-public-url"], status: 3).contains(
+                try await desk.run(restore + ["--data", desk.data, "--no-public-url"], status: 3).contains(
                     "never overwritten") == false)
             // Nothing listens there.
             let away = restore + ["--data", "new", "--public", "data/public", "--public-url", "http://127.0.0.1:1/"]
-            #expect(try desk.run(away, status: 3).contains("Run restore again"))
+            #expect(try await desk.run(away, status: 3).contains("Run restore again"))
             for command in [["status"], ["doctor"], ["renew"], ["app", "list"]] {
-                #expect(try desk.run(command + ["--data", "new"], status: 3).contains("restoring"), "\(command)")
+                #expect(try await desk.run(command + ["--data", "new"], status: 3).contains("restoring"), "\(command)")
             }
             let here = restore + ["--data", "new", "--public", "data/public", "--no-public-url"]
-            #expect(try desk.run(here + ["--head", "x"], status: 2).contains("hexadecimal"))
-            #expect(try desk.run(here).contains("The server may start."))
-            #expect(try desk.run("status", "--data", "new").contains("generation 1001"))
+            #expect(try await desk.run(here + ["--head", "x"], status: 2).contains("hexadecimal"))
+            #expect(try await desk.run(here).contains("The server may start."))
+            #expect(try await desk.run("status", "--data", "new").contains("generation 1001"))
             let lock = try ServerFolder(URL(filePath: desk.data)).lock()
             #expect(
-                try desk.run("reseal", "--data", desk.data, "--no-recovery-copy", status: 3).contains("folderInUse"))
+                try await desk.run("reseal", "--data", desk.data, "--no-recovery-copy", status: 3).contains(
+                    "folderInUse"))
             withExtendedLifetime(lock) {}
-            #expect(try desk.run("reseal", "--data", desk.data, status: 2).contains("--no-recovery-copy"))
+            #expect(try await desk.run("reseal", "--data", desk.data, status: 2).contains("--no-recovery-copy"))
         }
     }
 
@@ -124,17 +127,17 @@ struct BackupCommandTests {
             let desk = try await makeDesk(in: folder)
             var generator = SeededGenerator(seed: 0x4E5EA1)
             // How often one can look between the first step and the end tells how long that takes: no clock decides.
-            let whole = try looks(desk, killAfter: nil)
+            let whole = try await looks(desk, killAfter: nil)
             #expect(whole > 0)
             let kills = Int(ProcessInfo.processInfo.environment["HOLDFAST_KILLS"] ?? "") ?? 8
             for _ in 0..<kills {
-                _ = try looks(desk, killAfter: Int.random(in: 0...whole, using: &generator))
-                let doctor = try desk.run("doctor", "--data", desk.data)
+                _ = try await looks(desk, killAfter: Int.random(in: 0...whole, using: &generator))
+                let doctor = try await desk.run("doctor", "--data", desk.data)
                 #expect(doctor.contains("all that is published was approved"))
                 guard FileManager.default.fileExists(atPath: desk.path("secret.next")) else { continue }
-                let completed = try desk.run("reseal", "--data", desk.data, "--no-recovery-copy")
+                let completed = try await desk.run("reseal", "--data", desk.data, "--no-recovery-copy")
                 #expect(completed.contains("an earlier change of the secret was completed"))
-                _ = try desk.run("doctor", "--data", desk.data)
+                _ = try await desk.run("doctor", "--data", desk.data)
                 #expect(!FileManager.default.fileExists(atPath: desk.path("secret.next")))
             }
         }
@@ -142,21 +145,17 @@ struct BackupCommandTests {
 
     /// Changes the secret, and counts how often one can look from the first step on.
     /// - Parameter limit: after how many looks it is killed; nil to let it end.
-    private func looks(_ desk: Desk, killAfter limit: Int?) throws -> Int {
-        let process = Process()
-        process.executableURL = ServerProgram.url
-        process.arguments = ["reseal", "--data", desk.data, "--no-recovery-copy"]
-        process.currentDirectoryURL = desk.folder
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
+    private func looks(_ desk: Desk, killAfter limit: Int?) async throws -> Int {
+        let program = try ServingProcess(
+            [ServerProgram.url.path, "reseal", "--data", desk.data, "--no-recovery-copy"])
         let next = desk.path("secret.next")
-        try process.run()
         var count = 0
-        while process.isRunning, limit.map({ count < $0 }) ?? true {
+        while program.isRunning, limit.map({ count < $0 }) ?? true {
             if count > 0 || FileManager.default.fileExists(atPath: next) { count += 1 }
+            await Task.yield()
         }
-        if limit != nil { kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
+        if limit != nil { program.signal(SIGKILL) }
+        _ = await program.status()
         return count
     }
 }

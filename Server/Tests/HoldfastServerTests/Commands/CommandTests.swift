@@ -39,45 +39,47 @@ struct CommandTests {
         func path(_ name: String) -> String { folder.appending(path: name).path }
 
         /// Runs the program.
-        func run(_ arguments: String..., status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws
+        func run(_ arguments: String..., status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation)
+            async throws
             -> String
         {
-            try run(arguments, status: status, sourceLocation: sourceLocation)
+            try await run(arguments, status: status, sourceLocation: sourceLocation)
         }
 
         /// Runs the program.
-        func run(_ arguments: [String], status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws
+        func run(_ arguments: [String], status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation)
+            async throws
             -> String
         {
-            let (found, output) = try ServerProgram.run(arguments, in: folder)
+            let (found, output) = try await ServerProgram.run(arguments, in: folder)
             #expect(found == status, "\(arguments): \(output)", sourceLocation: sourceLocation)
             return output
         }
 
         /// Runs the program, which must end by itself.
-        func run(anyStatus arguments: [String]) throws -> String {
-            let (status, output) = try ServerProgram.run(arguments, in: folder)
+        func run(anyStatus arguments: [String]) async throws -> String {
+            let (status, output) = try await ServerProgram.run(arguments, in: folder)
             #expect((0...3).contains(status), "\(arguments): \(output)")
             return output
         }
 
-        func makeServer() throws {
-            _ = try run(
+        func makeServer() async throws {
+            _ = try await run(
                 "genesis", "--approver", "alice=alice.pub", "--approver", "bob=bob.pub", "--approver",
                 "carol=carol.pub",
                 "--number", "2", "--output", "genesis.txt")
             for name in ["alice", "bob", "carol"] {
-                _ = try run("sign", "genesis.txt", "--key", "\(name).pem", "--output", "\(name).sig", "--yes")
+                _ = try await run("sign", "genesis.txt", "--key", "\(name).pem", "--output", "\(name).sig", "--yes")
             }
-            _ = try run(
+            _ = try await run(
                 "init", "--data", data, "--secret", path("secret"), "--no-recovery-copy", "--genesis", "genesis.txt",
                 "--signature", "alice.sig", "--signature", "bob.sig", "--signature", "carol.sig")
-            _ = try run(
+            _ = try await run(
                 "app", "add", "bank", "--data", data, "--anchors", "roots.pem", "--no-shipped-pins", "--canary", "0")
-            _ = try run("app", "key", "bank", "--data", data)
-            _ = try run("host", "add", "bank", World.host, "--data", data)
+            _ = try await run("app", "key", "bank", "--data", data)
+            _ = try await run("host", "add", "bank", World.host, "--data", data)
             let begins = clock.now.addingTimeInterval(TimeInterval(World.month)).formatted(.iso8601)
-            _ = try run(
+            _ = try await run(
                 "next", "chain", "bank", World.host, "--data", data, "--chain", "next.pem", "--from", begins)
         }
 
@@ -97,42 +99,42 @@ struct CommandTests {
     func first() async throws {
         try await withFolder { folder in
             let desk = try Desk(in: folder)
-            try desk.makeServer()
-            #expect(try desk.run("app", "list", "--data", desk.data) == "bank  bank  generation 0\n")
-            #expect(try desk.run("approvers", "--data", desk.data).contains("2 must approve"))
+            try await desk.makeServer()
+            #expect(try await desk.run("app", "list", "--data", desk.data) == "bank  bank  generation 0\n")
+            #expect(try await desk.run("approvers", "--data", desk.data).contains("2 must approve"))
             try await desk.see()
-            let proposed = try desk.run(
+            let proposed = try await desk.run(
                 "change", "propose", "bank", "--data", desk.data, "--format", "list", "--include-seen", "--reason",
                 "first pins", "--proposer", "carol")
             #expect(proposed.contains("adds host api.example.com:443"))
             #expect(proposed.contains("SEEN ON THE NETWORK ONLY, from test"))
             #expect(!proposed.contains("refused"))
             let change = String(proposed.split(separator: "\n")[0].dropFirst("change ".count))
-            #expect(try desk.run("publish", change, "--data", desk.data, status: 1).contains("notApproved"))
-            _ = try desk.run("approve", change, "--data", desk.data, "--key", "carol.pem", "--yes")
-            _ = try desk.run("approve", change, "--data", desk.data, "--key", "alice.pem", "--yes")
+            #expect(try await desk.run("publish", change, "--data", desk.data, status: 1).contains("notApproved"))
+            _ = try await desk.run("approve", change, "--data", desk.data, "--key", "carol.pem", "--yes")
+            _ = try await desk.run("approve", change, "--data", desk.data, "--key", "alice.pem", "--yes")
             // Carol proposed it.
-            #expect(try desk.run("publish", change, "--data", desk.data, status: 1).contains("notApproved"))
-            _ = try desk.run("approve", change, "--data", desk.data, "--key", "bob.pem", "--yes")
-            #expect(try desk.run("publish", change, "--data", desk.data, "--dry-run").contains("approved"))
-            #expect(try desk.run("change", "show", change, "--data", desk.data).contains("approve: alice"))
-            let shown = try desk.run("change", "show", change, "--data", desk.data)
+            #expect(try await desk.run("publish", change, "--data", desk.data, status: 1).contains("notApproved"))
+            _ = try await desk.run("approve", change, "--data", desk.data, "--key", "bob.pem", "--yes")
+            #expect(try await desk.run("publish", change, "--data", desk.data, "--dry-run").contains("approved"))
+            #expect(try await desk.run("change", "show", change, "--data", desk.data).contains("approve: alice"))
+            let shown = try await desk.run("change", "show", change, "--data", desk.data)
             #expect(shown.contains("proposed by carol") && shown.contains("SEEN ON THE NETWORK ONLY"))
             let enter = try FileManager.default.attributesOfItem(atPath: desk.data)[.posixPermissions] as? Int
             #expect(enter == 0o711)
-            #expect(try desk.run("publish", change, "--data", desk.data).contains("published: generation 1"))
+            #expect(try await desk.run("publish", change, "--data", desk.data).contains("published: generation 1"))
             #expect(FileManager.default.fileExists(atPath: desk.path("data/public/lists/bank.json")))
-            #expect(try desk.run("change", "list", "bank", "--data", desk.data).contains("published"))
-            #expect(try desk.run("status", "--data", desk.data).contains("generation 1"))
-            #expect(try desk.run("doctor", "--data", desk.data).contains("all that is published was approved"))
-            #expect(try desk.run("app", "key", "bank", "--data", desk.data, status: 3).contains("--replace"))
-            _ = try desk.run("renew", "--data", desk.data)
-            let revert = try desk.run(
+            #expect(try await desk.run("change", "list", "bank", "--data", desk.data).contains("published"))
+            #expect(try await desk.run("status", "--data", desk.data).contains("generation 1"))
+            #expect(try await desk.run("doctor", "--data", desk.data).contains("all that is published was approved"))
+            #expect(try await desk.run("app", "key", "bank", "--data", desk.data, status: 3).contains("--replace"))
+            _ = try await desk.run("renew", "--data", desk.data)
+            let revert = try await desk.run(
                 "revert", "bank", "--to", "1", "--data", desk.data, "--reason", "once more", "--no-proposer")
             #expect(revert.contains("change "))
             let second = String(revert.split(separator: "\n")[0].dropFirst("change ".count))
-            _ = try desk.run("reject", second, "--data", desk.data, "--key", "carol.pem", "--yes")
-            #expect(try desk.run("publish", second, "--data", desk.data, status: 1).contains("rejected"))
+            _ = try await desk.run("reject", second, "--data", desk.data, "--key", "carol.pem", "--yes")
+            #expect(try await desk.run("publish", second, "--data", desk.data, status: 1).contains("rejected"))
         }
     }
 
@@ -140,40 +142,42 @@ struct CommandTests {
     func mistakes() async throws {
         try await withFolder { folder in
             let desk = try Desk(in: folder)
-            #expect(try desk.run("status", "--data", desk.data, status: 3).contains("holdfast-server init"))
-            try desk.makeServer()
+            #expect(try await desk.run("status", "--data", desk.data, status: 3).contains("holdfast-server init"))
+            try await desk.makeServer()
             #expect(
-                try desk.run(
+                try await desk.run(
                     "init", "--data", desk.data, "--secret", desk.path("other"), "--no-recovery-copy", "--genesis",
                     "genesis.txt", "--signature", "alice.sig", "--signature", "bob.sig", "--signature", "carol.sig",
                     status: 3
                 ).contains("a server is never overwritten"))
             #expect(
-                try desk.run("app", "add", "!", "--data", desk.data, "--anchors", "roots.pem", status: 2).contains(
-                    "app"))
+                try await desk.run("app", "add", "!", "--data", desk.data, "--anchors", "roots.pem", status: 2)
+                    .contains(
+                        "app"))
             #expect(
-                try desk.run(
+                try await desk.run(
                     "change", "propose", "bank", "--data", desk.data, "--format", "list", "--reason", "x", status: 2
                 ).contains("--no-proposer"))
             #expect(
-                try desk.run(
+                try await desk.run(
                     "genesis", "--approver", "alice=alice.pub", "--approver", "bob=bob.pub", "--number", "2",
                     "--recovery", "carol=carol.pub", "--output", "other.txt", status: 2
                 ).contains("one alone"))
-            #expect(try desk.run("approve", "x", "--data", desk.data, "--key", "alice.pem", status: 2).contains("32"))
+            #expect(
+                try await desk.run("approve", "x", "--data", desk.data, "--key", "alice.pem", status: 2).contains("32"))
             let lock = try ServerFolder(URL(filePath: desk.data)).lock()
-            #expect(try desk.run("renew", "--data", desk.data, status: 3).contains("folderInUse"))
+            #expect(try await desk.run("renew", "--data", desk.data, status: 3).contains("folderInUse"))
             withExtendedLifetime(lock) {}
             // The secret is lost.
             try FileManager.default.removeItem(atPath: desk.path("secret"))
-            #expect(try desk.run("doctor", "--data", desk.data, status: 1).contains("fault"))
+            #expect(try await desk.run("doctor", "--data", desk.data, status: 1).contains("fault"))
         }
     }
 
     @Test("The demo shows a whole server on loopback, and each step of it goes as it must")
     func demo() async throws {
         try await withFolder { folder in
-            let output = try Desk(in: folder).run("demo")
+            let output = try await Desk(in: folder).run("demo")
             #expect(output.contains("Everything went as it should"))
             #expect(!output.contains("FAILED"))
             for client in ["list", "challenge", "trust-server certificates", "trust-server keys", "pin file"] {
@@ -186,27 +190,27 @@ struct CommandTests {
     func see() async throws {
         try await withFolder { folder in
             let desk = try Desk(in: folder)
-            try desk.makeServer()
+            try await desk.makeServer()
             try await withLoopbackTLSServer(serving: desk.next) { server in
-                _ = try desk.run(
+                _ = try await desk.run(
                     "host", "add", "bank", World.host, "--port", "\(server.port)", "--dial", "127.0.0.1", "--data",
                     desk.data)
-                func see(_ arguments: String..., status: Int32 = 0) throws -> String {
-                    try desk.run(["host", "see", "bank", "--data", desk.data] + arguments, status: status)
+                func see(_ arguments: String..., status: Int32 = 0) async throws -> String {
+                    try await desk.run(["host", "see", "bank", "--data", desk.data] + arguments, status: status)
                 }
                 // The name resolves to nothing on this machine, and loopback is nobody's to ask for.
-                #expect(try see(status: 1).contains("\(World.host):\(server.port)\n  "))
+                #expect(try await see(status: 1).contains("\(World.host):\(server.port)\n  "))
                 let label = "\(World.host):\(server.port)"
-                _ = try desk.run(
+                _ = try await desk.run(
                     "next", "chain", "bank", label, "--data", desk.data, "--chain", "next.pem", "--from",
                     desk.clock.now.formatted(.iso8601))
-                let known = try see("--allow", "127.0.0.0/8", status: 1)
+                let known = try await see("--allow", "127.0.0.0/8", status: 1)
                 #expect(known.contains("127.0.0.1:\(server.port)  known key"), "\(known)")
                 try server.serve(desk.shown)
-                let alarm = try see("--allow", "127.0.0.0/8", status: 1)
+                let alarm = try await see("--allow", "127.0.0.0/8", status: 1)
                 #expect(alarm.contains("unannounced key") && alarm.contains("ALARM"), "\(alarm)")
-                #expect(try !see("--allow", "127.0.0.0/8", status: 1).contains("ALARM"))
-                #expect(try see("--allow", "127.0.0.1/33", status: 2).contains("10.0.0.0/8"))
+                #expect(try await !see("--allow", "127.0.0.0/8", status: 1).contains("ALARM"))
+                #expect(try await see("--allow", "127.0.0.1/33", status: 2).contains("10.0.0.0/8"))
             }
         }
     }

@@ -16,7 +16,7 @@ struct ServeTests {
             let client = RawClient(port: server.port)
             #expect(try await client.get("/lists/bank.json").status == 404)
             let change = try await site.approvedChange()
-            let (status, output) = try ServerProgram.run(
+            let (status, output) = try await ServerProgram.run(
                 ["publish", "\(change)", "--data", site.data], in: site.folder)
             #expect(status == 0 && output.contains("published: generation 1"), "\(output)")
             try await server.says("bank: generation 1")
@@ -64,7 +64,7 @@ struct ServeTests {
         try await ServeSite.run { site in
             try await site.publish()
             let first = try await ServingProcess.start(site)
-            let (status, output) = try ServerProgram.run(
+            let (status, output) = try await ServerProgram.run(
                 ["serve", "--data", site.data, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"],
                 in: site.folder)
             #expect(status == 3 && output.contains("folderInUse") && output.contains(site.data), "\(output)")
@@ -105,9 +105,9 @@ struct ServeTests {
             func refused(
                 _ arguments: [String], _ json: String? = nil, _ words: String..., status: Int32 = 2,
                 sourceLocation: SourceLocation = #_sourceLocation
-            ) throws {
+            ) async throws {
                 if let json { try Data(json.utf8).write(to: file) }
-                let answer = try ServerProgram.run(
+                let answer = try await ServerProgram.run(
                     ["serve", "--data", site.data] + arguments + (json == nil ? [] : ["--config", file.path]),
                     in: site.folder)
                 #expect(answer.status == status, "\(answer.output)", sourceLocation: sourceLocation)
@@ -115,19 +115,19 @@ struct ServeTests {
                     #expect(answer.output.contains(word), "\(answer.output)", sourceLocation: sourceLocation)
                 }
             }
-            try refused(["--listen", "0.0.0.0:0"], nil, "of listen:", "--behind-proxy")
-            try refused(["--admin-listen", "0.0.0.0:0"], nil, "of admin-listen:", "--admin-tls-certificate")
-            try refused(["--listen", "8080"], nil, "of listen:", "ADDRESS:PORT")
-            try refused(["--behind-proxy", "10.0.0.0/33"], nil, "of behind-proxy:", "10.0.0.0/8")
-            try refused(["--tls-certificate", "x.pem"], nil, "of tls-key:", "Give both")
-            try refused(["--vantage", "a b"], nil, "of vantage:")
-            try refused([], #"{"lisen": "127.0.0.1:0"}"#, "lisen", "admin-listen")
-            try refused([], #"{"allow": 10}"#, "allow", "lists of texts")
-            try refused([], #"{"watch": "perhaps"}"#, "of watch:", "true or false")
-            try refused(["--config", "missing.json"], nil, "missing.json", "--config", status: 3)
+            try await refused(["--listen", "0.0.0.0:0"], nil, "of listen:", "--behind-proxy")
+            try await refused(["--admin-listen", "0.0.0.0:0"], nil, "of admin-listen:", "--admin-tls-certificate")
+            try await refused(["--listen", "8080"], nil, "of listen:", "ADDRESS:PORT")
+            try await refused(["--behind-proxy", "10.0.0.0/33"], nil, "of behind-proxy:", "10.0.0.0/8")
+            try await refused(["--tls-certificate", "x.pem"], nil, "of tls-key:", "Give both")
+            try await refused(["--vantage", "a b"], nil, "of vantage:")
+            try await refused([], #"{"lisen": "127.0.0.1:0"}"#, "lisen", "admin-listen")
+            try await refused([], #"{"allow": 10}"#, "allow", "lists of texts")
+            try await refused([], #"{"watch": "perhaps"}"#, "of watch:", "true or false")
+            try await refused(["--config", "missing.json"], nil, "missing.json", "--config", status: 3)
             let taken = try await ServingProcess.start(site)
             try await ServeSite.run { other in
-                let (status, output) = try ServerProgram.run(
+                let (status, output) = try await ServerProgram.run(
                     [
                         "serve", "--data", other.data, "--listen", "127.0.0.1:\(taken.port)", "--admin-listen",
                         "127.0.0.1:0",

@@ -9,6 +9,13 @@ import Testing
 struct HostileRequestTests {
     private static let host = "Host: pins.example.net\r\n"
 
+    /// One request, told apart by its name: the log of the tests has no room for its text.
+    private struct Request: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let text: String
+        let statuses: [Int]
+    }
+
     private func site() throws -> ServingSite {
         let site = try ServingSite()
         site.publish(
@@ -61,12 +68,13 @@ struct HostileRequestTests {
                 "GET /lists/bank.json HTTP/1.1\r\n\(host)Upgrade: websocket\r\nConnection: upgrade\r\n\r\n", [200]
             ),
             ("a tunnel", "CONNECT pins.example.net:443 HTTP/1.1\r\n\(host)\r\n", [400, 405]),
-        ])
-    func refused(_ name: String, _ request: String, _ statuses: [Int]) async throws {
+        ].map { Request(testDescription: $0, text: $1, statuses: $2) })
+    private func refused(_ request: Request) async throws {
         let site = try site()
         try await site.listening { port in
-            let answer = RawAnswer(try await RawClient(port: port).exchange(request))
-            #expect(statuses.contains(answer.status), "\(name): \(answer.text.prefix(200))")
+            let answer = RawAnswer(try await RawClient(port: port).exchange(request.text))
+            #expect(
+                request.statuses.contains(answer.status), "\(request.testDescription): \(answer.text.prefix(200))")
             #expect(answer.text.components(separatedBy: "HTTP/1.1 ").count == 2, "more than one answer: \(answer.text)")
             #expect(try await RawClient(port: port).get("/lists/bank.json").body == "list")
         }

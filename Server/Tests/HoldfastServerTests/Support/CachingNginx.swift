@@ -33,19 +33,18 @@ enum CachingNginx {
                 """
             let file = folder.appending(path: "nginx.conf")
             try Data(configuration.utf8).write(to: file)
-            let process = Process()
-            process.executableURL = try ForeignProgram.required("nginx")
-            process.arguments = ["-c", file.path, "-p", folder.path]
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            defer {
-                // It inherits a mask of signals from the thread that started it, and may never see another one.
-                kill(process.processIdentifier, SIGKILL)
-                process.waitUntilExit()
+            let nginx = try ServingProcess(["nginx", "-c", file.path, "-p", folder.path])
+            // It inherits a mask of signals from the thread that started it, and may never see another one.
+            let result: Result<Void, any Error>
+            do {
+                try await waitUntilItListens(port, nginx)
+                result = .success(try await body(port))
+            } catch {
+                result = .failure(error)
             }
-            try await waitUntilItListens(port, process)
-            try await body(port)
+            nginx.signal(SIGKILL)
+            _ = await nginx.status()
+            try result.get()
         }
     }
 
@@ -58,9 +57,9 @@ enum CachingNginx {
         return port
     }
 
-    private static func waitUntilItListens(_ port: Int, _ process: Process) async throws {
+    private static func waitUntilItListens(_ port: Int, _ nginx: ServingProcess) async throws {
         let end = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < end, process.isRunning {
+        while ContinuousClock.now < end, nginx.isRunning {
             if let channel = try? await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .connect(host: "127.0.0.1", port: port).get()
             {

@@ -25,18 +25,32 @@ enum ForeignProgram {
     /// - Returns: its status and standard output.
     static func run(_ name: String, _ arguments: [String], in folder: URL) async throws -> (status: Int32, output: Data)
     {
+        try await run(required(name), arguments, in: folder, withErrors: false)
+    }
+
+    /// Runs it to its end.
+    ///
+    /// Swift's pool has as many threads as the machine has cores. None of them waits here: two tests that did would
+    /// stop every other test of a machine with two.
+    /// - Parameter withErrors: whether standard error is kept as well, where it was written.
+    static func run(
+        _ program: URL, _ arguments: [String], in folder: URL, withErrors: Bool
+    ) async throws -> (status: Int32, output: Data) {
+        let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-output-\(UUID().uuidString)")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let output = try FileHandle(forWritingTo: file)
         let process = Process()
-        process.executableURL = try required(name)
+        process.executableURL = program
         process.arguments = arguments
         process.currentDirectoryURL = folder
-        let output = folder.appending(path: "output-\(UUID().uuidString)")
-        try Data().write(to: output)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = withErrors ? output : FileHandle.nullDevice
         let status = try await withCheckedThrowingContinuation { (end: CheckedContinuation<Int32, any Error>) in
             process.terminationHandler = { end.resume(returning: $0.terminationStatus) }
             do { try process.run() } catch { end.resume(throwing: error) }
         }
-        return (status, try Data(contentsOf: output))
+        return (status, try Data(contentsOf: file))
     }
 }

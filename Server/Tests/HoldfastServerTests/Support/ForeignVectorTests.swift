@@ -3,30 +3,27 @@ import Testing
 
 @Suite("Vectors, read by Python")
 struct ForeignVectorTests {
-    static let python: String? = {
+    /// Python with the package that the script needs; nil where there is none.
+    private static func python() async -> URL? {
         let own = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"] ?? ""
-        return [own, "python3"].first { !$0.isEmpty && (try? run([$0, "-c", "import cryptography"]))?.status == 0 }
-    }()
-
-    static func run(_ command: [String]) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        for program in [own.isEmpty ? nil : URL(filePath: own), ForeignProgram.find("python3")].compactMap(\.self) {
+            let answer = try? await ForeignProgram.run(
+                program, ["-c", "import cryptography"], in: Vectors.folder, withErrors: false)
+            if answer?.status == 0 { return program }
+        }
+        return nil
     }
 
     @Test(
-        "Software that shares no code verifies the vectors", .enabled(if: python != nil, "no Python with cryptography"))
-    func checks() throws {
+        "Software that shares no code verifies the vectors",
+        .enabled("no Python with cryptography") { await python() != nil })
+    func checks() async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Python/check_vectors.py").path
-        let (status, output) = try Self.run([try #require(Self.python), script, Vectors.folder.path])
+        let python = try #require(await Self.python())
+        let (status, octets) = try await ForeignProgram.run(
+            python, [script, Vectors.folder.path], in: Vectors.folder, withErrors: true)
+        let output = String(decoding: octets, as: UTF8.self)
         #expect(status == 0, "\(output)")
         #expect(output.contains("checks hold"))
     }

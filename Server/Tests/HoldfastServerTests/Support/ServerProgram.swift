@@ -8,19 +8,9 @@ enum ServerProgram {
 
     /// Runs it to its end.
     /// - Returns: its status and what it said, on both outputs.
-    static func run(_ arguments: [String], in folder: URL) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = url
-        process.arguments = arguments
-        process.currentDirectoryURL = folder
-        let pipe = Pipe()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, output)
+    static func run(_ arguments: [String], in folder: URL) async throws -> (status: Int32, output: String) {
+        let (status, output) = try await ForeignProgram.run(url, arguments, in: folder, withErrors: true)
+        return (status, String(decoding: output, as: UTF8.self))
     }
 }
 
@@ -61,8 +51,9 @@ final class ServingProcess: Sendable {
         return server
     }
 
-    init(_ command: [String], environment: [String: String] = [:]) throws {
+    init(_ command: [String], in folder: URL? = nil, environment: [String: String] = [:]) throws {
         process = Process()
+        if let folder { process.currentDirectoryURL = folder }
         process.executableURL =
             command[0].utf8.first == UInt8(ascii: "/")
             ? URL(filePath: command[0]) : try ForeignProgram.required(command[0])
@@ -91,6 +82,9 @@ final class ServingProcess: Sendable {
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    /// Whether it has not ended yet.
+    var isRunning: Bool { end.withLock { $0.status == nil } }
 
     /// Everything that it said so far.
     var text: String { state.withLock { $0.text } }
@@ -122,7 +116,11 @@ final class ServingProcess: Sendable {
         }
     }
 
-    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+    /// Sends a signal, unless it has ended: its number may be another program's then.
+    func signal(_ number: Int32) {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, number)
+    }
 
     /// Waits until it has ended.
     func status() async -> Int32 {
