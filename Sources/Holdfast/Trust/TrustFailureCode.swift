@@ -166,11 +166,11 @@ extension TrustFailure.Code {
     public static var customValidationRejected: Self { Self("See the application's own validation.") }
     /// The policy's configuration is wrong; it rejects every peer until that is fixed.
     public static var invalidConfiguration: Self {
-        Self("Mend the policy's configuration; makePolicy() throws the same error when the policy is made.")
+        Self("Correct the policy's configuration: what was expected and what was found say how.")
     }
     /// Validation is switched off for this host; only ever a notice of a decision, never a reason to reject.
     public static var validationDisabled: Self {
-        Self("Give the host another validation type before the application ships.")
+        Self("Give the host a policy that validates before the application ships.")
     }
     /// The operating system rejected the chain.
     public static var rejectedBySystem: Self { Self("See the operating system's reason.") }

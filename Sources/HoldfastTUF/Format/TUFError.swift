@@ -46,7 +46,7 @@ extension TUFError.Code {
     public static var malformed: Self { Self(publishAnew) }
     /// More bytes than the limit, or than the metadata says.
     public static var tooLarge: Self {
-        Self("Check that the URL leads to the repository, or raise the limits of the settings.")
+        Self("Check that the URL leads to the repository, or raise the client's limits.")
     }
     /// Metadata of another role than the requested one.
     public static var wrongType: Self { Self(publishAnew) }
@@ -76,10 +76,10 @@ extension TUFError.Code {
     public static var unknownTarget: Self { Self("Check the name of the target.") }
     /// More delegated roles than the limit.
     public static var tooManyDelegations: Self {
-        Self("Raise the limits of the settings if the repository needs more.")
+        Self("Raise the client's limits if the repository needs more.")
     }
     /// More work than legitimate metadata needs.
-    public static var tooCostly: Self { Self("Raise the limits of the settings if the repository needs more.") }
+    public static var tooCostly: Self { Self("Raise the client's limits if the repository needs more.") }
     /// A name that cannot be part of a URL.
     public static var unusableName: Self { Self("Give the target a name without empty, `.` and `..` parts.") }
 

@@ -36,6 +36,26 @@ private struct PinnedAPI {
     }
 }
 
+private struct PairedPolicy: TrustPolicy {
+    let scope = PolicyScope(hostName: "www.example.com")
+    let isPaired: @Sendable (ServerTrust) -> Bool
+
+    func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision {
+        func decision(_ verdict: TrustDecision.Verdict) -> TrustDecision {
+            TrustDecision(verdict, policyName: hostName, host: trust.host, time: time, chain: trust.chain)
+        }
+        do throws(TrustFailure) {
+            _ = try scope.host(of: trust)  // throws if the policy is not for this host
+            guard isPaired(trust) else {
+                throw TrustFailure(.customValidationRejected, expected: "a paired device", found: "another")
+            }
+            return decision(.trusted)
+        } catch {
+            return decision(.rejected(error))
+        }
+    }
+}
+
 /// The examples of docs/apple.md and docs/migrating.md, line by line: they compile because they stand here, and stand in
 /// the documents because a test compares. The README's example for an app is above.
 private enum DocumentExamples {
@@ -241,5 +261,17 @@ struct DocumentTests {
         #expect(throws: TrustFailure.self) {
             try evaluator.evaluate(fixture.secTrust(systemAnchors: []), forHost: fixture.host)
         }
+    }
+
+    @Test("The example of a policy of one's own keeps what a policy promises, and decides by its closure")
+    func ownPolicy() async throws {
+        let clock = ManualClock()
+        let chain = try TestAuthority.selfSigned(names: [.dns("www.example.com")], clock: clock).chain
+        let trust = ServerTrust(
+            certificates: chain, host: try DialedHost("www.example.com"), anchors: try TrustAnchors(der: chain))
+        let policy = PairedPolicy { !$0.chain.certificates.isEmpty }
+        try await TrustPolicyConformance.check(policy, accepting: trust, at: clock.now)
+        let stranger = PairedPolicy { _ in false }.evaluate(trust, at: clock.now)
+        #expect(stranger.failure?.code == .customValidationRejected)
     }
 }
