@@ -1,26 +1,27 @@
 public import Foundation
+import Holdfast
 
 /// The beginning or the end of a certificate's validity (RFC 5280 4.1.2.5).
 ///
 /// Times are whole seconds in UTC. They are written as UTCTime for the years 1950 to 2049, and as GeneralizedTime
 /// otherwise.
 public enum CertificateTime: Sendable, Hashable {
-    /// This many seconds after the time of the authority's clock; a negative number is in the past.
-    case after(TimeInterval)
+    /// This long after the time of the authority's clock; a negative span is in the past.
+    case after(Duration)
     /// At this time, whatever the clock says.
     case date(Date)
     /// This DER element, for times that no `Date` can express.
     case der([UInt8])
 
     /// This many days after the time of the authority's clock.
-    public static func days(_ days: Double) -> CertificateTime { .after(days * 86_400) }
+    public static func days(_ days: Double) -> CertificateTime { .after(.seconds(days * 86_400)) }
     /// This many hours after the time of the authority's clock.
-    public static func hours(_ hours: Double) -> CertificateTime { .after(hours * 3_600) }
+    public static func hours(_ hours: Double) -> CertificateTime { .after(.seconds(hours * 3_600)) }
 
     /// The date; nil if the time was given as DER.
     public func date(now: Date) -> Date? {
         switch self {
-        case .after(let seconds): now.addingTimeInterval(seconds)
+        case .after(let span): now.addingTimeInterval(span.inSeconds)
         case .date(let date): date
         case .der: nil
         }

@@ -55,7 +55,7 @@ package struct TrustServerDocument: Sendable {
         self.customer = customer
         timestamp = Date(wholeSeconds: head.timestamp)
         entries = content.entries
-        signerExpired = signer.expiry.flatMap { $0 < time ? $0 : nil }
+        signerExpired = signer.end.flatMap { $0 <= time ? $0 : nil }
     }
 }
 

@@ -66,9 +66,9 @@ public struct TrustServerSigner: Sendable {
         }
     }
 
-    /// The notAfter of the configured certificate.
-    var expiry: Date? {
-        if case .certificate(let certificate) = kind { certificate.notAfter } else { nil }
+    /// The end of the configured certificate.
+    package var end: Date? {
+        if case .certificate(let certificate) = kind { certificate.validityEnd } else { nil }
     }
 
     /// The certificate under whose key the message must verify.

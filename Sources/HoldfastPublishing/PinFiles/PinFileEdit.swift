@@ -70,7 +70,8 @@ public struct PinFileEdit: Sendable {
     ///   - pin: of a key.
     ///   - role: the certificate that must have the key.
     ///   - state: what the key is at the moment.
-    ///   - end: the last second for which the pin counts; nil for as long as the file.
+    ///   - end: the first instant at which the pin no longer counts; nil for as long as the file. A pin file has whole
+    ///     seconds: what is left of one no longer counts.
     ///   - pattern: the host.
     ///   - ports: those of a new entry; empty for any. An entry that is there keeps its own.
     /// - Throws: ``PublishingError`` if the host has the pin in that role already, is retired, or would have too many.
@@ -80,7 +81,7 @@ public struct PinFileEdit: Sendable {
     ) throws(PublishingError) {
         let subject = "\(name), \(pattern)"
         let key = try made(subject) { () throws(PinFileError) in
-            try PinFile.KeyPin(pin, role: role.value, state: state.value, notAfter: end)
+            try PinFile.KeyPin(pin, role: role.value, state: state.value, notAfter: end?.lastWholeSecond)
         }
         guard let index = file.hosts.firstIndex(where: { $0.pattern == pattern }) else {
             let host = try made(subject) { () throws(PinFileError) in
@@ -199,12 +200,12 @@ public struct PinFileEdit: Sendable {
         public var app: String?
         /// When it was issued.
         public var issuedAt: Date?
-        /// The last second for which it is current.
-        public var notAfter: Date?
-        /// Seconds after which clients look for a newer one.
-        public var refreshAfter: Int?
-        /// Seconds past `notAfter` for which its pins are still enforced.
-        public var grace: Int?
+        /// The first instant at which it is no longer current; in the file, whole seconds.
+        public var end: Date?
+        /// How long clients use it before they look for a newer one, in whole seconds.
+        public var refreshAfter: Duration?
+        /// How long its pins are enforced past the end, in whole seconds.
+        public var grace: Duration?
 
         /// Changes nothing.
         public init() {}
@@ -232,22 +233,23 @@ public struct PinFileEdit: Sendable {
     public mutating func set(_ settings: FileSettings) throws(PublishingError) {
         var refresh = file.refresh
         if settings.refreshAfter != nil || settings.grace != nil {
-            guard let after = settings.refreshAfter ?? refresh?.after else {
+            guard let after = settings.refreshAfter.map(Self.seconds) ?? refresh?.after else {
                 throw PublishingError(
                     .invalidInput, of: "\(name), refresh", expected: "when clients look for a newer file",
                     found: "a grace without it", remedy: "Set both.")
             }
             refresh = try made(name) { [refresh] () throws(PinFileError) in
                 try PinFile.Refresh(
-                    after: after, jitter: refresh?.jitter ?? .zero, grace: settings.grace ?? refresh?.grace ?? 0)
+                    after: after, jitter: refresh?.jitter ?? .zero,
+                    grace: settings.grace.map(Self.seconds) ?? refresh?.grace ?? 0)
             }
         }
         let old = file
         file = try made(name) { [refresh] () throws(PinFileError) in
             try PinFile(
                 app: settings.app ?? old.app, issuedAt: settings.issuedAt ?? old.issuedAt,
-                notAfter: settings.notAfter ?? old.notAfter,
-                refresh: refresh, hosts: old.hosts, debugAnchors: old.debugAnchors)
+                notAfter: settings.end?.lastWholeSecond ?? old.notAfter, refresh: refresh, hosts: old.hosts,
+                debugAnchors: old.debugAnchors)
         }
     }
 
@@ -342,6 +344,8 @@ public struct PinFileEdit: Sendable {
         }
     }
 
+    private static func seconds(_ span: Duration) -> Int { Int(clamping: span.components.seconds) }
+
     /// Makes a value of the format, whose error is then about the host.
     private func made<Value>(
         _ subject: String, _ make: () throws(PinFileError) -> Value
@@ -353,6 +357,14 @@ public struct PinFileEdit: Sendable {
                 .invalidDocument, of: error.field.map { "\(subject), \($0)" } ?? subject, expected: error.expected,
                 found: error.found, remedy: error.remedy)
         }
+    }
+}
+
+extension Date {
+    /// The last second that counts where this is the first instant that no longer does.
+    fileprivate var lastWholeSecond: Date {
+        let second = wholeSeconds
+        return Date(wholeSeconds: self > Date(wholeSeconds: second) ? second : second - 1)
     }
 }
 

@@ -42,8 +42,8 @@ public struct TrustServerStatus: Sendable, Hashable {
     public let staleHosts: [StaleHost]
     /// What waits for approval.
     public let waiting: [HeldChange]
-    /// The last second for which the signer's certificate is valid. Clients do not mind; other programs may.
-    public let signerEnd: Date?
+    /// The first instant at which the signer's certificate is no longer valid. Clients do not mind; other programs may.
+    public let signerEnd: Date
 
     /// Reads a document as clients do.
     /// - Parameters:
@@ -74,7 +74,7 @@ public struct TrustServerStatus: Sendable, Hashable {
             StaleHost(place: $0.place, validated: $0.validated)
         }
         waiting = (memory?.held ?? []).filter { !$0.isApproved }
-        signerEnd = (try? X509Certificate(der: Array(certificate)))?.notAfter
+        signerEnd = signer.end ?? .distantFuture
         if now >= end {
             verdict = .refused
         } else if pins.refusalOfDownload(at: now) != nil {

@@ -37,10 +37,12 @@ public struct TrustServerKey: Sendable {
     ///     files are named after the customer.
     ///   - kind: the kind of key.
     ///   - time: when the certificate becomes valid.
-    ///   - years: for how many years the certificate is valid; clamped to 1 to 100. Clients compare its octets, and
-    ///     only report that it has expired.
+    ///   - lifetime: how long the certificate is valid, in whole seconds: 20 years by default, a day at least, and
+    ///     100 years at most. Clients compare its octets, and only report that it has expired.
     /// - Throws: ``SigningError``.
-    public init(customer: String, kind: Kind, at time: Date, years: Int = 20) throws(SigningError) {
+    public init(
+        customer: String, kind: Kind, at time: Date, lifetime: Duration = .seconds(20 * 31_557_600)
+    ) throws(SigningError) {
         try Self.requireCustomer(customer)
         do {
             secret =
@@ -52,7 +54,8 @@ public struct TrustServerKey: Sendable {
             throw SigningError(.cryptographyFailed, expected: "a key \(kind.rawValue)", found: "none")
         }
         let start = Self.seconds(time)
-        let end = start + Int64(min(max(years, 1), 100)) * 31_557_600
+        let lifetime = min(max(lifetime, .seconds(86_400)), .seconds(100 * 31_557_600))
+        let lastSecond = start + lifetime.components.seconds - 1
         let name = DERText.sequence([
             DERText.set([
                 DERText.sequence([DERText.objectIdentifier(Identifier.commonName), DERText.utf8String(customer)])
@@ -69,7 +72,7 @@ public struct TrustServerKey: Sendable {
         ])
         let toBeSigned = DERText.sequence([
             DERText.context(0, [DERText.integer([2])]), serial, algorithm, name,
-            DERText.sequence([DERTime.element(start), DERTime.element(end)]), name,
+            DERText.sequence([DERTime.element(start), DERTime.element(lastSecond)]), name,
             Self.subjectPublicKeyInfo(of: secret), DERText.context(3, [DERText.sequence([usage])]),
         ])
         let signature = try Self.signature(of: toBeSigned, by: secret)

@@ -64,7 +64,7 @@ struct PinsAddCommand: AsyncParsableCommand {
     func run() async throws {
         let host = try subject.host.get()
         let pins = try subject.pins(includingIssuers: role == .issuer)
-        let end = notAfter.map(Date.init(wholeSeconds:))
+        let end = notAfter.map { Date(wholeSeconds: $0 + 1) }
         try editing.run { edit throws(PublishingError) in
             // A new entry needs a pin that counts first.
             for pin in pins {

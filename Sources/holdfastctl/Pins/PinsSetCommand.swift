@@ -109,9 +109,9 @@ struct PinsSetCommand: AsyncParsableCommand {
         var settings = PinFileEdit.FileSettings()
         settings.app = app
         settings.issuedAt = issued.map(Date.init(wholeSeconds:))
-        settings.notAfter = notAfter.map(Date.init(wholeSeconds:))
-        settings.refreshAfter = refresh.map { Int($0.seconds) }
-        settings.grace = grace.map { Int($0.seconds) }
+        settings.end = notAfter.map { Date(wholeSeconds: $0 + 1) }
+        settings.refreshAfter = refresh.map { .seconds($0.seconds) }
+        settings.grace = grace.map { .seconds($0.seconds) }
         return settings
     }
 

@@ -66,7 +66,9 @@ struct TrustServerInitCommand: ParsableCommand {
         try files.requireAbsenceOfKey()
         let key: TrustServerKey
         do throws(SigningError) {
-            key = try TrustServerKey(customer: customer, kind: self.key, at: SystemWallClock().now, years: years)
+            key = try TrustServerKey(
+                customer: customer, kind: self.key, at: SystemWallClock().now,
+                lifetime: .seconds(years * 31_557_600))
         } catch {
             throw CommandFailure(.notSigned, "\(error)")
         }

@@ -65,8 +65,8 @@ private struct OutlookCase {
             let (begins, ends) = (minutes(-30...10), minutes(20...200))
             leaves.append(
                 try scene.issuing.leaf(names: [.dns(OutlookScene.host)]) {
-                    $0.notBefore = .after(begins)
-                    $0.notAfter = .after(ends)
+                    $0.notBefore = .after(.seconds(begins))
+                    $0.notAfter = .after(.seconds(ends))
                 })
         }
         func pinned() -> [TestCertificate] {

@@ -52,11 +52,26 @@ struct PinFileEditTests {
         try edit.add(Self.pin(9), state: .backup, until: end, to: HostPattern(Self.api))
         #expect(try Self.states(edit) == ["1 leaf active", "2 leaf backup", "9 leaf backup"])
         let hosts = edit.file.hosts
-        #expect(hosts[0].pins[2].notAfter == end && hosts[0].ports == [443, 8_443] && hosts[0].report != nil)
+        #expect(hosts[0].pins[2].end == end && hosts[0].ports == [443, 8_443] && hosts[0].report != nil)
         let others = try Self.file().hosts.dropFirst()
         #expect(Array(hosts.dropFirst()) == Array(others))
         #expect(edit.file.refresh == edit.original.refresh && edit.file.app == edit.original.app)
         #expect(edit.changes.count == 1 && edit.risks(at: Self.now).isEmpty)
+    }
+
+    @Test("A pin counts until its end, and not beyond it where the end is no whole second")
+    func ends() throws {
+        let end = Self.now.addingTimeInterval(600)
+        for (until, last) in [(end, end - 1), (end + 0.5, end)] {
+            var edit = try Self.edit()
+            try edit.add(Self.pin(9), until: until, to: HostPattern(Self.api))
+            #expect(edit.file.hosts[0].pins[2].notAfter == last)
+            var settings = PinFileEdit.FileSettings()
+            settings.end = until
+            settings.refreshAfter = .seconds(7_200)
+            try edit.set(settings)
+            #expect(edit.file.notAfter == last && edit.file.refresh?.after == 7_200)
+        }
     }
 
     @Test("The same pin again, a retired host and other ports are refused, and the file is as it was")
@@ -177,11 +192,12 @@ struct PinFileEditTests {
         #expect(throws: PublishingError.self) { try back.set(host, of: api) }
 
         var file = PinFileEdit.FileSettings()
-        file.notAfter = Self.now.addingTimeInterval(-1)
+        file.end = Self.now
         #expect(throws: PublishingError.self) { try back.set(file) }
         file.issuedAt = Self.now.addingTimeInterval(-7_200)
-        file.grace = 0
+        file.grace = .zero
         try back.set(file)
+        #expect(back.file.end == Self.now)
         #expect(back.file.refresh?.after == 21_600 && back.file.refresh?.grace == 0)
         #expect(back.risks(at: Self.now).contains { $0.kind == .expired })
     }

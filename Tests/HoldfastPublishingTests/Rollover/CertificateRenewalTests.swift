@@ -14,7 +14,7 @@ struct CertificateRenewalTests {
         let leaf = try authority.leaf(names: [.dns("www.example.com")]) {
             $0.notBefore = .days(0)
             // The last second counts.
-            $0.notAfter = .after(days * day - 1)
+            $0.notAfter = .after(.seconds(days * day - 1))
         }
         return CertificateRenewal(of: try X509Certificate(der: leaf.der))
     }

@@ -41,7 +41,7 @@ extension VerdictCase {
     }
 
     static let ofLeaves: [VerdictCase] = [
-        .init("plain", .leaf), .init("expired", .leaf) { $0.notAfter = .after(-1) },
+        .init("plain", .leaf), .init("expired", .leaf) { $0.notAfter = .after(.seconds(-1)) },
         .init("not yet valid", .leaf) { $0.notBefore = .hours(1) },
         .init("another host", .leaf, host: "www.example.org"),
         .init("common name alone", .leaf) { $0.subjectAltName = nil },
@@ -93,7 +93,7 @@ extension VerdictCase {
     ]
 
     static let ofAuthorities: [VerdictCase] = [
-        .init("expired", .intermediate) { $0.notAfter = .after(-1) },
+        .init("expired", .intermediate) { $0.notAfter = .after(.seconds(-1)) },
         .init("not yet valid", .intermediate) { $0.notBefore = .hours(1) },
         .init("no basicConstraints", .intermediate) { $0.basicConstraints = nil },
         .init("no CA", .intermediate) { $0.basicConstraints = .init(isAuthority: false) },
@@ -121,7 +121,7 @@ extension VerdictCase {
         .init("registered identifiers excluded", .intermediate, constraints(excluded: [.raw(0x88, [0x2A])])),
         .init("malformed constraints", .intermediate) { $0.nameConstraints = .init() },
         .init("critical policyConstraints", .intermediate) { $0.policyConstraints = .init(requireExplicitPolicy: 0) },
-        .init("expired", .root) { $0.notAfter = .after(-1) },
+        .init("expired", .root) { $0.notAfter = .after(.seconds(-1)) },
         .init("no basicConstraints", .root) { $0.basicConstraints = nil },
         .init("path length 0", .root) { $0.basicConstraints = .init(isAuthority: true, pathLength: 0) },
         .init("no keyCertSign", .root) { $0.keyUsage = .crlSign },

@@ -112,7 +112,9 @@ struct TestAuthorityTests {
     @Test("Validity counts from the manual clock")
     func manualClock() async throws {
         let clock = ManualClock(now: Date(timeIntervalSince1970: 1_000_000_000))
-        let leaf = try TestAuthority.root(clock: clock).leaf(names: ["a.example"]) { $0.notAfter = .after(60) }
+        let leaf = try TestAuthority.root(clock: clock).leaf(names: ["a.example"]) {
+            $0.notAfter = .after(.seconds(60))
+        }
         // openssl takes a certificate to be expired in its last second already, which RFC 5280 4.1.2.5 still counts.
         clock.advance(by: .seconds(59))
         #expect(try await ForeignReading.complaint(about: leaf.chain, root: leaf.root, at: clock.now) == nil)

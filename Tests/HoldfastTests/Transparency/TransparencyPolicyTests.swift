@@ -85,7 +85,8 @@ struct TransparencyPolicyTests {
         scene.entries[2].entry.since = Judge.now.addingTimeInterval(-3_600)
         func leaf(_ seconds: Double) throws -> TestCertificate {
             try scene.leaf([
-                TestTimestamp(of: scene.logs[0]), TestTimestamp(of: scene.logs[2], at: .after(seconds - 3_600)),
+                TestTimestamp(of: scene.logs[0]),
+                TestTimestamp(of: scene.logs[2], at: .after(.seconds(seconds - 3_600))),
             ])
         }
         #expect(try scene.code(leaf(-0.001)) == nil)
@@ -110,7 +111,9 @@ struct TransparencyPolicyTests {
 
     @Test("A timestamp of the future does not count until then")
     func future() throws {
-        let leaf = try scene.leaf([TestTimestamp(of: scene.logs[0]), TestTimestamp(of: scene.logs[2], at: .after(1))])
+        let leaf = try scene.leaf([
+            TestTimestamp(of: scene.logs[0]), TestTimestamp(of: scene.logs[2], at: .after(.seconds(1))),
+        ])
         #expect(try scene.objections(leaf) == [nil, "it is of the future"])
         #expect(try scene.outcome(leaf, at: Judge.now.addingTimeInterval(1)).path != nil)
     }

@@ -195,8 +195,8 @@ struct ListKindTests {
         let leaf = try leaf()
         let serial = try RevocationScene.serial(leaf)
         for (change, found, mayBeOlder) in [
-            ({ $0.nextUpdate = .after(-1) }, "a list that is out of date", true),
-            ({ $0.thisUpdate = .after(1) }, "a list of the future", false),
+            ({ $0.nextUpdate = .after(.seconds(-1)) }, "a list that is out of date", true),
+            ({ $0.thisUpdate = .after(.seconds(1)) }, "a list of the future", false),
             ({ $0.nextUpdate = nil }, "a list without nextUpdate", true),
         ] as [((inout TestRevocationList) -> Void, String, Bool)] {
             let list = try issuing.revocationList(change)
@@ -210,7 +210,7 @@ struct ListKindTests {
             // A newer list on which it no longer stands, after a hold, counts.
             let newer = try issuing.revocationList {
                 $0.number = 2
-                $0.thisUpdate = .after(0)
+                $0.thisUpdate = .after(.seconds(0))
             }
             #expect(try scene([naming, newer]).code(leaf) == (mayBeOlder ? nil : .revoked))
         }
@@ -261,7 +261,7 @@ struct ListKindTests {
         #expect(try code(.fails, .passes) == nil && code(.passes, .fails) == .revocationUnknown)
         scene.lists = [try root.revocationList()]
         #expect(try code(.fails, .passes) == .revocationUnknown && code(.passes, .fails) == nil)
-        scene.lists = [try root.revocationList { $0.nextUpdate = .after(-1) }]
+        scene.lists = [try root.revocationList { $0.nextUpdate = .after(.seconds(-1)) }]
         #expect(try code(.passes, .passes) == nil && code(.passes, .passesWithoutList) == .revocationUnknown)
     }
 

@@ -74,7 +74,8 @@ struct PathSearchTests {
     @Test("An anchor that is no CA, has expired or may not sign ends no path but its own")
     func unfitAnchors() throws {
         for (change, code) in [
-            ({ $0.basicConstraints = nil }, .notACertificateAuthority), ({ $0.notAfter = .after(-1) }, .expired),
+            ({ $0.basicConstraints = nil }, .notACertificateAuthority),
+            ({ $0.notAfter = .after(.seconds(-1)) }, .expired),
             ({ $0.keyUsage = .digitalSignature }, .keyUsageForbidsSigning), ({ $0.version = 1 }, .unsupportedVersion),
             ({ $0.extendedKeyUsage = [.emailProtection] }, .wrongExtendedKeyUsage),
             (

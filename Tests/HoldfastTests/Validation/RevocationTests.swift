@@ -215,7 +215,7 @@ struct RevocationTests {
                 ) { _ in true }
             }
         }
-        let short = try outcomes([issuing.revocationList { $0.nextUpdate = .after(30) }])
+        let short = try outcomes([issuing.revocationList { $0.nextUpdate = .after(.seconds(30)) }])
         #expect(short(0).path != nil)
         #expect(short(30).effort.usedCachedPath)
         #expect(short(31).failure?.code == .revocationUnknown)
@@ -223,7 +223,7 @@ struct RevocationTests {
             issuing.revocationList(),
             issuing.revocationList {
                 $0.number = 2
-                $0.thisUpdate = .after(30)
+                $0.thisUpdate = .after(.seconds(30))
             },
         ])
         #expect(replaced(0).path != nil)

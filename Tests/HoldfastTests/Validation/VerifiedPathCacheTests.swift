@@ -124,7 +124,7 @@ struct VerifiedPathCacheTests {
         let cache = makeCache()
         let www = try purpose("www.example.com")
         let short = try root.intermediate {
-            $0.notAfter = .after(60); $0.notBefore = .after(-60)
+            $0.notAfter = .after(.seconds(60)); $0.notBefore = .after(.seconds(-60))
         }.leaf(names: ["www.example.com"])
         _ = try wasCached(cache, short.chain, anchors: [root.root], purpose: www)
         for (offset, isCached) in [(60.0, true), (60.5, true), (61, false), (-60, true), (-61, false), (.nan, false)] {

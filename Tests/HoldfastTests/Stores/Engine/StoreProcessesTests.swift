@@ -151,7 +151,7 @@ struct ProcessScene {
             make = { version in
                 let list = try authority.revocationList { list in
                     list.number = version
-                    list.thisUpdate = .after(Double(version - 300))
+                    list.thisUpdate = .after(.seconds(Double(version - 300)))
                     list.serialNumbers = (1...version).map { [UInt8($0 / 100 + 1), UInt8($0 % 100)] }
                 }
                 return ["document": Data(list)]

@@ -7,7 +7,7 @@ import Testing
 @Suite("Rule: validity, to the second")
 struct ValidityRuleTests {
     private static let hour = CertificateSpecification.testLeaf.with {
-        $0.notBefore = .after(0); $0.notAfter = .after(3_600)
+        $0.notBefore = .after(.seconds(0)); $0.notAfter = .after(.seconds(3_600))
     }
 
     @Test(
@@ -26,7 +26,7 @@ struct ValidityRuleTests {
     @Test("A validity that ends before it begins holds no time")
     func backwards() throws {
         let backwards = CertificateSpecification.testLeaf.with {
-            $0.notBefore = .after(10); $0.notAfter = .after(-10)
+            $0.notBefore = .after(.seconds(10)); $0.notAfter = .after(.seconds(-10))
         }
         for offset in [-20.0, 0, 20] {
             #expect(try Judge.violation(of: PathRule.validity, backwards, at: Judge.now + offset) != nil)
