@@ -2,25 +2,8 @@ public import Holdfast
 
 /// Why this module could not do what a test asked for.
 public struct TestKitError: HoldfastError {
-    /// The closed set of reasons.
-    public enum Code: String, Hashable, Sendable {
-        /// A key of the requested kind cannot be made.
-        case keyGenerationFailed
-        /// The key cannot make a signature of the requested kind.
-        case signatureDoesNotFitKey
-        /// The signature failed inside the cryptographic library.
-        case signingFailed
-        /// The TLS library refused a certificate or a key.
-        case credentialsRefused
-        /// A server did not start or did not stop.
-        case serverFailed
-        /// A program that is needed is not on this machine.
-        case programMissing
-        /// A program failed.
-        case programFailed
-        /// What a test waited for did not happen in time.
-        case timedOut
-    }
+    /// The reasons, a set that may grow.
+    public typealias Code = OpenCode<TestKitError>
 
     /// What went wrong.
     public let code: Code
@@ -31,4 +14,23 @@ public struct TestKitError: HoldfastError {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
+}
+
+extension TestKitError.Code {
+    /// A key of the requested kind cannot be made.
+    public static var keyGenerationFailed: Self { Self() }
+    /// The key cannot make a signature of the requested kind.
+    public static var signatureDoesNotFitKey: Self { Self() }
+    /// The signature failed inside the cryptographic library.
+    public static var signingFailed: Self { Self() }
+    /// The TLS library refused a certificate or a key.
+    public static var credentialsRefused: Self { Self() }
+    /// A server did not start or did not stop.
+    public static var serverFailed: Self { Self() }
+    /// A program that is needed is not on this machine.
+    public static var programMissing: Self { Self() }
+    /// A program failed.
+    public static var programFailed: Self { Self() }
+    /// What a test waited for did not happen in time.
+    public static var timedOut: Self { Self() }
 }

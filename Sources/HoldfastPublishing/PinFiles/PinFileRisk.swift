@@ -4,20 +4,7 @@ public import Holdfast
 /// What may go wrong for clients when a pin file takes the place of another.
 public struct PinFileRisk: Sendable, Hashable {
     /// The kinds, a set that may grow.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// Clients connect to a host now, and would refuse to, whatever it shows.
-        case hostLost
-        /// The pin of a key that is in use, as the earlier file says, is no longer accepted.
-        case pinLost
-        /// The pins of the file have run out.
-        case expired
-        /// Connections that were accepted without a matching pin may be refused.
-        case stricter
-        /// No key in use is left, only keys that are retiring or in reserve.
-        case noKeyInUse
-        /// A host has no second key to use when the first is lost.
-        case noBackup
-    }
+    public typealias Kind = OpenCode<PinFileRisk>
 
     /// The kind.
     public let kind: Kind
@@ -88,4 +75,19 @@ public struct PinFileRisk: Sendable, Hashable {
         }
         return risks
     }
+}
+
+extension PinFileRisk.Kind {
+    /// Clients connect to a host now, and would refuse to, whatever it shows.
+    public static var hostLost: Self { Self() }
+    /// The pin of a key that is in use, as the earlier file says, is no longer accepted.
+    public static var pinLost: Self { Self() }
+    /// The pins of the file have run out.
+    public static var expired: Self { Self() }
+    /// Connections that were accepted without a matching pin may be refused.
+    public static var stricter: Self { Self() }
+    /// No key in use is left, only keys that are retiring or in reserve.
+    public static var noKeyInUse: Self { Self() }
+    /// A host has no second key to use when the first is lost.
+    public static var noBackup: Self { Self() }
 }

@@ -9,19 +9,8 @@ public import Holdfast
 public struct SignerProgram: Sendable {
     /// Why there is no signature. It never shows the program's arguments, because a PIN may be among them.
     public struct Failure: HoldfastError {
-        /// The reasons.
-        public enum Code: String, Hashable, Sendable {
-            /// The program cannot be started.
-            case notStarted
-            /// It ended with an error.
-            case failed
-            /// It took too long, and was ended.
-            case timedOut
-            /// It printed nothing.
-            case silent
-            /// It printed more than a signature.
-            case talkative
-        }
+        /// The reasons, a set that may grow.
+        public typealias Code = OpenCode<Failure>
 
         /// The reason.
         public let code: Code
@@ -120,5 +109,18 @@ extension SignerProgram.Failure {
         self.code = code
         facts = ErrorFacts(expected: expected, found: found, remedy: remedy)
     }
+}
+
+extension SignerProgram.Failure.Code {
+    /// The program cannot be started.
+    public static var notStarted: Self { Self() }
+    /// It ended with an error.
+    public static var failed: Self { Self() }
+    /// It took too long, and was ended.
+    public static var timedOut: Self { Self() }
+    /// It printed nothing.
+    public static var silent: Self { Self() }
+    /// It printed more than a signature.
+    public static var talkative: Self { Self() }
 }
 #endif

@@ -99,13 +99,18 @@ public struct PublishingRound: Sendable {
     /// A host for which not every address was validated.
     public struct Failure: Sendable, Hashable {
         /// What is published for the host nevertheless.
-        public enum Consequence: Sendable, Hashable {
-            /// Pins from other addresses, which were validated now.
-            case partial
-            /// The pins with which it was last validated, at that time.
-            case kept(since: Date)
-            /// Nothing: it has not been validated for too long, or never.
-            case omitted
+        public struct Consequence: Sendable, Hashable {
+            /// What may be published, a set that may grow.
+            public typealias Kind = OpenCode<Consequence>
+
+            /// What is published.
+            public let kind: Kind
+            /// When the host was last validated with the pins that are kept; nil where none are.
+            public private(set) var since: Date?
+
+            package static var partial: Self { Self(kind: .partial) }
+            package static func kept(since: Date) -> Self { Self(kind: .kept, since: since) }
+            package static var omitted: Self { Self(kind: .omitted) }
         }
 
         /// The host.
@@ -283,4 +288,13 @@ extension PublishingRound.Problem.Kind {
     public static var unroutable: Self { Self() }
     /// It showed a certificate that is waiting for approval.
     public static var held: Self { Self() }
+}
+
+extension PublishingRound.Failure.Consequence.Kind {
+    /// Pins from other addresses, which were validated now.
+    public static var partial: Self { Self() }
+    /// The pins with which it was last validated, at ``PublishingRound/Failure/Consequence/since``.
+    public static var kept: Self { Self() }
+    /// Nothing: it has not been validated for too long, or never.
+    public static var omitted: Self { Self() }
 }

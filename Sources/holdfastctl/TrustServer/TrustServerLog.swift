@@ -86,15 +86,10 @@ struct TrustServerLog: Sendable {
             time: time, event: report.published == nil ? .nothingPublished : isAgain ? .publishedAgain : .published,
             document: files.document.path, hosts: report.published,
             failures: round.failures.map { failure in
-                let (consequence, since): (String, String?) =
-                    switch failure.consequence {
-                    case .partial: ("partial", nil)
-                    case .kept(let since): ("kept", since.formatted(.iso8601))
-                    case .omitted: ("omitted", nil)
-                    }
-                return Line.Failure(
+                Line.Failure(
                     host: ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort),
-                    consequence: consequence, since: since, problems: failure.problems.map(\.reason))
+                    consequence: failure.consequence.kind.rawValue,
+                    since: failure.consequence.since?.formatted(.iso8601), problems: failure.problems.map(\.reason))
             }, newPins: round.changed.filter { !round.left.contains($0) }, left: round.left,
             waiting: round.held.filter { !$0.isApproved }.map { change in
                 Line.Waiting(
@@ -123,11 +118,11 @@ extension TrustServerPublisher.Report {
         var lines = round.failures.map { failure in
             let host = ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort)
             let consequence =
-                switch failure.consequence {
+                switch failure.consequence.kind {
                 case .partial: "is published with what its other addresses showed"
-                case .kept(let since):
-                    "keeps its entry of \(since.formatted(.iso8601))"
+                case .kept: "keeps its entry of \(failure.consequence.since?.formatted(.iso8601) ?? "an earlier round")"
                 case .omitted: "has no entry to keep and is left out"
+                default: "is published otherwise (\(failure.consequence.kind))"
                 }
             return "\(host) \(consequence): \(failure.problems.map(\.reason).joined(separator: "; "))"
         }
