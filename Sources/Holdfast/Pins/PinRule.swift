@@ -1,6 +1,6 @@
 public import struct Foundation.Date
 
-/// One pin of a requirement: the certificates of a path for which it counts, until when, and whether it is on trial.
+/// One pin of a requirement: the certificates of a path for which it counts, until when, and whether it is a candidate.
 public struct PinRule: Hashable, Sendable {
     /// The certificates of a validated path for which a pin counts.
     public enum Place: Hashable, Sendable {
@@ -41,20 +41,20 @@ public struct PinRule: Hashable, Sendable {
     public let place: Place
     /// The first instant at which it no longer counts; `.distantFuture` if it never ends.
     public let end: Date
-    /// Whether it is only reported on. A rule on trial never satisfies anything.
-    public let isOnTrial: Bool
+    /// Whether it is only reported on. A candidate never satisfies anything.
+    public let isCandidate: Bool
 
     /// Makes a rule.
     /// - Parameters:
     ///   - pin: what a certificate must contain.
     ///   - place: the certificates for which it counts.
     ///   - end: the first instant at which it no longer counts; nil for never.
-    ///   - isOnTrial: whether it is only reported on.
-    public init(_ pin: Pin, at place: Place = .anywhere, until end: Date? = nil, isOnTrial: Bool = false) {
+    ///   - isCandidate: whether it is only reported on.
+    public init(_ pin: Pin, at place: Place = .anywhere, until end: Date? = nil, isCandidate: Bool = false) {
         self.pin = pin
         self.place = place
         self.end = end ?? .distantFuture
-        self.isOnTrial = isOnTrial
+        self.isCandidate = isCandidate
     }
 
     /// Whether it counts at an instant, as far as time decides.
@@ -64,7 +64,7 @@ public struct PinRule: Hashable, Sendable {
     }
 
     /// Whether a certificate's pin matches it where it counts: the one place where pins are compared.
-    func matches(_ pin: Pin, at time: Date, onTrial: Bool = false, where covers: (Place) -> Bool) -> Bool {
-        self.pin == pin && isOnTrial == onTrial && counts(at: time) && covers(place)
+    func matches(_ pin: Pin, at time: Date, isCandidate: Bool = false, where covers: (Place) -> Bool) -> Bool {
+        self.pin == pin && self.isCandidate == isCandidate && counts(at: time) && covers(place)
     }
 }

@@ -53,7 +53,7 @@ public struct PinSet: Hashable, Sendable {
 
     /// Makes a requirement from rules.
     /// - Parameters:
-    ///   - rules: at least one that is not on trial; for ``Requirement/oneOfEachRole`` one for each role. A rule that is
+    ///   - rules: at least one that is not a candidate; for ``Requirement/oneOfEachRole`` one for each role. A rule that is
     ///     given twice counts once, until its later end.
     ///   - requirement: which of them a path must match.
     ///   - enforcement: whether that is enforced or only reported.
@@ -68,7 +68,7 @@ public struct PinSet: Hashable, Sendable {
             throw PinError(
                 .noPins,
                 expected: requirement == .any
-                    ? "a pin that is not on trial" : "a pin of the server's own certificate and one of an issuer",
+                    ? "a pin that is not a candidate" : "a pin of the server's own certificate and one of an issuer",
                 found: rules.isEmpty ? "none" : "rules that no path can match",
                 remedy: "Add the pin of a key in use; `holdfastctl pin HOST` prints those of a server.")
         }
@@ -132,11 +132,11 @@ public struct PinSet: Hashable, Sendable {
     }
 
     /// The pins that are accepted, each once, in the order they were given.
-    public var pins: [Pin] { pins(of: { !$0.isOnTrial }) }
+    public var pins: [Pin] { pins(of: { !$0.isCandidate }) }
 
     /// The pins that are accepted at an instant; every one where they have run out.
     package func pins(at time: Date) -> [Pin] {
-        isExpired(at: time) ? pins : pins(of: { !$0.isOnTrial && $0.counts(at: time) })
+        isExpired(at: time) ? pins : pins(of: { !$0.isCandidate && $0.counts(at: time) })
     }
 
     /// The pins of some rules, each once.
@@ -155,7 +155,7 @@ public struct PinSet: Hashable, Sendable {
     /// The first instant at which the pins have run out; nil if they never do.
     public var end: Date? {
         func last(_ covers: (PinRule.Place) -> Bool) -> Date {
-            rules.filter { !$0.isOnTrial && covers($0.place) }.map(\.end).max() ?? .distantPast
+            rules.filter { !$0.isCandidate && covers($0.place) }.map(\.end).max() ?? .distantPast
         }
         let end =
             switch requirement {
@@ -167,7 +167,7 @@ public struct PinSet: Hashable, Sendable {
 
     private func isSatisfiable(by counts: (PinRule) -> Bool) -> Bool {
         func hasOne(_ covers: (PinRule.Place) -> Bool) -> Bool {
-            rules.contains { !$0.isOnTrial && counts($0) && covers($0.place) }
+            rules.contains { !$0.isCandidate && counts($0) && covers($0.place) }
         }
         return switch requirement {
         case .any: hasOne { _ in true }
@@ -183,14 +183,14 @@ public struct PinSet: Hashable, Sendable {
     /// Whether a pin is accepted at any place and time. It does not decide whether a server is trusted; a
     /// ``PinnedPolicy`` does.
     public func contains(_ pin: Pin) -> Bool {
-        index.map { $0.contains(pin) } != false && rules.contains { $0.pin == pin && !$0.isOnTrial }
+        index.map { $0.contains(pin) } != false && rules.contains { $0.pin == pin && !$0.isCandidate }
     }
 
     /// The rules that a pin matches where they count.
     func rules(
-        matching pin: Pin, at time: Date, onTrial: Bool = false, where covers: (PinRule.Place) -> Bool
+        matching pin: Pin, at time: Date, isCandidate: Bool = false, where covers: (PinRule.Place) -> Bool
     ) -> [PinRule] {
         if let index, !index.contains(pin) { return [] }
-        return rules.filter { $0.matches(pin, at: time, onTrial: onTrial, where: covers) }
+        return rules.filter { $0.matches(pin, at: time, isCandidate: isCandidate, where: covers) }
     }
 }

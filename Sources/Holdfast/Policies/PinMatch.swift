@@ -48,23 +48,23 @@ extension PinSet {
 
     /// The rules that a certificate matches where they count.
     func rules(
-        of certificate: X509Certificate, isLeaf: Bool, at time: Date, onTrial: Bool = false,
+        of certificate: X509Certificate, isLeaf: Bool, at time: Date, isCandidate: Bool = false,
         where covers: (PinRule.Place) -> Bool
     ) -> [PinRule] {
         var matched: [PinRule] = []
         for subject in subjects(ofLeaf: isLeaf) {
             let pin = subject == .publicKey ? certificate.publicKeyPin : certificate.certificatePin
-            for rule in rules(matching: pin, at: time, onTrial: onTrial, where: covers)
+            for rule in rules(matching: pin, at: time, isCandidate: isCandidate, where: covers)
             where isLeaf || rule.isForIssuer(certificate) { matched.append(rule) }
         }
         return matched
     }
 
-    /// Whether a rule on trial would match a path; nil where no rule is on trial.
+    /// Whether a candidate would match a path; nil where there is none.
     func trial(in path: ValidatedPath, at time: Date) -> Bool? {
-        guard rules.contains(where: { $0.isOnTrial && $0.counts(at: time) }) else { return nil }
+        guard rules.contains(where: { $0.isCandidate && $0.counts(at: time) }) else { return nil }
         return path.certificates.enumerated().contains { position, certificate in
-            !rules(of: certificate, isLeaf: position == 0, at: time, onTrial: true) { $0.covers(position) }.isEmpty
+            !rules(of: certificate, isLeaf: position == 0, at: time, isCandidate: true) { $0.covers(position) }.isEmpty
         }
     }
 
@@ -73,7 +73,7 @@ extension PinSet {
         // A hostile chain may have hundreds of valid paths; the first few are enough of an explanation.
         let (count, paths) = (paths.count, paths.prefix(8))
         if leafOnly, paths.contains(where: { match(in: $0, at: time) != nil }) { return Self.issuerWithoutHost }
-        let places = Set(rules.lazy.filter { !$0.isOnTrial && $0.counts(at: time) }.map(\.place))
+        let places = Set(rules.lazy.filter { !$0.isCandidate && $0.counts(at: time) }.map(\.place))
         let expected =
             switch (requirement, places.contains { $0.coversLeaf }, places.contains { $0.coversIssuers }) {
             case (.oneOfEachRole, _, _): "a leaf pin and an issuer pin in a valid path"
@@ -99,7 +99,7 @@ extension PinSet {
 
     /// Whether a path has accepted pins, wherever they would count.
     private func hasPinsElsewhere(_ path: ValidatedPath) -> Bool {
-        PinSet(known: rules.filter { !$0.isOnTrial }.map { PinRule($0.pin) })
+        PinSet(known: rules.filter { !$0.isCandidate }.map { PinRule($0.pin) })
             .match(in: path, at: .distantPast) != nil
     }
 

@@ -176,9 +176,9 @@ extension PinnedPolicy {
     private func noteTrial(of pins: PinSet, in path: ValidatedPath, _ draft: inout DecisionDraft) {
         guard pins.trial(in: path, at: draft.time) == false else { return }
         var notice = TrustFailure(
-            .candidatePinMismatch, expected: "a pin on trial in the path", found: "a path without one")
+            .candidatePinMismatch, expected: "a candidate in the path", found: "a path without one")
         let time = draft.time
-        notice.pins = pins.pins(of: { $0.isOnTrial && $0.counts(at: time) })
+        notice.pins = pins.pins(of: { $0.isCandidate && $0.counts(at: time) })
         draft.findings.append(.candidateMismatch)
         draft.note(notice)
     }

@@ -32,7 +32,7 @@ extension PinFinding.Kind {
     public static var noPins: Self { Self() }
     /// A document exempts the host.
     public static var exempt: Self { Self() }
-    /// No pin on trial matches.
+    /// No candidate matches.
     public static var candidateMismatch: Self { Self() }
     /// The pins came from a document that is past its time.
     public static var pastTheirTime: Self { Self() }

@@ -129,7 +129,7 @@ extension TrustFailure.Code {
     }
     /// No certificate of the path has one of the candidate pins; only ever a notice of a decision.
     public static var candidatePinMismatch: Self {
-        Self("Wait until the server has the key before you accept its pin; a pin on trial changes no decision.")
+        Self("Wait until the server has the key before you accept its pin; a candidate changes no decision.")
     }
     /// The pin set's expiry has passed.
     public static var pinsExpired: Self {

@@ -92,7 +92,7 @@ struct RolloverAdmissions {
         var end = Date.distantFuture
         if case .required(let pins) = answer?.content, pins.enforcement == .enforce, pins.afterExpiry == .reject {
             let rules = pins.rules.filter { rule in
-                !rule.isOnTrial && rule.counts(at: time) && isMatched(rule, at: time)
+                !rule.isCandidate && rule.counts(at: time) && isMatched(rule, at: time)
             }
             let ends = rules.map(\.end)
             end = (pins.requirement == .any ? ends.max() : ends.min()) ?? certificateEnd
@@ -119,7 +119,7 @@ struct RolloverAdmissions {
         switch answer?.content {
         case .required(let pins):
             if pins.enforcement == .reportOnly { return [begins..<Date.distantFuture] }
-            let ends = pins.rules.filter { $0.pin == pin && !$0.isOnTrial && $0.counts(at: begins) }.map(\.end)
+            let ends = pins.rules.filter { $0.pin == pin && !$0.isCandidate && $0.counts(at: begins) }.map(\.end)
             guard var end = ends.max() else { return [] }
             if pins.afterExpiry == .standardValidation { end = .distantFuture }
             end = min(end, held.end ?? .distantFuture)

@@ -92,7 +92,7 @@ struct RolloverMaker {
         let answer = held.source?.answer(to: PinQuestion(host: host, time: time))
         guard case .required(let pins) = answer?.content else { return [] }
         let entries = held.pinFile?.host(for: host)?.pins ?? []
-        return pins.rules.filter { !$0.isOnTrial && $0.counts(at: time) }.map { rule in
+        return pins.rules.filter { !$0.isCandidate && $0.counts(at: time) }.map { rule in
             let states = entries.filter { $0.pin == rule.pin }.map(\.state)
             return PublishedRule(
                 rule: rule, isBackup: states.contains(.backup),

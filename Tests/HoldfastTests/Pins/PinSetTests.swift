@@ -56,14 +56,14 @@ struct PinSetTests {
         #expect(try !PinSet(pins: [first]).isExpired(at: .distantFuture))
     }
 
-    @Test("Rules that no path could ever match are refused: none, on trial alone, of one role where both are asked for")
+    @Test("Rules that no path could ever match are refused: none, candidates alone, of one role where both are needed")
     func satisfiable() throws {
         let cases: [([PinRule], PinSet.Requirement, Bool)] = [
-            ([], .any, false), ([PinRule(first, isOnTrial: true)], .any, false), ([PinRule(first)], .any, true),
+            ([], .any, false), ([PinRule(first, isCandidate: true)], .any, false), ([PinRule(first)], .any, true),
             ([PinRule(first)], .oneOfEachRole, true), ([PinRule(first, at: .leaf)], .oneOfEachRole, false),
             ([PinRule(first, at: .leaf), PinRule(second, at: .issuer)], .oneOfEachRole, true),
             ([PinRule(first, at: .depth(0)), PinRule(second, at: .depth(3))], .oneOfEachRole, true),
-            ([PinRule(first, at: .leaf), PinRule(second, at: .issuer, isOnTrial: true)], .oneOfEachRole, false),
+            ([PinRule(first, at: .leaf), PinRule(second, at: .issuer, isCandidate: true)], .oneOfEachRole, false),
         ]
         for (rules, requirement, isSatisfiable) in cases {
             let set = try? PinSet(rules: rules, requirement: requirement)

@@ -76,7 +76,7 @@ struct PinMatchTests {
     private func isMet(_ rules: [PinRule], _ requirement: PinSet.Requirement, at time: Date) -> Bool {
         let matching = path.certificates.enumerated().map { position, certificate in
             rules.contains { rule in
-                guard !rule.isOnTrial, rule.end > time else { return false }
+                guard !rule.isCandidate, rule.end > time else { return false }
                 let pin = rule.pin.subject == .publicKey ? certificate.publicKeyPin : certificate.certificatePin
                 guard pin == rule.pin else { return false }
                 switch rule.place {
@@ -102,7 +102,7 @@ struct PinMatchTests {
                     try pin(generator.below(6), generator.below(2) == 0 ? .publicKey : .certificate),
                     at: places[generator.below(places.count)],
                     until: generator.below(3) == 0 ? nil : pki.now + Double(generator.below(40)),
-                    isOnTrial: generator.below(3) == 0)
+                    isCandidate: generator.below(3) == 0)
             }
             let requirement = PinSet.Requirement.allCases[generator.below(2)]
             let time = pki.now + Double(generator.below(42)) - 1
@@ -112,7 +112,7 @@ struct PinMatchTests {
             guard let match else { continue }
             met += 1
             #expect(!set.isExpired(at: time) && match.rules.allSatisfy(rules.contains))
-            #expect(match.rules.allSatisfy { !$0.isOnTrial && time < $0.end })
+            #expect(match.rules.allSatisfy { !$0.isCandidate && time < $0.end })
             guard match.holdsUntil < .distantFuture else { continue }
             #expect(isMet(rules, requirement, at: match.holdsUntil - 0.5))
             #expect(!isMet(rules, requirement, at: match.holdsUntil))
@@ -120,22 +120,22 @@ struct PinMatchTests {
         #expect(met > 400)
     }
 
-    @Test("Rules on trial never satisfy anything, whatever else is required, and never stand in the way")
-    func onTrial() throws {
+    @Test("Candidates never satisfy anything, whatever else is required, and never stand in the way")
+    func isCandidate() throws {
         var generator = SplitMix64(seed: 25)
         let host = try HostPattern(PolicyFixture.host)
         for _ in 0..<1_000 {
             let rules = try (0..<(1 + generator.below(5))).map { _ in
                 PinRule(
                     try pin(generator.below(5), .publicKey), at: [.anywhere, .leaf, .issuer][generator.below(3)],
-                    isOnTrial: generator.below(2) == 0)
+                    isCandidate: generator.below(2) == 0)
             }
             let requirement = PinSet.Requirement.allCases[generator.below(2)]
-            let without = PinSet(known: rules.filter { !$0.isOnTrial }, requirement: requirement)
+            let without = PinSet(known: rules.filter { !$0.isCandidate }, requirement: requirement)
             let all = PinSet(known: rules, requirement: requirement)
             let match = all.match(in: path, at: pki.now)
             #expect(match?.rules == without.match(in: path, at: pki.now)?.rules)
-            #expect(match?.rules.contains(where: \.isOnTrial) != true)
+            #expect(match?.rules.contains(where: \.isCandidate) != true)
             // The same through the policy, with both enforcements.
             let policies = [PinSet.Enforcement.enforce, .reportOnly].map { enforcement in
                 PinnedPolicy(

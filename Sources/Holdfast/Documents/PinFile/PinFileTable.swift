@@ -46,7 +46,7 @@ package struct PinFileEntry: PinSource {
             known: host.pins.map { pin in
                 PinRule(
                     pin.pin, at: pin.role == .leaf ? .leaf : .issuer, until: min(pin.end ?? .distantFuture, end),
-                    isOnTrial: pin.state == .candidate)
+                    isCandidate: pin.state == .candidate)
             },
             requirement: host.requirement, enforcement: host.enforcement, afterExpiry: host.afterExpiry)
     }

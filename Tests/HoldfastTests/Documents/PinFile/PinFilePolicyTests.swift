@@ -100,12 +100,12 @@ struct PinFilePolicyTests {
 
     @Test("A candidate is never accepted; whether it matches is a notice")
     func candidates() throws {
-        let onTrial = try scene.pin(scene.leafPin, .leaf, .candidate)
-        let rejected = try scene.decision(scene.file([scene.pin(PinFileText.pin(1)), onTrial]))
+        let isCandidate = try scene.pin(scene.leafPin, .leaf, .candidate)
+        let rejected = try scene.decision(scene.file([scene.pin(PinFileText.pin(1)), isCandidate]))
         #expect(code(rejected) == .pinMismatch && rejected.failure?.found.contains("candidate") == true)
         #expect(try rejected.failure?.pins.contains(scene.leafPin) == false)
         let issuer = try scene.pin(scene.rootPin, .issuer)
-        let matching = try scene.decision(scene.file([issuer, onTrial]))
+        let matching = try scene.decision(scene.file([issuer, isCandidate]))
         #expect(try matching.isTrusted && matching.notices.isEmpty && matching.matchedPins == [scene.rootPin])
         let absent = try scene.decision(scene.file([issuer, scene.pin(PinFileText.pin(1), .leaf, .candidate)]))
         #expect(absent.isTrusted && absent.notices.map(\.code) == [.candidatePinMismatch])
