@@ -7,7 +7,7 @@ public import struct Foundation.URL
 /// `TrustServerConfiguration` has beyond server, signer and customer, with the same defaults.
 public struct OnlinePinningSettings: Sendable {
     /// How long a document is fresh, from its timestamp on.
-    public var maxAge = TrustServerConfiguration.usualMaxAge
+    public var maximumAge = TrustServerConfiguration.usualMaximumAge
     /// How long past that it still counts while updates are tried, each use reported.
     public var grace = TrustServerConfiguration.usualGrace
     /// The longest that an adapter waits for a document before it decides.
@@ -33,7 +33,7 @@ extension TrustServerConfiguration {
     /// Sets up the store of an online type.
     package init(url: URL, signer: TrustServerSigner, customer: String, settings: OnlinePinningSettings) {
         self.init(url: url, signer: signer, customer: customer)
-        maxAge = settings.maxAge
+        maximumAge = settings.maximumAge
         grace = settings.grace
         preparationTimeout = settings.preparationTimeout
         updateTimeout = settings.updateTimeout

@@ -61,7 +61,7 @@ private struct StoreKey: Hashable, Sendable {
             let clock = Self.part(clock)
         else { return nil }
         texts = [
-            configuration.url.absoluteString, configuration.customer, "\(configuration.maxAge)",
+            configuration.url.absoluteString, configuration.customer, "\(configuration.maximumAge)",
             "\(configuration.grace)",
             "\(configuration.preparationTimeout)",
             "\(configuration.updateTimeout)",

@@ -56,7 +56,7 @@ extension HeldDocument {
             let signer = try TrustServerSigner(certificate: certificate)
             let read = try TrustServerDocument(verifying: document.octets, by: signer, customer: customer, at: now)
             var configuration = TrustServerConfiguration(url: URL(filePath: "/"), signer: signer, customer: customer)
-            if let lifetime { configuration.maxAge = lifetime }
+            if let lifetime { configuration.maximumAge = lifetime }
             return .trustServer(try TrustServerDocumentPins(read, configuration))
         case .repository(let root, let shippedGrace):
             // Clients take a document's issue time for at most a day more than their own.

@@ -19,7 +19,7 @@ package struct TrustServerDocumentPins: PinSource {
     /// When the document was made, according to its signer.
     package var timestamp: Date { table.signedTimestamp }
     /// The first instant at which the document is past its time.
-    package var graceBegins: Date { table.timestamp.addingTimeInterval(format.maxAge + 1) }
+    package var graceBegins: Date { table.timestamp.addingTimeInterval(format.maximumAge + 1) }
     /// The first instant at which clients refuse the document.
     package var end: Date { table.end }
     /// The first instant at which clients no longer take the document as a new one.

@@ -23,7 +23,7 @@ public struct PublishedDocument: Sendable {
 
     /// Whether clients with default settings accept the document, or would accept it once its time has come.
     public func counts(at time: Date) -> Bool {
-        let lifetime = TrustServerConfiguration.usualMaxAge + TrustServerConfiguration.usualGrace
+        let lifetime = TrustServerConfiguration.usualMaximumAge + TrustServerConfiguration.usualGrace
         return time.timeIntervalSince(timestamp) <= lifetime.inSeconds
     }
 

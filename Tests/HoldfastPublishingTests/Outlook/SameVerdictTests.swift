@@ -161,7 +161,7 @@ struct SameVerdictTests {
             let published = try PublishedPins(
                 trustServerDocument: data, named: "gcx.json.signed", signer: server.certificate, customer: "gcx",
                 at: clock.now)
-            let end = clock.now.addingTimeInterval((configuration.maxAge + configuration.grace).inSeconds)
+            let end = clock.now.addingTimeInterval((configuration.maximumAge + configuration.grace).inSeconds)
             let one = try compare(
                 published, hosts: hosts, times: [clock.now, end - 1, end, end + 1]
             ) { trust, host, time in

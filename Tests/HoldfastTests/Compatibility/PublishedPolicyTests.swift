@@ -149,8 +149,8 @@ struct PublishedPolicyTests {
         #expect(!composer.create().validate(trust: nil))
         composer.trustServerCertificate = Data(signer.certificate.der)
         #expect(code { try composer.makePolicy() } == nil)
-        for maxAge in [.zero, .seconds(-1)] as [Duration] {
-            composer.onlinePinning.maxAge = maxAge
+        for maximumAge in [.zero, .seconds(-1)] as [Duration] {
+            composer.onlinePinning.maximumAge = maximumAge
             #expect(code { try composer.makePolicy() } == .invalidParameter)
         }
     }

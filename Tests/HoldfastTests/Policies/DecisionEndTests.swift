@@ -225,7 +225,7 @@ struct DecisionEndTests {
     @Test("By a trust server's document it ends when the document is past its grace")
     func trustServer() async throws {
         var fixture = try TrustServerStoreFixture()
-        fixture.settings.maxAge = .seconds(3_600)
+        fixture.settings.maximumAge = .seconds(3_600)
         fixture.settings.grace = .seconds(7_200)
         try fixture.publish()
         let policy = try fixture.store().policy(for: PolicyFixture.host)

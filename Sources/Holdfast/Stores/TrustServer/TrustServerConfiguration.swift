@@ -15,11 +15,11 @@ public struct TrustServerConfiguration: Sendable {
     /// Whose document it must be.
     public var customer: String
 
-    /// What `maxAge` and `grace` are unless an application says otherwise.
-    package static let (usualMaxAge, usualGrace) = (Duration.seconds(3_600), Duration.seconds(86_400))
+    /// What `maximumAge` and `grace` are unless an application says otherwise.
+    package static let (usualMaximumAge, usualGrace) = (Duration.seconds(3_600), Duration.seconds(86_400))
 
     /// How long a document is fresh, from its timestamp on; an hour by default.
-    public var maxAge = TrustServerConfiguration.usualMaxAge
+    public var maximumAge = TrustServerConfiguration.usualMaximumAge
     /// How long after that it is still accepted while the store retries the download; every such use is reported. A day
     /// by default.
     public var grace = TrustServerConfiguration.usualGrace
@@ -53,11 +53,11 @@ public struct TrustServerConfiguration: Sendable {
                 .invalidConfiguration, expected: "the name of a customer, 1 to \(DocumentLimits.nameBytes) octets",
                 found: "\(customer.utf8.count) octets")
         }
-        guard maxAge > .zero, grace >= .zero, preparationTimeout > .zero, updateTimeout > .zero else {
+        guard maximumAge > .zero, grace >= .zero, preparationTimeout > .zero, updateTimeout > .zero else {
             return StoreError(
                 .invalidConfiguration,
-                expected: "a maxAge and timeouts above zero, and a grace of zero or more",
-                found: "maxAge \(maxAge), grace \(grace), timeouts \(preparationTimeout) and \(updateTimeout)")
+                expected: "a maximumAge and timeouts above zero, and a grace of zero or more",
+                found: "maximumAge \(maximumAge), grace \(grace), timeouts \(preparationTimeout) and \(updateTimeout)")
         }
         return nil
     }

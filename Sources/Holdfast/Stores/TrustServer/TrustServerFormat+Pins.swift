@@ -26,7 +26,7 @@ extension TrustServerFormat {
     private func pastItsTime(age: TimeInterval) -> TrustFailure {
         TrustFailure(
             .pinsPastTheirTime,
-            expected: "a document at most \(Self.text(age: configuration.maxAge.inSeconds)) old",
+            expected: "a document at most \(Self.text(age: configuration.maximumAge.inSeconds)) old",
             found: "one that is \(Self.text(age: age)) old")
     }
 

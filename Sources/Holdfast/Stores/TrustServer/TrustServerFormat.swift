@@ -25,13 +25,13 @@ package struct TrustServerFormat: DocumentFormat {
     package var recordFormat: StoredRecord.Format { .trustServer }
     package var buildDate: Date? { configuration.buildDate }
     /// Seconds, beside the ages of documents.
-    package var maxAge: TimeInterval { configuration.maxAge.inSeconds }
+    package var maximumAge: TimeInterval { configuration.maximumAge.inSeconds }
     /// The greatest age at which a document counts.
-    private var limit: TimeInterval { configuration.maxAge.inSeconds + configuration.grace.inSeconds }
+    private var limit: TimeInterval { configuration.maximumAge.inSeconds + configuration.grace.inSeconds }
 
     package var updateTimeout: Duration { configuration.updateTimeout }
     package var preparationTimeout: Duration { configuration.preparationTimeout }
-    package var longestInterval: TimeInterval { max(maxAge, UpdateSchedule.longestOfShortIntervals) }
+    package var longestInterval: TimeInterval { max(maximumAge, UpdateSchedule.longestOfShortIntervals) }
     package var longestBackOff: TimeInterval { 60 }
     package var mismatchInterval: TimeInterval { 60 }
 
@@ -107,8 +107,8 @@ package struct TrustServerFormat: DocumentFormat {
     package func nextUpdate(
         for content: TrustServerTable, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
-        UpdateSchedule(periodicInterval: configuration.maxAge, expirationThreshold: .zero).nextUpdate(
-            at: time, soonestExpiry: content.timestamp.addingTimeInterval(maxAge), using: &generator)
+        UpdateSchedule(periodicInterval: configuration.maximumAge, expirationThreshold: .zero).nextUpdate(
+            at: time, soonestExpiry: content.timestamp.addingTimeInterval(maximumAge), using: &generator)
     }
 
     package func state(of content: TrustServerTable?, at time: Date) -> StoreState {
@@ -124,7 +124,7 @@ package struct TrustServerFormat: DocumentFormat {
 
     /// Whether a document is past its time.
     func isInGrace(_ content: TrustServerTable, at time: Date) -> Bool {
-        !(time < content.timestamp.addingTimeInterval(maxAge + 1))
+        !(time < content.timestamp.addingTimeInterval(maximumAge + 1))
     }
 
     /// A length of time as people say it.

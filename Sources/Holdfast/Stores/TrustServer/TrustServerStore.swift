@@ -9,7 +9,7 @@ public import Logging
 /// let store = try await TrustServerStore.load(configuration: configuration)
 /// manager.add(policy: try store.policy(for: "www.example.com", pinning: .publicKey))
 /// ```
-/// A document is fresh for ``TrustServerConfiguration/maxAge`` after its timestamp; then it is renewed. For
+/// A document is fresh for ``TrustServerConfiguration/maximumAge`` after its timestamp; then it is renewed. For
 /// ``TrustServerConfiguration/grace`` more it is still accepted, and every such use is reported. After that it is refused.
 /// A download that does not verify, is older than ten minutes, or older than the newest document that was verified,
 /// changes nothing. Policies read a snapshot: they never wait for storage or the network.

@@ -215,7 +215,7 @@ struct TrustServerStoreTests {
     @Test("Ages are the settings'")
     func settings() async throws {
         var fixture = try TrustServerStoreFixture()
-        fixture.settings.maxAge = .seconds(1_000)
+        fixture.settings.maximumAge = .seconds(1_000)
         fixture.settings.grace = .zero
         try fixture.publish()
         let store = try fixture.store()
@@ -293,7 +293,7 @@ struct TrustServerStoreTests {
         var first: TrustServerStore? = try shared()
         #expect(try shared() === first)
         #expect(try shared(customer: "other") !== first)
-        #expect(try shared { $0.maxAge = .seconds(60) } !== first)
+        #expect(try shared { $0.maximumAge = .seconds(60) } !== first)
         #expect(try shared { $0.secureDataStore = InMemoryDataStore() } !== first)
         weak let released = first
         first = nil
