@@ -16,7 +16,7 @@ extension CertStoreConfiguration {
             expectedCommonNames: expectedCommonNames, identifier: identifier,
             fallbackCertificateData: fallbackCertificateData, fallbackCertificatesData: fallbackCertificatesData,
             schedule: UpdateSchedule(
-                periodicInterval: Duration(published: periodicUpdateInterval),
+                updateInterval: Duration(published: periodicUpdateInterval),
                 expirationThreshold: Duration(published: expirationUpdateTreshold)))
         self.sslValidationStrategy = sslValidationStrategy
     }
@@ -30,10 +30,10 @@ extension CertStoreConfiguration {
         set { serviceURL = newValue }
     }
 
-    /// The published spelling of `UpdateSchedule.periodicInterval`.
+    /// The published spelling of `UpdateSchedule.updateInterval`.
     public var periodicUpdateInterval: TimeInterval {
-        get { schedule.periodicInterval.inSeconds }
-        set { schedule.periodicInterval = Duration(published: newValue) }
+        get { schedule.updateInterval.inSeconds }
+        set { schedule.updateInterval = Duration(published: newValue) }
     }
 
     /// The published spelling of `UpdateSchedule.expirationThreshold`, as it should be.

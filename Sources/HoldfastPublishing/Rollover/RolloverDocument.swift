@@ -44,7 +44,7 @@ package struct RolloverDocument: Sendable {
             content = .list(try FingerprintList(verifying: octets, with: key))
             kind = .staticList(publicKey: key.base64)
             issued = nil
-            staleness = UpdateSchedule().periodicInterval
+            staleness = UpdateSchedule().updateInterval
         } catch {
             throw PublishingError(
                 .invalidDocument, of: name, expected: "a list that verifies under its signer's key",

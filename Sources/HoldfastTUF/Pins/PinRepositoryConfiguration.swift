@@ -57,7 +57,7 @@ public struct PinRepositoryConfiguration: Sendable {
     /// default.
     public var maximumBundleBytes = 16 << 20
     /// The longest time between two updates, whatever a document says; seven days by default.
-    public var longestInterval: Duration = .seconds(7 * 86_400)
+    public var updateInterval: Duration = .seconds(7 * 86_400)
     /// The shortest time between two updates that mismatches cause; five minutes by default.
     public var mismatchInterval: Duration = .seconds(300)
     /// The longest time that an adapter waits for pins before it decides; ten seconds by default.
@@ -91,7 +91,7 @@ public struct PinRepositoryConfiguration: Sendable {
         guard shipped == nil || buildDate != nil else {
             return Self.invalid("the date of the build that ships a bundle", "none")
         }
-        guard longestInterval > .zero, mismatchInterval >= .zero, preparationTimeout > .zero, updateTimeout > .zero,
+        guard updateInterval > .zero, mismatchInterval >= .zero, preparationTimeout > .zero, updateTimeout > .zero,
             shipped?.grace ?? .zero >= .zero
         else { return Self.invalid("intervals and timeouts above zero, or a rest and a grace of zero", "another") }
         do throws(TUFError) {

@@ -24,7 +24,7 @@ struct PinRepositoryFormat: DocumentFormat {
     var recordFormat: StoredRecord.Format { .repository }
     var buildDate: Date? { configuration.buildDate }
     var longestInterval: TimeInterval {
-        max(configuration.longestInterval.inSeconds, UpdateSchedule.shortestInterval)
+        max(configuration.updateInterval.inSeconds, UpdateSchedule.shortestInterval)
     }
     var updateTimeout: Duration { configuration.updateTimeout }
     var preparationTimeout: Duration { configuration.preparationTimeout }
@@ -213,7 +213,7 @@ struct PinRepositoryFormat: DocumentFormat {
         let left = (time < pins.graceBegins ? pins.graceBegins : pins.end).timeIntervalSince(time)
         if left > 0 { delay = min(delay, left / 8) }
         // The bounds are spread too, so that devices do not all update at once.
-        let longest = configuration.longestInterval.inSeconds * (1 - spread * 0.2)
+        let longest = configuration.updateInterval.inSeconds * (1 - spread * 0.2)
         let shortest = UpdateSchedule.shortestInterval * (1 + spread * 0.2)
         return time.addingTimeInterval(max(shortest, min(delay, longest)))
     }

@@ -161,12 +161,12 @@ extension CertStoreConfiguration {
             throw Self.invalid(
                 "standard validation for the download of a static list, or a challenge", "noValidation", nil)
         }
-        guard schedule.periodicInterval > .zero, schedule.expirationThreshold >= .zero, updateTimeout > .zero,
+        guard schedule.updateInterval > .zero, schedule.expirationThreshold >= .zero, updateTimeout > .zero,
             preparationTimeout > .zero
         else {
             throw Self.invalid(
                 "an update interval and timeouts above zero, and a threshold of zero or more",
-                "\(schedule.periodicInterval), \(updateTimeout), \(preparationTimeout) and "
+                "\(schedule.updateInterval), \(updateTimeout), \(preparationTimeout) and "
                     + "\(schedule.expirationThreshold)", nil)
         }
     }

@@ -7,7 +7,7 @@ package import struct Foundation.TimeInterval
 /// has many clients.
 public struct UpdateSchedule: Sendable, Hashable {
     /// The longest time between two updates.
-    public var periodicInterval: Duration
+    public var updateInterval: Duration
     /// How long before an expiry updates become more frequent.
     public var expirationThreshold: Duration
 
@@ -16,32 +16,32 @@ public struct UpdateSchedule: Sendable, Hashable {
     /// The longest interval after jitter.
     static let longestOfShortIntervals: TimeInterval = shortestInterval * 1.2
     /// No two updates are further apart.
-    var longestInterval: TimeInterval { max(periodicInterval.inSeconds, Self.longestOfShortIntervals) }
+    var longestInterval: TimeInterval { max(updateInterval.inSeconds, Self.longestOfShortIntervals) }
     /// The remaining time until a near expiry is multiplied by this, so that it has room for several updates.
     static let urgency = 0.125
 
     /// Makes a schedule.
     public init(
-        periodicInterval: Duration = .seconds(7 * 86_400), expirationThreshold: Duration = .seconds(14 * 86_400)
+        updateInterval: Duration = .seconds(7 * 86_400), expirationThreshold: Duration = .seconds(14 * 86_400)
     ) {
-        self.periodicInterval = periodicInterval
+        self.updateInterval = updateInterval
         self.expirationThreshold = expirationThreshold
     }
 
     /// The interval to the next update before bounds and jitter.
     ///
-    /// The periodic interval, or the time until the first name loses its last pin if that is shorter; of that time an
+    /// The update interval, or the time until the first name loses its last pin if that is shorter; of that time an
     /// eighth once it is under the threshold.
     /// - Parameters:
     ///   - now: the current time.
     ///   - expiry: of the latest entry of each name, the soonest that is not past; nil when every entry has expired:
     ///     expired entries are no reason to hurry.
     private func interval(at now: Date, soonestExpiry expiry: Date?) -> TimeInterval {
-        let periodic = periodicInterval.inSeconds
-        guard let expiry else { return periodic }
+        let usual = updateInterval.inSeconds
+        guard let expiry else { return usual }
         var remaining = max(0, expiry.timeIntervalSince(now))
         if remaining < expirationThreshold.inSeconds { remaining *= Self.urgency }
-        return min(periodic, remaining)
+        return min(usual, remaining)
     }
 
     /// The time of the next update: never sooner than 15 minutes, and up to a fifth of the interval earlier than it

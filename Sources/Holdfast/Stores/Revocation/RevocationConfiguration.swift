@@ -45,7 +45,7 @@ public struct RevocationConfiguration: Sendable {
     public var unknownIssuer = Revocation.UnknownStatus.passesWithoutList
     /// When lists are fetched again: every 6 h, more often in the last day before a list's nextUpdate.
     public var schedule = UpdateSchedule(
-        periodicInterval: .seconds(6 * 3_600), expirationThreshold: .seconds(24 * 3_600))
+        updateInterval: .seconds(6 * 3_600), expirationThreshold: .seconds(24 * 3_600))
     /// The largest list that is fetched, in bytes; at most, and by default, 64 MiB.
     public var maximumBytes = CertificateRevocationList.maximumBytes
     /// The most lists that are kept. What is found in paths makes room for others once no path has named it for a day.

@@ -73,7 +73,7 @@ struct TransparencyLogFormat: DocumentFormat {
     func obstacle(to content: Content?, at time: Date) -> StoreError? { nil }
 
     func nextUpdate(for content: Content, at time: Date, using generator: inout some RandomNumberGenerator) -> Date {
-        UpdateSchedule(periodicInterval: configuration.updateInterval).nextUpdate(
+        UpdateSchedule(updateInterval: configuration.updateInterval).nextUpdate(
             at: time, soonestExpiry: nil, using: &generator)
     }
 

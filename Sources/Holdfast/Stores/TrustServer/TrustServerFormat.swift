@@ -107,7 +107,7 @@ package struct TrustServerFormat: DocumentFormat {
     package func nextUpdate(
         for content: TrustServerTable, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
-        UpdateSchedule(periodicInterval: configuration.maximumAge, expirationThreshold: .zero).nextUpdate(
+        UpdateSchedule(updateInterval: configuration.maximumAge, expirationThreshold: .zero).nextUpdate(
             at: time, soonestExpiry: content.timestamp.addingTimeInterval(maximumAge), using: &generator)
     }
 

@@ -16,7 +16,7 @@ struct UpdateScheduleTests {
 
     private func delay(_ expiry: TimeInterval?, word: UInt64 = 0, periodic: TimeInterval = 7 * 86_400) -> TimeInterval {
         var generator = Constant(word: word)
-        return UpdateSchedule(periodicInterval: .seconds(periodic))
+        return UpdateSchedule(updateInterval: .seconds(periodic))
             .nextUpdate(at: now, soonestExpiry: expiry.map { now.addingTimeInterval($0) }, using: &generator)
             .timeIntervalSince(now)
     }
@@ -47,7 +47,7 @@ struct UpdateScheduleTests {
             delay(nil, periodic: 0) == 900 && delay(nil, periodic: -1e15) == 900)
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<1_000 {
-            let next = UpdateSchedule(periodicInterval: .seconds(Double.random(in: 0...3_000, using: &generator)))
+            let next = UpdateSchedule(updateInterval: .seconds(Double.random(in: 0...3_000, using: &generator)))
                 .nextUpdate(at: now, soonestExpiry: nil, using: &generator).timeIntervalSince(now)
             #expect(next >= 900 && next <= 3_000)
         }
