@@ -101,7 +101,7 @@ package struct Output: Sendable {
         if failure == EPIPE, Self.endsWithReader.withLock({ $0 }) { Self.endAsReaderDid() }
     }
 
-    /// Whether the program ends when nobody reads its output any more. A program that publishes again and again does
+    /// Whether the program ends when nobody reads its output anymore. A program that publishes again and again does
     /// not.
     package static let endsWithReader = Lock(true)
 

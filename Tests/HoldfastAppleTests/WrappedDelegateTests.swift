@@ -30,7 +30,7 @@ struct WrappedDelegateTests {
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            ends.continuation.yield((error as? URLError)?.code == .cancelled ? "cancelled" : "completed")
+            ends.continuation.yield((error as? URLError)?.code == .cancelled ? "canceled" : "completed")
             ends.continuation.finish()
         }
     }
@@ -86,6 +86,6 @@ struct WrappedDelegateTests {
         try site.pin()
         #expect(try await heard(site, serving: site.leaf).events == ["data", "completed"])
         let refused = try await heard(site, serving: site.impostor())
-        #expect(refused.events == ["cancelled"] && refused.received == 0)
+        #expect(refused.events == ["canceled"] && refused.received == 0)
     }
 }

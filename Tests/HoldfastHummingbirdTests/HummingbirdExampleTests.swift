@@ -59,7 +59,7 @@ struct HummingbirdExampleTests {
             logger: Logger(label: "hummingbird") { _ in SwiftLogNoOpLogHandler() })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                // It ends by being cancelled.
+                // It ends by being canceled.
                 try? await application.run()
                 continuation.finish()
             }

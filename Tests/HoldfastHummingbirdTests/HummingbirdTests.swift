@@ -78,7 +78,7 @@ struct HummingbirdTests {
             logger: Logger(label: "hummingbird") { _ in SwiftLogNoOpLogHandler() })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                // It ends by being cancelled.
+                // It ends by being canceled.
                 try? await application.run()
                 continuation.finish()
             }

@@ -79,8 +79,8 @@ struct OlderGenerationTests {
         #expect(!pkOnlinePolicy.validate(with: nil))
     }
 
-    @Test("A composer is customised")
-    func customised() throws {
+    @Test("A composer is customized")
+    func customized() throws {
         let server = try PublishedServer()
         let type = ValidationType.custom
         let exampleHost = server.host

@@ -142,7 +142,7 @@ final class Lane: Sendable {
         for _ in 0..<50 {
             if case .response(200) = await request() { return nil }
         }
-        return "no good answer comes any more"
+        return "no good answer comes anymore"
     }
 
     static func good(_ speech: AnsweringPeer.Speech) -> @Sendable (UInt32) -> [UInt8] {

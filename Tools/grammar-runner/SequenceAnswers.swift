@@ -64,7 +64,7 @@ enum SequenceAnswers {
         case priority
         case window
         case unknown
-        case acknowledgement
+        case acknowledgment
         /// What only a stream has that the server has opened, which it may not. Not its reset or its window: NIOHTTP2 ignores
         /// a promise on a stream that this client has just reset, and then those two, as on any stream that has ended.
         case push(on: UInt32?, promised: UInt32)
@@ -83,7 +83,7 @@ enum SequenceAnswers {
             case .priority: HTTP2Octets.frame(2, stream: stream, [0, 0, 0, 0, 7])
             case .window: HTTP2Octets.windowUpdate(stream, by: 7)
             case .unknown: HTTP2Octets.frame(200, flags: 7, stream: stream, [1, 2, 3])
-            case .acknowledgement: HTTP2Octets.settingsAcknowledged
+            case .acknowledgment: HTTP2Octets.settingsAcknowledged
             case .push(let parent, let promised): HTTP2Octets.pushPromise(parent ?? stream, promises: promised)
             case .other(let kind, let other):
                 kind == 0 ? HTTP2Octets.data(other, "data") : HTTP2Octets.headers(other)
@@ -127,7 +127,7 @@ enum SequenceAnswers {
         for _ in 0..<Int.random(in: 1...6, using: &dice) { parts.append(part(&dice, isFirst: parts.isEmpty)) }
         if Int.random(in: 0..<4, using: &dice) == 0 {
             // Once its settings are acknowledged, NIOHTTP2 refuses pushes by itself; before it does not.
-            parts.insert(.acknowledgement, at: 0)
+            parts.insert(.acknowledgment, at: 0)
         }
         let model = Model(parts.map(\.effect))
         let frames = parts
@@ -141,7 +141,7 @@ enum SequenceAnswers {
         }
         answer.isFollowed = model.isFollowed
         // Settings are acknowledged once a connection.
-        if case .acknowledgement? = parts.first { answer.needsConnection = true }
+        if case .acknowledgment? = parts.first { answer.needsConnection = true }
         return answer
     }
 }
@@ -211,7 +211,7 @@ extension SequenceAnswers.Part {
             .head(status.utf8.count == 3 && !status.hasPrefix("+") ? UInt(status) : nil, ends: ends)
         case .trailers(let status, let ends): .trailers(hasStatus: status != nil, ends: ends)
         case .data(let ends): .data(ends: ends)
-        case .ping, .priority, .window, .unknown, .acknowledgement: .nothing
+        case .ping, .priority, .window, .unknown, .acknowledgment: .nothing
         case .push, .other: .breach
         }
     }

@@ -112,7 +112,7 @@ public final class HandshakeWorkloads: Sendable {
     }
 }
 
-/// Carries octets between two channels until the server has received something, or nothing moves any more.
+/// Carries octets between two channels until the server has received something, or nothing moves anymore.
 private func exchange(_ client: EmbeddedChannel, _ server: EmbeddedChannel) throws -> String? {
     var isMoving = true
     while isMoving {

@@ -8,7 +8,7 @@ public struct TrustPolicyChange: Sendable, Hashable {
         case added
         /// Another policy took the place of the one of this name.
         case replaced
-        /// There is no policy of this name any more.
+        /// There is no policy of this name anymore.
         case removed
     }
 

@@ -148,7 +148,7 @@ extension TrustFailure.Code {
     }
     /// The host is retired: apps must no longer connect to it.
     public static var hostRetired: Self {
-        Self("Do not call this host any more: the application's pin file says that it is retired.")
+        Self("Do not call this host anymore: the application's pin file says that it is retired.")
     }
     /// The path ends in an anchor that is trusted in debug builds only; only ever a notice of a decision.
     public static var debugAnchorUsed: Self { Self("Make sure that a release build does not ask for debug overrides.") }

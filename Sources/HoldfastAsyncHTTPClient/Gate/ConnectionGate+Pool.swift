@@ -195,7 +195,7 @@ extension ConnectionGate {
     // MARK: The end
 
     /// Gives up waiting for a connection, unless there is one or another was admitted meanwhile. Then no request starts
-    /// any more, and ``retire()`` has to do the rest.
+    /// anymore, and ``retire()`` has to do the rest.
     /// - Parameter admissions: how many connections had been admitted when the wait began.
     func giveUp(since admissions: Int, at time: NIODeadline) -> Wait {
         state.withLock { state in

@@ -32,7 +32,7 @@ extension OriginClients {
         }
     }
 
-    /// Takes clients out of use: no request starts on their connections any more, and they end with those under way.
+    /// Takes clients out of use: no request starts on their connections anymore, and they end with those under way.
     func retire(where condition: (OriginClient) -> Bool) {
         let retired = state.withLock { state in
             let retired = state.current.values.filter(condition)

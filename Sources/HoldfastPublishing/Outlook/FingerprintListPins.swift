@@ -17,7 +17,7 @@ package struct FingerprintListPins: PinSource {
             document: DocumentSnapshot(content: content, trustedTime: TrustedTime()), fallback: .empty)
     }
 
-    /// The first instant at which no entry counts any more; nil without entries.
+    /// The first instant at which no entry counts anymore; nil without entries.
     package var end: Date? { snapshot.table.latestEnd.map(Date.init(wholeSeconds:)) }
 
     /// Why a client that holds this list keeps it at a time when it is served another; nil if it takes the other.

@@ -48,7 +48,7 @@ struct HoldingPeriod: Sendable {
         return periods.filter { $0.begins < $0.ends }
     }
 
-    /// When nobody uses a build any more that carries the document; nil if none carries it.
+    /// When nobody uses a build anymore that carries the document; nil if none carries it.
     private static func carriedEnd(
         of document: PublicationOutlook.Document, _ versions: PublicationOutlook.AppVersions
     ) -> Int64? {

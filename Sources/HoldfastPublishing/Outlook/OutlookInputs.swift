@@ -58,7 +58,7 @@ extension PublicationOutlook {
     public struct AppVersion: Sendable, Hashable, Codable {
         /// Its name, such as `7.4.1`.
         public var name: String
-        /// The first instant at which nobody uses it any more; nil while no end is in sight.
+        /// The first instant at which nobody uses it anymore; nil while no end is in sight.
         public var usedUntil: Date?
         /// Whether it carries a document. If so, one of the documents must name it.
         public var carriesDocument: Bool

@@ -59,7 +59,7 @@ extension PublicationOutlook {
 
         /// The first instant that was judged; nil if nothing was.
         public var begins: Date? { spans.first?.begins }
-        /// The first instant that was not judged any more; nil if nothing was.
+        /// The first instant that was not judged anymore; nil if nothing was.
         public var ends: Date? { spans.last?.ends }
     }
 

@@ -20,7 +20,7 @@ enum PinFileChanges {
         for host in new.hosts { lines += words(from: before[host.pattern], to: host) }
         let kept = Set(new.hosts.map(\.pattern))
         for host in old?.hosts ?? [] where !kept.contains(host.pattern) {
-            lines.append("\(host.pattern): no entry any more: clients refuse it, or use another entry that covers it")
+            lines.append("\(host.pattern): no entry anymore: clients refuse it, or use another entry that covers it")
         }
         return lines
     }

@@ -163,7 +163,7 @@ public struct PinFileEdit: Sendable {
             throw PublishingError(
                 .invalidDocument, of: "\(name), \(pattern)", expected: "a pin that is active or a backup",
                 found: "\(pin) with state \(mine[0].state.rawValue)",
-                remedy: "Remove it when no server shows it any more.")
+                remedy: "Remove it when no server shows it anymore.")
         }
         try replace(index, pins: restated(host) { $0.pin == pin && $0.state != .candidate ? .retiring : nil })
     }

@@ -1,7 +1,7 @@
 package import Holdfast
 
 /// Finds the hosts to which clients with one pin file connect, but which clients with the next one refuse, whatever
-/// their servers present: hosts that have no entry any more, a retired one, or one for other ports.
+/// their servers present: hosts that have no entry anymore, a retired one, or one for other ports.
 package struct PinFileLostHosts {
     /// One line for each host or pattern.
     package let lines: [String]

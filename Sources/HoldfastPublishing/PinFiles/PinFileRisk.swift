@@ -50,7 +50,7 @@ public struct PinFileRisk: Sendable, Hashable {
             add(
                 .pinLost,
                 "\(pin.pin) (\(pin.role.rawValue)) is in use, and clients would no longer accept it: retire it first, "
-                    + "and remove it when no server shows it any more")
+                    + "and remove it when no server shows it anymore")
         }
         if let old, !old.isRetired {
             if old.enforcement == .reportOnly, new.enforcement == .enforce {

@@ -44,7 +44,7 @@ extension TUFRepositoryState {
     }
 
     /// The keys of roles, according to the published root and to the draft; each key once. Keys with which nobody signs
-    /// any more, such as those for RSA with PKCS #1 v1.5, are left out.
+    /// anymore, such as those for RSA with PKCS #1 v1.5, are left out.
     public func publicKeys(of roles: [TUFRole]) -> [TUFPublicKey] {
         var ids: Set<String> = []
         return judges.map(TUFRootContents.init).flatMap { root in roles.flatMap { root.publicKeys(of: $0) } }

@@ -80,7 +80,7 @@ public struct TUFRepositoryState: Sendable {
     /// The roots whose keys must have signed what is published next, because a client may have reached either of them.
     var judges: [TUFMetadataFile] { [live?.root, draftRoot].compactMap(\.self) }
 
-    /// The roles whose drafts cannot be published any more, because something else has been published since. Whatever is
+    /// The roles whose drafts cannot be published anymore, because something else has been published since. Whatever is
     /// prepared next replaces them.
     public var staleDrafts: [TUFRole] {
         [(draftRoot, live?.root), (draftTargets, live?.targets)].compactMap { draft, live in
@@ -88,7 +88,7 @@ public struct TUFRepositoryState: Sendable {
         }
     }
 
-    /// Discards the drafts that cannot be published any more.
+    /// Discards the drafts that cannot be published anymore.
     public mutating func discardStaleDrafts() {
         let stale = staleDrafts
         if stale.contains(.root) { draftRoot = nil }

@@ -6,10 +6,10 @@ struct RolloverCourse {
     let server: Int
     /// What it shows now.
     let shown: Int
-    /// For each instant of the forecast, the identity that it shows; ends where nothing is valid any more.
+    /// For each instant of the forecast, the identity that it shows; ends where nothing is valid anymore.
     private(set) var shows: [Int] = []
 
-    /// - Parameter target: what is shown as soon as nobody refuses it any more.
+    /// - Parameter target: what is shown as soon as nobody refuses it anymore.
     init(of server: Int, _ situation: RolloverSituation, _ forecast: RolloverForecast, _ target: Int?) {
         self.server = server
         shown = situation.servers[server].shows

@@ -8,7 +8,7 @@ struct RolloverForecast {
     struct Holding {
         /// An index of the situation's clients.
         let clients: Int
-        /// The first instant at which nobody holds it any more.
+        /// The first instant at which nobody holds it anymore.
         let until: Date
         /// How much it weighs that they are refused: for how long the document could be fetched, at most the staleness,
         /// and a second, so that nobody weighs nothing.
@@ -135,7 +135,7 @@ struct RolloverForecast {
         costs[index][identity] == 0 && instants[index] >= unknownUntil
     }
 
-    /// The first instant from which no client refuses an identity any more, as long as it is valid.
+    /// The first instant from which no client refuses an identity anymore, as long as it is valid.
     func ready(_ identity: Int) -> Date? {
         var ready: Date?
         for (index, instant) in instants.enumerated() {

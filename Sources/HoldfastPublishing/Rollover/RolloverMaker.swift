@@ -26,7 +26,7 @@ struct RolloverMaker {
     let documents: [HeldDocument]
     let published: HeldDocument
     let platforms: [ClientPlatform]
-    /// The first second, and the one at which nothing is looked at any more.
+    /// The first second, and the one at which nothing is looked at anymore.
     let (begins, ends): (Int64, Int64)
     /// What the published document requires of the host now.
     let rules: [PublishedRule]
@@ -207,7 +207,7 @@ struct RolloverMaker {
             next: target, unknownUntil: unknownUntil)
     }
 
-    /// The first instant at which nobody holds a document any more that is not given; nil if that has come.
+    /// The first instant at which nobody holds a document anymore that is not given; nil if that has come.
     private var unknownUntil: Date? {
         guard inputs.hasEarlierDocuments else { return nil }
         let oldest = documents.filter { !$0.isCarriedAlone }.map(\.document.published).min()
@@ -248,7 +248,7 @@ struct RolloverMaker {
         return clients
     }
 
-    /// When nobody uses the builds any more that carry a document; nil if no end is in sight.
+    /// When nobody uses the builds anymore that carry a document; nil if no end is in sight.
     private func carriedEnd(of document: PublicationOutlook.Document) -> Date? {
         guard case .versions(let versions) = inputs.appVersions else { return nil }
         var last: Date?

@@ -5,7 +5,7 @@ import Holdfast
 ///
 /// To name one more pin refuses nobody, so everything that may be shown is published first, and pins are withdrawn last.
 /// In between, each server shows at each instant what the fewest clients refuse, and changes to what was named once
-/// nobody refuses that any more.
+/// nobody refuses that anymore.
 struct RolloverPlan {
     private let situation: RolloverSituation
     /// What all servers are to show.

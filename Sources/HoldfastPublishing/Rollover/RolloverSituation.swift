@@ -24,7 +24,7 @@ public struct RolloverSituation: Sendable, Hashable {
         public var isDeployable: Bool
         /// Whether it is kept for the day when another is lost.
         public var isBackup: Bool
-        /// Whether somebody has said that its pin is withdrawn as soon as no server shows it any more.
+        /// Whether somebody has said that its pin is withdrawn as soon as no server shows it anymore.
         public var isRetiring: Bool
         /// Whether the published document names its pin.
         public var isPublished: Bool
@@ -69,7 +69,7 @@ public struct RolloverSituation: Sendable, Hashable {
         public var replaced: Date?
         /// Whether builds carry it, so that no update replaces it.
         public var isShipped: Bool
-        /// For what builds carry: the first instant at which nobody uses them any more, if an end is in sight.
+        /// For what builds carry: the first instant at which nobody uses them anymore, if an end is in sight.
         public var usedUntil: Date?
         /// For each identity, when the clients' own code lets it in with this document.
         public var admissions: [[Range<Date>]]
@@ -104,7 +104,7 @@ public struct RolloverSituation: Sendable, Hashable {
     public var clients: [Clients]
     /// What all servers are to show: an index of ``identities``; nil if no change has been named.
     public var next: Int?
-    /// The first instant at which nobody holds a document any more that is not among ``clients``; nil if all are. Until
+    /// The first instant at which nobody holds a document anymore that is not among ``clients``; nil if all are. Until
     /// then servers stay as they are, unless fewer of the known clients refuse them otherwise.
     public var unknownUntil: Date?
 

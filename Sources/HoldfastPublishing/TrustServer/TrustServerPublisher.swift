@@ -146,7 +146,7 @@ public struct TrustServerPublisher: Sendable {
     /// Signs the published document again with the current time, without any answer of a host.
     /// - Parameter now: the current time, taken before waiting for anybody.
     /// - Throws: ``PublishingError`` `unreadable` if there is none of this key and customer; `notSigned` if clients do
-    ///   not use it any more.
+    ///   not use it anymore.
     public func resign(at now: Date) async throws(PublishingError) -> Report {
         let published = await publishedDocument()
         guard let document = published.document, !document.entries.isEmpty else {

@@ -93,7 +93,7 @@ public struct TUFPublicKey: Sendable {
         case .ecdsaP256: kind = .p256
         case .ecdsaP384: kind = .p384
         case .rsaPSS: kind = .rsaPSS
-        // Nobody makes keys for this scheme any more.
+        // Nobody makes keys for this scheme anymore.
         case .rsaPKCS1: return nil
         }
         self.id = String(decoding: id, as: UTF8.self)

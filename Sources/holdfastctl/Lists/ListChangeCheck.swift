@@ -51,11 +51,11 @@ struct ListChangeCheck: ParsableArguments {
             PublicationOutlook.Host(
                 host.name, port: host.port, shown: await probe.ask(host).presentations(at: now))
         }
-        let judgement = try ListChangeJudgement(
+        let judgment = try ListChangeJudgment(
             from: old, to: new, hosts: shown,
             platforms: [.init(connection.ca ?? "this machine's anchors", trusting: anchors)], at: now)
         var open: [Override] = []
-        for finding in judgement.findings {
+        for finding in judgment.findings {
             let kind: Override = finding.kind == .refused ? .refused : .unreachable
             let isOverridden = force.contains(kind)
             if !isOverridden { open.append(kind) }

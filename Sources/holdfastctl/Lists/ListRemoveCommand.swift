@@ -80,7 +80,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
         if let orphans = removal?.orphans, !orphans.isEmpty {
             let names = orphans.map { SafeText.escapedLine($0) }.joined(separator: ", ")
             Output.standard.remark(
-                "warning: \(names) has no live entry any more: clients that know one refuse this list")
+                "warning: \(names) has no live entry anymore: clients that know one refuse this list")
         }
         try ListRemovalReport(file: list, removed: removal?.removed ?? [], remaining: change.count)
             .print(printing, to: PinListFile(list).tells)

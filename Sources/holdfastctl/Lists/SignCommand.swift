@@ -46,7 +46,7 @@ struct SignCommand: AsyncParsableCommand {
                 3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
 
             A new entry takes nothing from clients, with two exceptions: --replace, and the first entry of a name that \
-            a wildcard of the list has covered so far, because clients do not look at the wildcard any more then. In \
+            a wildcard of the list has covered so far, because clients do not look at the wildcard anymore then. In \
             both cases the hosts are asked, and the list stays as it is if clients that get in now would be locked out \
             by the new one (--force refused), or a host could not be asked (--force unreachable).
 

@@ -18,7 +18,7 @@ struct PinsCommand: AsyncParsableCommand {
               holdfastctl pins promote bank.pins.json api.example.com next.csr
               holdfastctl pins remove bank.pins.json api.example.com old.pem
             Deploy the next key after the first step, when every client has the file, and promote it then. Remove the old \
-            pin when no server shows its key any more. holdfastctl rollover tells when.
+            pin when no server shows its key anymore. holdfastctl rollover tells when.
 
             EXAMPLES
               holdfastctl pins add bank.pins.json api.example.com backup.csr

@@ -12,7 +12,7 @@ struct PinsRemoveCommand: AsyncParsableCommand {
             """,
         discussion: """
             The pin of a key in use is not removed, unless --force refused is given: mark it with pins retire, and remove it when \
-            no server shows it any more. With --whole-host the entry of the host is removed; clients then refuse the \
+            no server shows it anymore. With --whole-host the entry of the host is removed; clients then refuse the \
             host, or use another entry that covers it.
 
             EXAMPLES

@@ -27,8 +27,8 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
               backup    a host has no backup pin that lasts until the timestamp expires
                         and is outside of the chains that the host serves
               dropped   a pin of a chain that is served would no longer count in its
-                        role, or a host that clients connect to now has no entry any
-                        more, is retired, or has other ports
+                        role, or a host that clients connect to now has no entry
+                        anymore, is retired, or has other ports
               floor     installed apps would refuse the whole file: an entry changes to
                         mode report or onExpiry systemTrust, or app changes
               offline   no host is asked; refused is not checked, and backup, dropped and

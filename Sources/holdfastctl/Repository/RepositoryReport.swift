@@ -61,7 +61,7 @@ struct RepositoryReport: Encodable {
         return PrometheusText.Subject(name: name, status: status, ends: ends)
     }
 
-    /// Says so if the published pins let nobody in any more, or only by grace, which is there for accidents.
+    /// Says so if the published pins let nobody in anymore, or only by grace, which is there for accidents.
     mutating func judge(_ endings: TUFRepositoryEndings) {
         let need = "only the offline key can sign new pins (repository pins, sign, publish)"
         if !endings.lockedOut.isEmpty {

@@ -186,7 +186,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             return
         }
         var inputs = try await inputs()
-        // Even if nobody reads the log any more, clients must still get their document.
+        // Even if nobody reads the log anymore, clients must still get their document.
         Output.endsWithReader.withLock { $0 = false }
         signal(SIGPIPE, SIG_IGN)
         let sources = gate.endOnSignals()

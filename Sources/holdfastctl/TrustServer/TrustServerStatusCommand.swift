@@ -17,7 +17,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
         discussion: """
             Verifies CUSTOMER.json.signed as clients do, with the certificate that they are configured with. Clients \
             that have a document use it for 25 hours; those that have none yet refuse one that is older than 10 minutes. \
-            With --max-age the command notices sooner that no round signs any more. With --domains it also reads the memory beside the list: which hosts have not been validated \
+            With --max-age the command notices sooner that no round signs anymore. With --domains it also reads the memory beside the list: which hosts have not been validated \
             for longer than --max-age, although their document is signed again and again, and what waits for approval.
 
             With --url it asks what a server or a CDN serves instead of the folder.

@@ -44,7 +44,7 @@ struct HTTP2Tests {
                 #expect(await client.refusal(origin.url())?.code == .pinMismatch)
                 try await origin.waitForDisconnection()
                 #expect(origin.counters.requests.isEmpty)
-                // The preface has 24 bytes, SETTINGS at most 27 here, their acknowledgement 9.
+                // The preface has 24 bytes, SETTINGS at most 27 here, their acknowledgment 9.
                 #expect(origin.counters.plaintextBytes <= 60)
             }
         }

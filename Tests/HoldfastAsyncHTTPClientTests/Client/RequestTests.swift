@@ -69,7 +69,7 @@ struct RequestTests {
         }
     }
 
-    @Test("that nobody waits for any more ends its connection when the body is let go of")
+    @Test("that nobody waits for anymore ends its connection when the body is let go of")
     func abandonedBody() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")

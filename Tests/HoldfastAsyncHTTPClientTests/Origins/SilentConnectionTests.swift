@@ -134,10 +134,10 @@ struct SilentConnectionTests {
             #expect(origins[4].connections == 0)
             // Another host has its own four.
             try await client.expectAnswer(other.url(host: "api.example.com"))
-            let cancelled = Task { try await client.text(fifth) }
+            let canceled = Task { try await client.text(fifth) }
             await yield { client.clients.state.withLock { $0.isWaiting } }
-            cancelled.cancel()
-            await #expect(throws: HTTPClientError.cancelled) { _ = try await cancelled.value }
+            canceled.cancel()
+            await #expect(throws: HTTPClientError.cancelled) { _ = try await canceled.value }
             for text in waiting {
                 text.cancel()
                 _ = await text.result

@@ -33,7 +33,7 @@ struct RepositoryDrillTests {
                     .root, adding: [replacement.publicKey], removing: [third.publicKey.id], at: scene.clock.now)
             }
             try await scene.publish(online)
-            // The lost key is not needed, and signs nothing any more.
+            // The lost key is not needed, and signs nothing anymore.
             try await scene.prepare(signedBy: [second, replacement]) { state in
                 try state.change(.root, at: scene.clock.now)
                 var copy = state
@@ -110,7 +110,7 @@ struct RepositoryDrillTests {
             let all = victims + others + (try scene.newDevices())
             #expect(await scene.refusing(all).isEmpty)
             #expect(try scene.lockedOut(all) == 0)
-            // Nothing that the stolen key signs counts any more.
+            // Nothing that the stolen key signs counts anymore.
             let refusal = await #expect(throws: TUFRepositoryError.self) {
                 _ = try await scene.publication(online, renewing: true)
             }

@@ -5,7 +5,7 @@ import HoldfastTesting
 /// Times are ticks, and now is 0. Identities are numbers: 0 is the old key, 1 the new one, 2 the backup, and 3 one that
 /// may become the next backup. Sets of them are masks.
 struct RolloverFleet: Hashable {
-    /// A document: the identities that it names, and the first tick at which it says nothing any more.
+    /// A document: the identities that it names, and the first tick at which it says nothing anymore.
     struct Document: Hashable {
         var published: Int
         var mask: Int

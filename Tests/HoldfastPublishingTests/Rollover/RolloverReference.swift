@@ -99,7 +99,7 @@ struct RolloverReference {
         return state
     }
 
-    /// The ticks at which everybody lets an identity in if nothing is published any more.
+    /// The ticks at which everybody lets an identity in if nothing is published anymore.
     private func admitted(_ identity: Int, _ state: State) -> Int {
         guard state.current >> identity & 1 == 1 else { return 0 }
         return state.others(identity) & Self.bits(state.tick, state.currentEnd)

@@ -71,8 +71,8 @@ struct RolloverWorld {
         return 1 + min(fleet.staleness, live) * Self.second
     }
 
-    /// For each of the identities that servers show, and each tick, the clients that refuse it if nothing is published any
-    /// more: a mask of their ages, and of builds. A client of an age holds what was published so long ago.
+    /// For each of the identities that servers show, and each tick, the clients that refuse it if nothing is published
+    /// anymore: a mask of their ages, and of builds. A client of an age holds what was published so long ago.
     private func refusals(until end: Int) -> [[Int]] {
         var masks = Array(repeating: Array(repeating: 0, count: max(tick, end)), count: RolloverFleet.identities)
         let (ends, shown, staleness) = (fleet.ends, fleet.shown, fleet.staleness)

@@ -18,7 +18,7 @@ struct TimeLimitTests {
     }
 
     @Test("A caller that is canceled waits no longer")
-    func cancelled() async {
+    func canceled() async {
         let gate = Gate()
         let endless = Task { await gate.wait() }
         let waiting = Task { await TimeLimit.value(of: endless, within: .seconds(Int64.max)) == nil }

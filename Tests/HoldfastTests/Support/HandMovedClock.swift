@@ -14,7 +14,7 @@ final class HandMovedClock: Clock {
         var now = Instant()
         var last = 0
         var sleepers: [Int: (deadline: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
-        var cancelled: Set<Int> = []
+        var canceled: Set<Int> = []
         var watchers: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -54,7 +54,7 @@ final class HandMovedClock: Clock {
             try await withCheckedThrowingContinuation { continuation in
                 var watchers: [CheckedContinuation<Void, Never>] = []
                 let outcome: Result<Void, any Error>? = state.withLock { state in
-                    if state.cancelled.contains(number) { return .failure(CancellationError()) }
+                    if state.canceled.contains(number) { return .failure(CancellationError()) }
                     if state.now >= deadline { return .success(()) }
                     state.sleepers[number] = (deadline, continuation)
                     swap(&watchers, &state.watchers)
@@ -65,7 +65,7 @@ final class HandMovedClock: Clock {
             }
         } onCancel: {
             let sleeper = state.withLock { state in
-                state.cancelled.insert(number)
+                state.canceled.insert(number)
                 return state.sleepers.removeValue(forKey: number)
             }
             sleeper?.continuation.resume(throwing: CancellationError())

@@ -45,7 +45,7 @@ struct CheckPublishedPinsTests {
                 let quiet = try await check([try Self.entry("www.example.com", leaf.der)], ["--quiet"])
                 #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
 
-                // Clients go by the wildcard when nothing of the name itself counts any more.
+                // Clients go by the wildcard when nothing of the name itself counts anymore.
                 let renewed = try await check([
                     try Self.entry("www.example.com", other.der, days: -1), try Self.entry("*.example.com", leaf.der),
                 ])

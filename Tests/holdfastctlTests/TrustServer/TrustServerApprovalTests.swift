@@ -105,7 +105,7 @@ struct TrustServerApprovalTests {
             let (entries, memory) = (
                 try site.document().entries, try Data(contentsOf: site.file("data/acme.hosts.json"))
             )
-            // Nobody listens any more; and of a list that names others nothing is taken.
+            // Nobody listens anymore; and of a list that names others nothing is taken.
             try site.write("data/acme.domains", "127.0.0.1:1\n")
             let clock = ScriptedClock { SystemWallClock().now.addingTimeInterval(3_600) }
             let later = try await site.publication([], clock) { _ in .unreachable("nobody is asked") }.resign()

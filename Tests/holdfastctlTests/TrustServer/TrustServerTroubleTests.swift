@@ -159,7 +159,7 @@ struct TrustServerTroubleTests {
         }
     }
 
-    @Test("A document that no client uses any more stands for no memory", arguments: [(90_000, true), (90_001, false)])
+    @Test("A document that no client uses anymore stands for no memory", arguments: [(90_000, true), (90_001, false)])
     func staleDocument(age: Double, counts: Bool) async throws {
         try await TrustServerSite.with { site in
             let start = Date(timeIntervalSince1970: Double(site.second))
@@ -194,7 +194,7 @@ struct TrustServerTroubleTests {
                 #expect(try await site.publish(["--max-changes", "1"]).status == 0)
                 let pins = try site.document().entries.flatMap(\.publicKeyPins)
                 #expect(try pins == [.publicKey(of: renewed.der), .publicKey(of: site.leaf.der)])
-                // What is known now is no change any more, and can be withdrawn at once.
+                // What is known now is no change anymore, and can be withdrawn at once.
                 let withdrawn = try await site.publish(["--max-changes", "0", "--overlap", "0s"])
                 #expect(withdrawn.status == 0)
                 #expect(try site.document().entries.flatMap(\.publicKeyPins) == [.publicKey(of: renewed.der)])

@@ -35,6 +35,6 @@ public struct AdministrationListener: Service {
             refusing: AdministrationError.refusal, onListening: onListening)
     }
 
-    /// Listens until the task is cancelled or asked to stop.
+    /// Listens until the task is canceled or asked to stop.
     public func run() async throws { try await listener.run() }
 }

@@ -91,7 +91,7 @@ extension Catalog {
     }
 
     /// Seals all keys with another secret, at once.
-    /// - Returns: the ids of keys that nobody uses any more and that the old secret does not open; they stay as they are.
+    /// - Returns: the ids of keys that nobody uses anymore and that the old secret does not open; they stay as they are.
     /// - Throws: ``ServerError`` `sealedKey` if a key that signs now does not open; nothing has changed then.
     func reseal(
         from old: SigningSecret, to new: SigningSecret, by actor: String

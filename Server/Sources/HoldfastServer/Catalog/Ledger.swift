@@ -83,7 +83,7 @@ public struct Ledger: Sendable {
     public private(set) var apps: [AppName: [Publication]] = [:]
     /// The changes that were proposed.
     public private(set) var proposals: [RandomID: Proposal] = [:]
-    /// The changes that can never be published any more: rejected, lapsed, or published already.
+    /// The changes that can never be published anymore: rejected, lapsed, or published already.
     public private(set) var ended: [RandomID: AuditEntry.Event] = [:]
     /// The changes that hold the canary of an app, one at most. A change lets go of it when it ends, when anything is
     /// published for the app, and when other approvers count, under whom nobody has approved it; then it has to begin anew.

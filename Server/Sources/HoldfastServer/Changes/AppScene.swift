@@ -35,7 +35,7 @@ struct AppScene: Sendable {
 }
 
 extension Catalog {
-    /// Reads what a change of an app is judged by. Publications that nobody holds any more are left out.
+    /// Reads what a change of an app is judged by. Publications that nobody holds anymore are left out.
     func scene(of name: AppName) async throws(ServerError) -> AppScene {
         try await look { [server] session, ledger throws(ServerError) in
             let app = try Self.app(name, session, ledger)

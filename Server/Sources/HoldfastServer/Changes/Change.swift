@@ -43,7 +43,7 @@ public struct Change: Sendable, Hashable {
     /// The last second at which it can be published.
     public var end: Int64 { proposed + Self.span }
 
-    /// Whether its time is over: people have not agreed in time, or nothing may be signed for its content any more.
+    /// Whether its time is over: people have not agreed in time, or nothing may be signed for its content anymore.
     func isOver(at now: Int64) -> Bool { now > end || now > content.end }
 
     /// What each approval must name.

@@ -129,11 +129,11 @@ struct GateKeeper {
     private var dropped: [String] {
         guard let published = scene.published else { return [] }
         return published.hosts.filter { !change.content.covers($0) }.map {
-            "drops host \($0.name):\($0.port), which is published: apps that dial it get no pins for it any more"
+            "drops host \($0.name):\($0.port), which is published: apps that dial it get no pins for it anymore"
         }
             + published.formatsThatEnd(with: change.content).map {
                 "drops \($0.kind.rawValue)\($0.path(of: published.app).map { ", \($0)" } ?? ""): its clients get nothing "
-                    + "any more, not even that a pin is revoked, and go on with what they have until that ends"
+                    + "anymore, not even that a pin is revoked, and go on with what they have until that ends"
             }
     }
 

@@ -20,7 +20,7 @@ struct DocumentMaker: Sendable {
             throw ServerError(
                 .outOfTurn, of: "content of \(content.app)",
                 expected: "a time until \(UTCText.encode(content.end) ?? "\(content.end)")", found: "a later one",
-                remedy: "Propose a change with a later end; nothing is signed for this content any more.")
+                remedy: "Propose a change with a later end; nothing is signed for this content anymore.")
         }
         var documents: [MadeDocument] = []
         for format in content.formats {

@@ -102,7 +102,7 @@ public struct OutboxRow: Sendable, Hashable {
         dueAt = now + min(5 << min(failures - 1, 8), Self.longestPause)
     }
 
-    /// A newer document for the same place exists: this one is not uploaded any more, whoever holds it.
+    /// A newer document for the same place exists: this one is not uploaded anymore, whoever holds it.
     public mutating func supersede() {
         guard state != .confirmed else { return }
         state = .superseded

@@ -80,7 +80,7 @@ extension Catalog {
         }
     }
 
-    /// Nothing of a document that waits is uploaded any more.
+    /// Nothing of a document that waits is uploaded anymore.
     static func supersede(_ path: String, of app: AppName, _ step: Step) throws(ServerError) {
         try step.session.run(
             """

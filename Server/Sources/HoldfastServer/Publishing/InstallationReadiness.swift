@@ -8,7 +8,7 @@ public struct InstallationReadiness: Sendable, Hashable {
     public let isReady: Bool
     /// Since when clients can fetch what is published, in seconds since 1970; nil before the first publication.
     public let since: Int64?
-    /// If it is ready, the first second at which not every client gets in any more, as far as one looks ahead; else the
+    /// If it is ready, the first second at which not every client gets in anymore, as far as one looks ahead; else the
     /// first from which on all do. Nil for none.
     public let until: Int64?
     /// Why it is not, in words; empty if it is.

@@ -78,7 +78,7 @@ public struct PublishedSnapshot: Sendable {
         /// What challenge answers say; nil if there are none.
         var app: App?
 
-        /// The same for a name whose rows cannot be read any more. What was signed is served on; nothing is signed for a
+        /// The same for a name whose rows cannot be read anymore. What was signed is served on; nothing is signed for a
         /// content that is no longer the one.
         func kept(signing content: Digest?) -> Part {
             guard let app, app.content.digest != content else { return self }

@@ -18,7 +18,7 @@ extension ServerFolder {
     public struct Resealing: Sendable, Hashable {
         /// Whether an earlier change was completed, and no other secret made.
         public let isContinued: Bool
-        /// Keys that nobody uses any more and that the old secret did not open.
+        /// Keys that nobody uses anymore and that the old secret did not open.
         public let unreadable: [String]
     }
 

@@ -43,7 +43,7 @@ struct PublishingLoop: Service {
         var troubles: Troubles
     }
 
-    /// Works until the task is cancelled or asked to stop.
+    /// Works until the task is canceled or asked to stop.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             let now = ContinuousClock.now

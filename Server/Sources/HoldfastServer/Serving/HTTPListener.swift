@@ -34,7 +34,7 @@ struct HTTPListener: Service {
             onServerRunning: { await onListening($0.localAddress) }, eventLoopGroup: group, logger: logger)
     }
 
-    /// Listens until the task is cancelled or asked to stop.
+    /// Listens until the task is canceled or asked to stop.
     /// - Throws: ``ServerError`` `invalidValue` if it cannot listen there.
     func run() async throws {
         do {

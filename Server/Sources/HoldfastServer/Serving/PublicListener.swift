@@ -32,6 +32,6 @@ public struct PublicListener: Service {
             counters: counters, onListening: onListening)
     }
 
-    /// Listens until the task is cancelled or asked to stop.
+    /// Listens until the task is canceled or asked to stop.
     public func run() async throws { try await listener.run() }
 }

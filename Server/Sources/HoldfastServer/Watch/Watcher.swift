@@ -57,7 +57,7 @@ public struct Watcher: Service {
         self.logger = logger
     }
 
-    /// Watches until the task is cancelled or asked to stop. Without the database it goes on trying.
+    /// Watches until the task is canceled or asked to stop. Without the database it goes on trying.
     public func run() async throws {
         await cancelWhenGracefulShutdown {
             var generator = SystemRandomNumberGenerator()

@@ -71,7 +71,7 @@ struct PublishingTests {
             let late = try await world.publisher.renew()
             #expect(late.signed == [])
             #expect(late.problems.count == 1)
-            #expect(late.problems.first?.contains("nothing is signed for this content any more") == true)
+            #expect(late.problems.first?.contains("nothing is signed for this content anymore") == true)
         }
     }
 

@@ -132,7 +132,7 @@ extension RevocationStore {
 }
 
 extension RevocationStore.Known {
-    /// How long a place that no path names any more is kept, in seconds, where others want room.
+    /// How long a place that no path names anymore is kept, in seconds, where others want room.
     private static let keepsUnseen: TimeInterval = 24 * 3_600
 
     /// Forgets the place that no path has named for the longest, where that is long enough.

@@ -3,7 +3,7 @@ import Logging
 
 // Remembers the places that certificates name, so that the first decision after a restart uses the stored lists.
 extension RevocationStore {
-    /// How long a certificate that no path shows any more is remembered, in seconds.
+    /// How long a certificate that no path shows anymore is remembered, in seconds.
     private static let remembersUnseen: TimeInterval = 30 * 24 * 3_600
     /// How old what is kept may be when the certificates are seen again and again, in seconds.
     private static let keepsAgain: TimeInterval = 24 * 3_600

@@ -76,7 +76,7 @@ struct DistributionPointStoreTests {
         #expect(try fixture.code(store) == .revoked)
     }
 
-    @Test("keeps no more lists than it may; a place that no path names any more makes room after a day")
+    @Test("keeps no more lists than it may; a place that no path names anymore makes room after a day")
     func bound() async throws {
         let store = try fixture.store(configured: []) { $0.maximumLists = 2 }
         #expect(try fixture.code(store) == nil)
@@ -201,7 +201,7 @@ struct DistributionPointStoreTests {
         let error = await store.updateError()
         #expect((error?.underlying as? DocumentError)?.code == .tooLarge, "\(String(describing: error))")
         #expect(store.lists.compactMap(\.list).map(\.count) == [2])
-        // What no path names any more makes room, when the list is fetched again.
+        // What no path names anymore makes room, when the list is fetched again.
         fixture.clock.advance(by: .seconds(25 * 3_600))
         let above = try fixture.root.leaf(names: ["www.example.com"]) {
             $0.extensions = [Fixture.point(Fixture.rootURL)]

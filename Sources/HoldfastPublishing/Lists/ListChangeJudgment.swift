@@ -2,7 +2,7 @@ package import Foundation
 import Holdfast
 
 /// Whether a change of a list locks clients out that get in without it, by the outlook.
-package struct ListChangeJudgement {
+package struct ListChangeJudgment {
     /// Why a change should not be made.
     package struct Finding: Sendable {
         package enum Kind: String, Sendable {
