@@ -24,9 +24,10 @@ struct OwnPartsTests {
             validator: validator ?? PathValidator(anchors: stage.anchors))
     }
 
-    @Test("A policy decides by the keys that it knows, beside others in a manager")
-    func policy() throws {
+    @Test("A policy decides by the keys that it knows, keeps what policies promise, and stands beside others")
+    func policy() async throws {
         let paired = try PairedDevicePolicy(hostName: "localhost", keys: [Pin.publicKey(of: stage.server.der)])
+        try await TrustPolicyConformance.check(paired, accepting: try trust(stage.server), at: .now)
         let manager = TrustManager(policies: [paired, StandardPolicy(host: try HostPattern("www.example.com"))])
         #expect(manager.evaluate(try trust(stage.server), at: .now).isTrusted)
         let refusal = manager.evaluate(try trust(stage.impostor()), at: .now)

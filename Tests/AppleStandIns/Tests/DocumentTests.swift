@@ -1,14 +1,15 @@
 import Foundation
 import FoundationNetworking
-import Holdfast
 import HoldfastCompatibility
 import HoldfastPowerAuth
-import HoldfastTUF
 import HoldfastTesting
 import Network
 import PowerAuth2
 import Security
 import Testing
+
+@testable import Holdfast
+@testable import HoldfastTUF
 
 /// Make one when the app starts, and keep it.
 private struct PinnedAPI {
@@ -273,5 +274,77 @@ struct DocumentTests {
         try await TrustPolicyConformance.check(policy, accepting: trust, at: clock.now)
         let stranger = PairedPolicy { _ in false }.evaluate(trust, at: clock.now)
         #expect(stranger.failure?.code == .customValidationRejected)
+    }
+
+    @Test("The README's app loads from a server with a pinned key, and throws the reason where another one answers")
+    func readme() async throws {
+        let fixture = try AppleFixture()
+        let names = [TestGeneralName.dns(JudgedLoading.host)]
+        let (inUse, backup, other) = (
+            try fixture.issuing.leaf(names: names), try fixture.issuing.leaf(names: names),
+            try fixture.issuing.leaf(names: names)
+        )
+        let day: TimeInterval = 86_400
+        var repository = try TestRepository(start: .now)
+        repository.addTarget(
+            "pins.json",
+            Data(
+                """
+                {"schema": 1, "issuedAt": "\(Date.now.formatted(.iso8601))",
+                 "notAfter": "\(Date.now.addingTimeInterval(30 * day).formatted(.iso8601))", "refresh": {"after": 21600},
+                 "hosts": [{"host": "\(JudgedLoading.host)", "pins": [
+                   {"pin": "\(try fixture.keyPin(inUse))"}, {"pin": "\(try fixture.keyPin(backup))", "state": "backup"}]}]}
+                """.utf8))
+        try repository.publishAll()
+        let api = try await PinnedAPI(
+            bundleURL: try #require(URL(string: "https://\(UUID().uuidString.lowercased()).invalid/bundle.json")),
+            root: try #require(repository.served("1.root.json")), bundle: RepositoryBundle(repository).json,
+            buildDate: .now)
+        let url = try #require(URL(string: "https://\(JudgedLoading.host)/"))
+        URLProtocol.registerClass(JudgedLoading.self)
+        defer { URLProtocol.unregisterClass(JudgedLoading.self) }
+        for server in [inUse, backup] {
+            JudgedLoading.show(fixture.secTrust(server.chain, host: JudgedLoading.host), to: api)
+            #expect(try await api.data(from: url) == JudgedLoading.body)
+        }
+        JudgedLoading.show(fixture.secTrust(other.chain, host: JudgedLoading.host), to: api)
+        let failure = await #expect(throws: TrustFailure.self) { try await api.data(from: url) }
+        #expect(failure?.code == .pinMismatch && failure?.pins.count == 2)
+    }
+}
+
+extension PinnedAPI {
+    fileprivate var judge: PinnedSessionDelegate { delegate }
+}
+
+/// Loads as Apple's systems do, where the session's delegate answers for the server's trust first: on Linux, URLSession
+/// asks nobody.
+private final class JudgedLoading: URLProtocol {
+    static let host = "api.example.com"
+    static let body = Data("hello".utf8)
+    private static let shown = Lock<(trust: SecTrust, judge: PinnedSessionDelegate)?>(nil)
+
+    static func show(_ trust: SecTrust, to api: PinnedAPI) { shown.withLock { $0 = (trust, api.judge) } }
+
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.host == host }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+
+    override func startLoading() {
+        guard let (trust, judge) = Self.shown.withLock({ $0 }), let url = request.url,
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: nil)
+        else { return }
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: TrustProtectionSpace(host: Self.host, trust: trust), proposedCredential: nil,
+            previousFailureCount: 0, failureResponse: nil, error: nil, sender: Sender())
+        judge.urlSession(.shared, didReceive: challenge) { disposition, _ in
+            guard disposition == .useCredential else {
+                self.client?.urlProtocol(self, didFailWithError: URLError(.cancelled))
+                return
+            }
+            self.client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+            self.client?.urlProtocol(self, didLoad: Self.body)
+            self.client?.urlProtocolDidFinishLoading(self)
+        }
     }
 }

@@ -207,6 +207,17 @@ struct TrustPolicyConformanceTests {
         #expect(found == [forgotten.rawValue])
     }
 
+    @Test("Every requirement of the protocol is forgotten once")
+    func everyRequirement() throws {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { root.deleteLastPathComponent() }
+        let source = try String(
+            contentsOf: root.appending(path: "Sources/Holdfast/Policies/TrustPolicy.swift"), encoding: .utf8)
+        let body = try #require(source.split(separator: "public protocol TrustPolicy").last).prefix { $0 != "}" }
+        let requirements = body.matches(of: /\n    (?:var|func) (\w+)/).map { String($0.1) }
+        #expect(requirements.sorted() == Forgetful.allCases.map(\.rawValue).sorted())
+    }
+
     @Test("A wrapper that tells of decisions by itself is found out")
     func talkative() async throws {
         struct Talkative: PassesQuestions, PassesReadiness, PassesTell, PassesWithoutTrust {

@@ -48,6 +48,37 @@ struct TrustFailureTextTests {
                 """)
     }
 
+    @Test("The refusals that the README and docs/pinning.md show are what a refusal says, apart from the hashes")
+    func documents() throws {
+        let name = "api.example.com"
+        let root = try TestAuthority.root(name: "Example Root CA", clock: pki.clock)
+        let server = try root.leaf(names: [.dns(name)])
+        let pins = try (0..<2).map { _ in try pki.keyPin(TestAuthority.selfSigned(names: [.dns(name)])) }
+        let policy = try PinnedPolicy(host: HostPattern(name), pins: PinSet(pins: [pins[0]], backups: [pins[1]]))
+        let trust = ServerTrust(
+            certificates: server.chain + [root.root], host: try DialedHost(name),
+            anchors: try TrustAnchors(der: [root.root]))
+        let refusal = try #require(policy.evaluate(trust, at: pki.now).failure).description
+        func lines(_ text: some StringProtocol) -> [String] {
+            text.split(separator: "\n").map { $0.replacing(/sha256\/[A-Za-z0-9+\/]{43}=/, with: "sha256/…") }
+        }
+        for (document, isWhole) in [("README.md", false), ("docs/pinning.md", true)] {
+            var file = URL(fileURLWithPath: #filePath)
+            for _ in 0..<4 { file.deleteLastPathComponent() }
+            let text = try String(contentsOf: file.appending(path: document), encoding: .utf8)
+            let block = try #require(text.split(separator: "```text\n").last { $0.hasPrefix("pinMismatch") })
+            let shown = lines(block.prefix { $0 != "`" })
+            if isWhole {
+                #expect(shown == lines(refusal))
+            } else {
+                let kept = shown.filter { $0 != "  …" }
+                #expect(kept.count == shown.count - 1 && kept.count > 3)
+                #expect(lines(refusal).starts(with: shown.prefix { $0 != "  …" }))
+                #expect(lines(refusal).last == shown.last)
+            }
+        }
+    }
+
     @Test("A certificate for other names")
     func wrongName() throws {
         let other = try pki.issuing.leaf(names: ["a.example.com", "*.b.example.com", "192.0.2.1"])

@@ -213,6 +213,13 @@ struct OperatingTests {
             let app = try RepositoryApp(site.folder.appending(path: "site/public"), name: name)
             #expect(try await app.isLetIn(by: present, trusting: site.root))
             #expect(try await app.isLetIn(by: other, trusting: site.root) == false)
+
+            try site.write("fullchain.pem", present.pem + site.issuing.certificate.pem)
+            let pins = try [present, other].map { "--pin \(try Pin.publicKey(of: $0.der))" }
+            let run = try await site.run("readme-command", serving: present) {
+                $0.replacing("--pin sha256/… --pin sha256/…", with: pins.joined(separator: " "))
+            }
+            #expect(!run.output.contains("…") && run.output.contains("CN=\(name)"), "\(run.output)")
         }
     }
 
