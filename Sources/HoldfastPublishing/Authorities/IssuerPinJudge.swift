@@ -84,7 +84,7 @@ struct IssuerPinJudge {
     }
 
     private static func served(by host: PublicationOutlook.Host) -> [Served] {
-        host.shown.filter { $0.begins == nil }.compactMap { shown in
+        host.shown.filter { $0.start == nil }.compactMap { shown in
             let certificates = (shown.chain ?? []).compactMap { try? X509Certificate(der: [UInt8]($0)) }
             return certificates.first.map { Served(leaf: $0, issuers: certificates.dropFirst().filter(\.isAuthority)) }
         }
@@ -193,7 +193,7 @@ struct IssuerPinJudge {
                     let served = shown.map { spans(of: $0, client, first..<last, host, scope, platform).spans }
                         .filter { $0.first?.getsIn == true }
                     guard !served.isEmpty else { continue }
-                    end = served.joined().filter { !$0.getsIn }.map(\.begins.wholeSeconds).min() ?? last
+                    end = served.joined().filter { !$0.getsIn }.map(\.start.wholeSeconds).min() ?? last
                 }
                 client.periods.append(first..<end)
             }
@@ -225,9 +225,9 @@ struct IssuerPinJudge {
             !span.getsIn && span.cause?.code != .certificate && span.cause?.code != .list
         }
         guard let refused else { return nil }
-        let paths = judged.trial.decision(at: refused.begins.wholeSeconds)?.failure?.paths ?? []
+        let paths = judged.trial.decision(at: refused.start.wholeSeconds)?.failure?.paths ?? []
         return .init(
-            issuers: chain.issuers, unknownAuthorities: chain.unknown, instant: refused.begins,
+            issuers: chain.issuers, unknownAuthorities: chain.unknown, instant: refused.start,
             words: refused.cause?.words ?? "",
             // The server's own and what nobody has announced are stand-ins.
             paths: paths.map { Array($0.certificates.dropFirst(1 + chain.unknown)) })

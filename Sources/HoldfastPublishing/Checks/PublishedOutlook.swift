@@ -36,7 +36,7 @@ package struct PublishedOutlook {
         let (all, open) = try rows(of: reports, at: now)
         let end = now.addingTimeInterval(watched.inSeconds)
         for (index, rows) in all.enumerated() where reports[index].error == nil {
-            let counted = rows.filter { $0.holders != .older && ($0.begins.map { $0 < end } ?? true) }
+            let counted = rows.filter { $0.holders != .older && ($0.start.map { $0 < end } ?? true) }
             reports[index].take(counted, of: documents.map(\.name), at: now, watchedUntil: end, open: open)
         }
         try judgeIssuerPins(of: &reports, at: now)

@@ -48,8 +48,8 @@ package struct PublishedVerdict: Encodable, Sendable {
     package init(_ row: PublicationOutlook.Row, of document: String, at now: Date, watchedUntil end: Date) {
         let verdict = row.verdict(until: end)
         self.init(verdict: verdict, text: Self.text(row, document))
-        until = row.until?.formatted(.iso8601)
-        daysLeft = row.until.map { DaysLeft.days(until: $0, from: now) }
+        until = row.verdictEnd?.formatted(.iso8601)
+        daysLeft = row.verdictEnd.map { DaysLeft.days(until: $0, from: now) }
         cause = row.cause?.code.rawValue
         expiresSoon = verdict == .ending
     }

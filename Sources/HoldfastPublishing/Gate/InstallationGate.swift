@@ -161,15 +161,15 @@ public struct InstallationGate: Sendable, Hashable {
         let closed = counted.flatMap(\.spans).filter { !$0.getsIn || $0.isGrace }
         let end = inputs.now.addingTimeInterval(inputs.span.inSeconds)
         let first = max(earliest ?? inputs.now, inputs.now)
-        let candidates = ([first] + closed.map(\.ends).filter { first < $0 }).sorted()
+        let candidates = ([first] + closed.map(\.end).filter { first < $0 }).sorted()
         return candidates.first { instant in
             let last = instant.addingTimeInterval(span.inSeconds)
-            return last <= end && !closed.contains { $0.begins < last && instant < $0.ends }
+            return last <= end && !closed.contains { $0.start < last && instant < $0.end }
         }
     }
 
     /// When a row that ends does so.
     private static func end(of row: PublicationOutlook.Row) -> Date? {
-        row.verdict == .out ? row.begins : row.until
+        row.verdict == .out ? row.start : row.verdictEnd
     }
 }

@@ -31,9 +31,9 @@ extension PublicationOutlook {
         /// When it was seen. What was seen over an hour ago is unknown. Of no meaning for what is yet to come.
         public var seen: Date?
         /// The first instant at which it is shown; nil for what is shown now.
-        public var begins: Date?
+        public var start: Date?
         /// The first instant at which it is no longer shown; nil if no end is planned.
-        public var ends: Date?
+        public var end: Date?
         /// Why it could not be read, in words; nil if it was.
         public var problem: String?
 
@@ -43,9 +43,9 @@ extension PublicationOutlook {
         ///   - place: where, such as the address.
         ///   - keyKind: the kind of the leaf's key.
         ///   - seen: when it was seen.
-        ///   - ends: when it is no longer shown; nil if no end is planned.
-        public init(_ chain: [Data], at place: String, keyKind: String = "", seen: Date?, until ends: Date? = nil) {
-            self.init(place, keyKind, chain, seen, nil, ends, nil)
+        ///   - end: the first instant at which it is no longer shown; nil if no end is planned.
+        public init(_ chain: [Data], at place: String, keyKind: String = "", seen: Date?, until end: Date? = nil) {
+            self.init(place, keyKind, chain, seen, nil, end, nil)
         }
 
         /// Describes what a server is about to show.
@@ -53,12 +53,12 @@ extension PublicationOutlook {
         ///   - chain: DER, leaf first.
         ///   - place: where, such as the address.
         ///   - keyKind: the kind of the leaf's key.
-        ///   - begins: the first instant at which it is shown.
-        ///   - ends: when it is no longer shown; nil if no end is planned.
+        ///   - start: the first instant at which it is shown.
+        ///   - end: the first instant at which it is no longer shown; nil if no end is planned.
         public init(
-            planned chain: [Data], at place: String, keyKind: String = "", from begins: Date, until ends: Date? = nil
+            planned chain: [Data], at place: String, keyKind: String = "", from start: Date, until end: Date? = nil
         ) {
-            self.init(place, keyKind, chain, nil, begins, ends, nil)
+            self.init(place, keyKind, chain, nil, start, end, nil)
         }
 
         package init(_ chain: PresentedChain, at place: String, keyKind: String = "", seen: Date?) {
@@ -74,15 +74,15 @@ extension PublicationOutlook {
         }
 
         private init(
-            _ place: String, _ keyKind: String, _ chain: [Data]?, _ seen: Date?, _ begins: Date?, _ ends: Date?,
+            _ place: String, _ keyKind: String, _ chain: [Data]?, _ seen: Date?, _ start: Date?, _ end: Date?,
             _ problem: String?
         ) {
             self.place = place
             self.keyKind = keyKind
             self.chain = chain
             self.seen = seen
-            self.begins = begins
-            self.ends = ends
+            self.start = start
+            self.end = end
             self.problem = problem
         }
     }

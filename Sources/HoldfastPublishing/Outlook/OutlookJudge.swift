@@ -104,7 +104,7 @@ struct OutlookJudge {
     /// The first second of the outlook for which no chain is given; nil if there is none.
     private func firstGap(between shown: [PublicationOutlook.Presentation]) -> Int64? {
         var covered = begins
-        let spans = shown.map { ($0.begins?.wholeSeconds ?? .min, $0.ends?.wholeSeconds ?? .max) }
+        let spans = shown.map { ($0.start?.wholeSeconds ?? .min, $0.end?.wholeSeconds ?? .max) }
         for (first, last) in spans.sorted(by: { $0.0 < $1.0 }) where first <= covered { covered = max(covered, last) }
         return covered < ends ? covered : nil
     }
@@ -112,7 +112,7 @@ struct OutlookJudge {
     /// Why it is unknown what a server shows; nil if it is known.
     private func problem(of shown: PublicationOutlook.Presentation) -> String? {
         guard shown.chain != nil else { return shown.problem ?? "it could not be read" }
-        guard shown.begins == nil else { return nil }
+        guard shown.start == nil else { return nil }
         guard let seen = shown.seen else { return "it was not seen" }
         // Written so that NaN is too long ago.
         guard abs(inputs.now.timeIntervalSince(seen)) <= Self.longestSinceSeen else {
@@ -126,8 +126,8 @@ struct OutlookJudge {
         _ dialed: [HeldDocument]
     ) {
         let chain = PresentedChain((shown.chain ?? []).map { [UInt8]($0) })
-        let first = max(begins, shown.begins?.wholeSeconds ?? .min)
-        let last = min(ends, shown.ends?.wholeSeconds ?? .max)
+        let first = max(begins, shown.start?.wholeSeconds ?? .min)
+        let last = min(ends, shown.end?.wholeSeconds ?? .max)
         let certificates = chain.certificates.compactMap { try? X509Certificate(der: $0) }
         let ofChain = ClientPlatform.boundaries(of: certificates)
         for platform in platforms {

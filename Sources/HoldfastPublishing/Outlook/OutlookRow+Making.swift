@@ -19,24 +19,24 @@ extension PublicationOutlook.Row {
         self.platform = platform
         self.spans = spans
         guard let first = spans.first else {
-            (verdict, until, cause) = (.unknown, nil, nil)
+            (verdict, verdictEnd, cause) = (.unknown, nil, nil)
             return
         }
         if !first.getsIn {
-            (verdict, until, cause) = (.out, spans.first(where: \.getsIn)?.begins, first.cause)
+            (verdict, verdictEnd, cause) = (.out, spans.first(where: \.getsIn)?.start, first.cause)
         } else if first.isGrace {
             // Grace is no planned time: the access is ending, and grace ends it.
             let next = spans.first { !$0.isGrace }
-            let end = next?.begins ?? graceEnd
+            let end = next?.start ?? graceEnd
             verdict = .ending
-            until = end
+            verdictEnd = end
             cause =
                 next?.cause
-                ?? PublicationOutlook.Cause(.grace, at: end ?? first.ends, first.cause?.words ?? "grace")
+                ?? PublicationOutlook.Cause(.grace, at: end ?? first.end, first.cause?.words ?? "grace")
         } else if let next = spans.first(where: { !$0.getsIn || $0.isGrace }) {
-            (verdict, until, cause) = (.ending, next.begins, next.cause)
+            (verdict, verdictEnd, cause) = (.ending, next.start, next.cause)
         } else {
-            (verdict, until, cause) = (.in, nil, nil)
+            (verdict, verdictEnd, cause) = (.in, nil, nil)
         }
     }
 
@@ -48,7 +48,7 @@ extension PublicationOutlook.Row {
         self.presentation = presentation
         (document, client, platform) = (nil, nil, nil)
         (holders, appVersions, spans) = (.current, [], [])
-        (verdict, until) = (.unknown, nil)
+        (verdict, verdictEnd) = (.unknown, nil)
         self.cause = cause
     }
 }

@@ -53,22 +53,22 @@ extension PublicationOutlook {
         ///
         /// For `in` it is nil, for `ending` the end of the access (the beginning of grace, unless grace has begun), for
         /// `out` the instant from which clients get in.
-        public let until: Date?
+        public let verdictEnd: Date?
         /// What ends the access first, or why there is none; nil for `in`.
         public let cause: Cause?
 
         /// The first instant that was judged; nil if nothing was.
-        public var begins: Date? { spans.first?.begins }
+        public var start: Date? { spans.first?.start }
         /// The first instant that was not judged anymore; nil if nothing was.
-        public var ends: Date? { spans.last?.ends }
+        public var end: Date? { spans.last?.end }
     }
 
     /// A time during which clients fare the same.
     public struct Span: Sendable, Hashable {
         /// Its first instant.
-        public let begins: Date
+        public let start: Date
         /// The first instant after it.
-        public let ends: Date
+        public let end: Date
         /// Whether clients get in.
         public let getsIn: Bool
         /// Whether they get in only because a document is still accepted after its time.

@@ -106,7 +106,7 @@ extension PublicationOutlook.Host {
                         object([
                             ("place", text(shown.place)), ("keyKind", text(shown.keyKind)),
                             ("chain", shown.chain.map { .array($0.map(digest)) }), ("seen", shown.seen.map(time)),
-                            ("begins", shown.begins.map(time)), ("ends", shown.ends.map(time)),
+                            ("begins", shown.start.map(time)), ("ends", shown.end.map(time)),
                             ("problem", shown.problem.map(text)),
                         ])
                     })
@@ -132,7 +132,7 @@ extension PublicationOutlook.Row {
             ("chain", presentation.map { .integer(Int64($0)) }), ("document", document.map { .integer(Int64($0)) }),
             ("client", client.map { text($0.rawValue) }), ("holders", text(holders.rawValue)),
             ("appVersions", .array(appVersions.map(text))), ("platform", platform.map(text)),
-            ("verdict", text(verdict.rawValue)), ("until", until.map(time)), ("cause", cause?.tree),
+            ("verdict", text(verdict.rawValue)), ("until", verdictEnd.map(time)), ("cause", cause?.tree),
             ("spans", .array(spans.map(\.tree))),
         ])
     }
@@ -141,7 +141,7 @@ extension PublicationOutlook.Row {
 extension PublicationOutlook.Span {
     fileprivate var tree: JSONTree {
         object([
-            ("begins", time(begins)), ("ends", time(ends)), ("getsIn", .boolean(getsIn)),
+            ("begins", time(start)), ("ends", time(end)), ("getsIn", .boolean(getsIn)),
             ("isGrace", .boolean(isGrace)), ("cause", cause?.tree), ("notices", .array(notices.map(text))),
         ])
     }

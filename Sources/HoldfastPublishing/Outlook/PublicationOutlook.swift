@@ -58,11 +58,11 @@ public struct PublicationOutlook: Sendable, Hashable {
         let counted = rows.indices.filter { rows[$0].counts(until: end) }
         let verdicts = rows.map { $0.verdict(until: end) }
         // A row whose time is yet to come is no reason to call anybody locked out now.
-        func isOutNow(_ index: Int) -> Bool { verdicts[index] == .out && rows[index].begins.map { $0 <= now } ?? true }
+        func isOutNow(_ index: Int) -> Bool { verdicts[index] == .out && rows[index].start.map { $0 <= now } ?? true }
         if let index = counted.first(where: isOutNow) { return (.out, index) }
         if let index = counted.first(where: { verdicts[$0] == .unknown }) { return (.unknown, index) }
         func instant(_ row: Row) -> Date {
-            (row.verdict == .out ? row.begins : row.until) ?? row.ends ?? .distantFuture
+            (row.verdict == .out ? row.start : row.verdictEnd) ?? row.end ?? .distantFuture
         }
         let ending = counted.filter { verdicts[$0] != .in }
         guard let first = ending.min(by: { instant(rows[$0]) < instant(rows[$1]) }) else {
@@ -74,11 +74,11 @@ public struct PublicationOutlook: Sendable, Hashable {
 
 extension PublicationOutlook.Row {
     /// Whether the row counts for a verdict on the time before an end.
-    fileprivate func counts(until end: Date) -> Bool { holders != .older && begins.map { $0 < end } ?? true }
+    fileprivate func counts(until end: Date) -> Bool { holders != .older && start.map { $0 < end } ?? true }
 
     /// What the spans before an end amount to.
     package func verdict(until end: Date) -> PublicationOutlook.Verdict {
         guard verdict == .ending, let first = spans.first, !first.isGrace else { return verdict }
-        return spans.contains { $0.begins < end && (!$0.getsIn || $0.isGrace) } ? .ending : .in
+        return spans.contains { $0.start < end && (!$0.getsIn || $0.isGrace) } ? .ending : .in
     }
 }

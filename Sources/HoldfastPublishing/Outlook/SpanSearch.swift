@@ -52,7 +52,7 @@ struct SpanSearch {
             }
             let begins = Date(wholeSeconds: second)
             return PublicationOutlook.Span(
-                begins: begins, ends: Date(wholeSeconds: index + 1 < found.count ? found[index + 1].second : ends),
+                start: begins, end: Date(wholeSeconds: index + 1 < found.count ? found[index + 1].second : ends),
                 getsIn: status.getsIn, isGrace: status.isGrace,
                 cause: code.map { PublicationOutlook.Cause($0, at: begins, status.words) }, notices: status.notices)
         }

@@ -8,25 +8,24 @@ package import Holdfast
 /// long before.
 public struct CertificateRenewal: Sendable, Hashable {
     /// The first instant at which the certificate is valid.
-    public let begins: Date
+    public let start: Date
     /// The first instant at which it is no longer valid.
-    public let ends: Date
+    public let end: Date
 
     /// Describes a certificate that is valid in a time.
-    public init(begins: Date, ends: Date) {
-        self.begins = begins
-        self.ends = ends
+    public init(from start: Date, until end: Date) {
+        self.start = start
+        self.end = end
     }
 
     package init(of certificate: X509Certificate) {
-        // It is valid for the whole of its last second (RFC 5280 4.1.2.5).
-        self.init(begins: certificate.notBefore, ends: certificate.notAfter.addingTimeInterval(1))
+        self.init(from: certificate.notBefore, until: certificate.validityEnd)
     }
 
     /// For how many seconds it is valid.
-    package var life: TimeInterval { max(0, ends.timeIntervalSince(begins)) }
+    package var life: TimeInterval { max(0, end.timeIntervalSince(start)) }
     /// When it is renewed: at two thirds of its life.
-    public var renewal: Date { begins.addingTimeInterval(life * 2 / 3) }
+    public var renewal: Date { start.addingTimeInterval(life * 2 / 3) }
     /// How many seconds are left then.
     package var remaining: TimeInterval { life / 3 }
 

@@ -34,9 +34,9 @@ public struct RolloverAdvice: Sendable, Hashable {
         /// The servers that they refuse, as indices.
         public let servers: [Int]
         /// The first instant.
-        public let from: Date
+        public let start: Date
         /// The first instant at which they get in again; nil if that is unknown.
-        public let until: Date?
+        public let end: Date?
     }
 
     /// What to do next. Where clients are lost, the steps are those with the least loss: each counts for as long as its

@@ -186,28 +186,28 @@ struct RolloverPlan {
     private var losses: [RolloverAdvice.Loss] {
         guard isAnythingValid else {
             return forecast.holdings.map {
-                .init(clients: $0.clients, servers: Array(courses.indices), from: situation.time, until: nil)
+                .init(clients: $0.clients, servers: Array(courses.indices), start: situation.time, end: nil)
             }
         }
         guard courses.contains(where: { loses($0) }) else { return [] }
         var losses: [RolloverAdvice.Loss] = []
         for (place, holding) in forecast.holdings.enumerated() {
             var servers: [Int] = []
-            var (from, until) = (Date.distantFuture, Date.distantPast)
+            var (start, end) = (Date.distantFuture, Date.distantPast)
             for course in courses {
                 let refused = course.shows.indices.filter {
                     forecast.refusing(course.shows[$0], at: $0).contains(place)
                 }
                 guard let first = refused.first, let last = refused.last else { continue }
                 servers.append(course.server)
-                from = min(from, forecast.instants[first])
-                until = max(until, last + 1 < forecast.instants.count ? forecast.instants[last + 1] : .distantFuture)
+                start = min(start, forecast.instants[first])
+                end = max(end, last + 1 < forecast.instants.count ? forecast.instants[last + 1] : .distantFuture)
             }
             guard !servers.isEmpty else { continue }
             losses.append(
                 .init(
-                    clients: holding.clients, servers: servers, from: from,
-                    until: until == .distantFuture ? nil : until))
+                    clients: holding.clients, servers: servers, start: start,
+                    end: end == .distantFuture ? nil : end))
         }
         return losses
     }

@@ -34,7 +34,7 @@ extension RolloverSituation {
             let places = servers.indices.filter { identities.contains(servers[$0].shows) }
             guard !places.isEmpty, let index = clients.firstIndex(where: { !$0.isShipped && $0.replaced == nil })
             else { return [] }
-            return [RolloverAdvice.Loss(clients: index, servers: places, from: time, until: nil)]
+            return [RolloverAdvice.Loss(clients: index, servers: places, start: time, end: nil)]
         case .publish, .addBackup, .renew, .renewCertificates, .prepareNext, .wait, .nothing: return []
         }
     }
@@ -51,23 +51,23 @@ extension RolloverSituation {
         var losses: [RolloverAdvice.Loss] = []
         for (place, holding) in forecast.holdings.enumerated() {
             var servers: [Int] = []
-            var (from, until): (Date?, Date?) = (nil, nil)
+            var (start, end): (Date?, Date?) = (nil, nil)
             for server in places {
                 for (index, instant) in forecast.instants.enumerated() {
                     guard forecast.refusing(identity, at: index).contains(place),
                         !forecast.refusing(self.servers[server].shows, at: index).contains(place)
                     else { continue }
                     if servers.last != server { servers.append(server) }
-                    from = min(from ?? instant, instant)
-                    let end = index + 1 < forecast.instants.count ? forecast.instants[index + 1] : .distantFuture
-                    until = max(until ?? end, end)
+                    start = min(start ?? instant, instant)
+                    let next = index + 1 < forecast.instants.count ? forecast.instants[index + 1] : .distantFuture
+                    end = max(end ?? next, next)
                 }
             }
-            guard let from, let until else { continue }
+            guard let start, let end else { continue }
             losses.append(
                 .init(
-                    clients: holding.clients, servers: servers, from: from,
-                    until: until == .distantFuture ? nil : until))
+                    clients: holding.clients, servers: servers, start: start,
+                    end: end == .distantFuture ? nil : end))
         }
         return losses
     }

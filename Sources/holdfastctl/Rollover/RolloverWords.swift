@@ -95,6 +95,6 @@ struct RolloverWords {
         .init(
             document: situation.clients[loss.clients].document,
             servers: loss.servers.map { situation.servers[$0].name },
-            from: loss.from.formatted(.iso8601), until: loss.until?.formatted(.iso8601))
+            from: loss.start.formatted(.iso8601), until: loss.end?.formatted(.iso8601))
     }
 }

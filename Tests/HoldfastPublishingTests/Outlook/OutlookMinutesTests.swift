@@ -22,16 +22,16 @@ struct OutlookMinutesTests {
             let case_ = try OutlookCase(&generator)
             let outlook = try PublicationOutlook(judging: case_.inputs)
             for row in outlook.rows {
-                guard let begins = row.begins, let ends = row.ends else { continue }
+                guard let begins = row.start, let ends = row.end else { continue }
                 changes += row.spans.count - 1
                 let client = try await case_.client(of: row)
                 // Every minute, and both sides of every boundary that the outlook names.
                 var times = stride(from: begins.timeIntervalSince1970, to: ends.timeIntervalSince1970, by: 60)
                     .map { $0 }
-                times += row.spans.flatMap { [$0.begins.timeIntervalSince1970, $0.ends.timeIntervalSince1970 - 1] }
+                times += row.spans.flatMap { [$0.start.timeIntervalSince1970, $0.end.timeIntervalSince1970 - 1] }
                 for seconds in times {
                     let time = Date(timeIntervalSince1970: seconds)
-                    let span = try #require(row.spans.last { $0.begins <= time })
+                    let span = try #require(row.spans.last { $0.start <= time })
                     let isTrusted = try await client(time)
                     minutes += 1
                     outs += isTrusted ? 0 : 1

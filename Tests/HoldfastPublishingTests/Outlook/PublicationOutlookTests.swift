@@ -66,19 +66,19 @@ struct PublicationOutlookTests {
         let end = Scene.after(days: 15).addingTimeInterval(1)
         let before = try scene.outlook([file], versions: versions)
         #expect(before.verdict == .ending)
-        #expect(before.rows[0].until == graceBegins)
+        #expect(before.rows[0].verdictEnd == graceBegins)
         #expect(before.rows[0].cause?.code == .pins)
-        #expect(before.rows[0].spans.map(\.begins) == [Scene.start, graceBegins, end])
+        #expect(before.rows[0].spans.map(\.start) == [Scene.start, graceBegins, end])
         #expect(before.rows[0].spans.map(\.getsIn) == [true, true, false])
         #expect(before.rows[0].spans.last?.cause?.code == .grace)
         let within = try scene.outlook([file], versions: versions, now: Scene.after(days: 12))
         #expect(within.verdict == .ending)
-        #expect(within.rows[0].until == end)
+        #expect(within.rows[0].verdictEnd == end)
         #expect(within.rows[0].cause?.code == .grace)
         // Also where nothing but grace is left of the span.
         let short = try scene.outlook([file], versions: versions, span: Scene.day, now: Scene.after(days: 12))
         #expect(short.verdict == .ending)
-        #expect(short.rows[0].until == end)
+        #expect(short.rows[0].verdictEnd == end)
         let after = try scene.outlook([file], versions: versions, now: Scene.after(days: 16))
         #expect(after.verdict == .out)
     }
@@ -104,7 +104,7 @@ struct PublicationOutlookTests {
         let scene = try OutlookScene()
         let outlook = try scene.outlook([try scene.list(scene.served, until: Scene.after(days: 20))])
         #expect(outlook.verdict == .ending)
-        #expect(outlook.rows[0].until == Scene.after(days: 20))
+        #expect(outlook.rows[0].verdictEnd == Scene.after(days: 20))
         #expect(outlook.rows[0].cause?.code == .pins)
         let shorter = try scene.outlook(
             [try scene.list(scene.served, until: Scene.after(days: 20))], span: 20 * Scene.day)
@@ -137,7 +137,7 @@ struct PublicationOutlookTests {
         var document = PublicationOutlook.Document("answer", kind: kind, octets: answer.body, published: Scene.start)
         let outlook = try scene.outlook([document])
         #expect(outlook.rows.map(\.verdict) == [.ending])
-        #expect(outlook.rows[0].until == Scene.after(days: 9))
+        #expect(outlook.rows[0].verdictEnd == Scene.after(days: 9))
         document.octets.append(0x20)
         #expect(try scene.outlook([document]).rows[0].cause?.code == .document)
     }
@@ -189,7 +189,7 @@ struct PublicationOutlookTests {
         #expect(outlook.verdict == .ending)
         let row = outlook.rows[try #require(outlook.decisive)]
         #expect(row.presentation == 1)
-        #expect(row.begins == change)
+        #expect(row.start == change)
         #expect(try scene.outlook([try scene.list(scene.served, scene.next)], [host]).verdict == .in)
         // Asked whether the chain may be installed at once.
         let gate = PublicationOutlook.Presentation(
@@ -203,14 +203,14 @@ struct PublicationOutlookTests {
         let outlook = try scene.outlook([try scene.list(scene.served)])
         #expect(outlook.verdict == .ending)
         #expect(outlook.rows[0].cause?.code == .certificate)
-        #expect(outlook.rows[0].until == Scene.after(days: 30).addingTimeInterval(1))
+        #expect(outlook.rows[0].verdictEnd == Scene.after(days: 30).addingTimeInterval(1))
         let early = try scene.issuing.leaf(names: [.dns(OutlookScene.host)]) {
             $0.notBefore = .days(2)
             $0.notAfter = .days(900)
         }
         let later = try scene.outlook([try scene.list(early)], [scene.host(scene.shown(early))])
         #expect(later.verdict == .out)
-        #expect(later.rows[0].until == Scene.after(days: 2))
+        #expect(later.rows[0].verdictEnd == Scene.after(days: 2))
         #expect(later.rows[0].cause?.code == .certificate)
     }
 
@@ -282,7 +282,7 @@ struct PublicationOutlookTests {
         let listed = try scene.outlook([try scene.list(scene.served)], platforms: [checking])
         #expect(listed.verdict == .ending)
         #expect(listed.rows[0].cause?.code == .list)
-        #expect(listed.rows[0].until == Scene.after(days: 3).addingTimeInterval(1))
+        #expect(listed.rows[0].verdictEnd == Scene.after(days: 3).addingTimeInterval(1))
     }
 
     // MARK: Values

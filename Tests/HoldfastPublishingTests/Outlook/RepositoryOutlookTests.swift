@@ -74,7 +74,7 @@ struct RepositoryOutlookTests {
             let row = outlook.rows[try #require(outlook.decisive)]
             #expect(row.holders == .beginning)
             #expect(row.cause?.code == .timestamp)
-            let end = try #require(row.until)
+            let end = try #require(row.verdictEnd)
             for (time, refused) in [(end.addingTimeInterval(-1), 0), (end, 1)] {
                 scene.clock.set(time)
                 #expect(await scene.refusing([try scene.device(.bundle)]).count == refused)

@@ -195,7 +195,7 @@ struct RolloverMakingTests {
                 let admissions = situation.clients[document].admissions[situation.servers[server].shows]
                 for span in row.spans {
                     #expect(
-                        admissions.contains { $0.contains(span.begins) } == span.getsIn,
+                        admissions.contains { $0.contains(span.start) } == span.getsIn,
                         "seed \(seed), document \(document), server \(server), \(span)")
                 }
             }

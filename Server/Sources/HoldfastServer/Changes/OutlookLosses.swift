@@ -23,12 +23,12 @@ struct OutlookLosses {
         let ends = Set(scene.publications.map { OutlookMaker.date($0.content.end + 1) })
         for row in outlook.rows where row.holders != .older && row.verdict != .in {
             let leaf = row.hostIndex.flatMap { host in row.presentation.map { presentations[host][$0] } } ?? nil
-            if row.verdict == .ending, let until = row.until {
+            if row.verdict == .ending, let until = row.verdictEnd {
                 // A certificate that ends lets nobody in, whatever is published; and there is time for another change.
                 let natural = leaf.map { $0.notAfter.addingTimeInterval(1) } ?? .distantFuture
                 if until >= min(natural, horizon) { continue }
             }
-            if row.verdict == .ending, row.holders == .replaced, row.until.map(ends.contains) ?? false { continue }
+            if row.verdict == .ending, row.holders == .replaced, row.verdictEnd.map(ends.contains) ?? false { continue }
             // Whoever is let in by grace has a newer document to ask for, and does.
             if row.verdict == .ending, row.holders == .replaced, row.spans.allSatisfy(\.getsIn) { continue }
             let words = Self.words(row, outlook.documentNames)
@@ -73,9 +73,9 @@ struct OutlookLosses {
         let words = row.cause.map { $0.words.isEmpty ? $0.code.rawValue : $0.words } ?? ""
         switch row.verdict {
         case .unknown: return "unknown\(place): \(words)"
-        case .ending: return "\(client) are locked out\(place) from \(text(row.until)) on: \(words)"
+        case .ending: return "\(client) are locked out\(place) from \(text(row.verdictEnd)) on: \(words)"
         case .out, .in:
-            let begins = row.begins.map { " from \(text($0)) on" } ?? ""
+            let begins = row.start.map { " from \(text($0)) on" } ?? ""
             return "\(client) are locked out\(place)\(begins): \(words)"
         }
     }
