@@ -75,6 +75,13 @@ package struct PinEntry: Sendable, Encodable {
         return entries
     }
 
+    /// The trusted authorities whose subject contains a name.
+    package static func roots(named name: String, among anchors: TrustAnchors) -> [PinEntry] {
+        let name = ASCIIText.folded(name)
+        return anchors.certificates.filter { ASCIIText.folded($0.subject.description).contains(name) }
+            .map { PinEntry($0, place: "anchor", isIssuer: true) }
+    }
+
     private static let unreadableKey = "a key of an unknown kind"
 
     /// Whether it is a key that is in no certificate yet, which makes a backup pin.
