@@ -1,6 +1,7 @@
 import Foundation
 package import Holdfast
 import HoldfastOutput
+import HoldfastSigning
 
 /// One certificate or key whose pins are printed. Its fields are those of the JSON objects.
 package struct PinEntry: Sendable, Encodable {

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 import Holdfast
 
 /// The judge of a publication: whether every client that may be out there gets in, until when, and what ends it first.

@@ -3,6 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
+import HoldfastSigning
 
 /// Asks the hosts that a change of a list concerns, and judges by the outlook whether it locks clients out that get in
 /// without it.
