@@ -109,9 +109,9 @@ let package = Package(
     ],
     traits: [
         .default(enabledTraits: ["AsyncHTTPClient", "Command", "Metrics", "NIO", "ServiceLifecycle"]),
-        .trait(name: "NIO", description: "Fetches SwiftNIO, for HoldfastNIO, HoldfastProbe and HoldfastNIOTesting"),
+        .trait(name: "NIO", description: "Fetches SwiftNIO, for HoldfastNIO and HoldfastNIOTesting"),
         .trait(
-            name: "AsyncHTTPClient", description: "Fetches AsyncHTTPClient, for HoldfastAsyncHTTPClient",
+            name: "AsyncHTTPClient", description: "Fetches AsyncHTTPClient, for HoldfastAsyncHTTPClient and HoldfastProbe",
             enabledTraits: ["NIO"]),
         .trait(
             name: "Command", description: "Fetches ArgumentParser, for commands", enabledTraits: ["AsyncHTTPClient"]),
@@ -174,7 +174,10 @@ let package = Package(
             name: "HoldfastSigning", dependencies: ["Holdfast", "HoldfastTUF", crypto, cryptoExtras, asn1],
             swiftSettings: strict),
         .target(
-            name: "HoldfastProbe", dependencies: ["Holdfast", "HoldfastNIO", nioCore, nioPosix, nioSSL],
+            name: "HoldfastProbe",
+            dependencies: [
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", asyncHTTPClient, nioCore, nioPosix, nioSSL, logging,
+            ],
             swiftSettings: strict),
         .target(
             name: "HoldfastPublishing",
@@ -196,8 +199,8 @@ let package = Package(
         .executableTarget(
             name: "holdfastctl",
             dependencies: [
-                "Holdfast", "HoldfastProbe", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
-                "HoldfastTUF", "HoldfastOutput", asyncHTTPClient, crypto, logging, argumentParser,
+                "Holdfast", "HoldfastProbe", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput",
+                crypto, argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(

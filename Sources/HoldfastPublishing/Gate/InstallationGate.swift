@@ -11,9 +11,12 @@ import HoldfastSigning
 /// It asks ``PublicationOutlook`` about the next certificate as if it were served from now on, and has no rule of its own
 /// about pins. It knows one thing that an outlook cannot know: that clients may hold a document from before the ones that
 /// were named.
-public struct InstallationGate: Sendable, Hashable {
+public struct InstallationGate: StoredValue {
+    /// What its result is called in stored JSON.
+    public static var storedName: String { "installationGate" }
+
     /// What is about to be installed.
-    public enum Next: Sendable, Hashable {
+    public enum Next: Sendable, Hashable, Codable {
         /// DER of the certificates, leaf first.
         case chain([Data])
         /// DER of a SubjectPublicKeyInfo of which there is no certificate yet, such as that of a certificate request.
@@ -22,7 +25,7 @@ public struct InstallationGate: Sendable, Hashable {
     }
 
     /// Whether it may be installed.
-    public enum Answer: Sendable, Hashable {
+    public enum Answer: Sendable, Hashable, Codable {
         /// Every client gets in, now and for the whole span.
         case open
         /// Every client gets in now, but not until the end of the span.

@@ -1,6 +1,7 @@
 import Foundation
 package import Holdfast
 import HoldfastOutput
+import HoldfastSigning
 
 /// One certificate or key whose pins are printed. Its fields are those of the JSON objects.
 package struct PinEntry: Sendable, Encodable {
@@ -73,6 +74,13 @@ package struct PinEntry: Sendable, Encodable {
             entries.append(PinEntry(anchor, place: "anchor, not sent", isIssuer: true, inValidPath: true))
         }
         return entries
+    }
+
+    /// The trusted authorities whose subject contains a name.
+    package static func roots(named name: String, among anchors: TrustAnchors) -> [PinEntry] {
+        let name = ASCIIText.folded(name)
+        return anchors.certificates.filter { ASCIIText.folded($0.subject.description).contains(name) }
+            .map { PinEntry($0, place: "anchor", isIssuer: true) }
     }
 
     private static let unreadableKey = "a key of an unknown kind"

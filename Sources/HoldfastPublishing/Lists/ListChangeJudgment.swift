@@ -3,24 +3,11 @@ import Holdfast
 
 /// Whether a change of a list locks clients out that get in without it, by the outlook.
 package struct ListChangeJudgment {
-    /// Why a change should not be made.
-    package struct Finding: Sendable {
-        package enum Kind: String, Sendable {
-            /// Clients get in now, and would be locked out.
-            case refused
-            /// Nobody knows what clients get.
-            case unreachable
-        }
-
-        package let kind: Kind
-        package let text: String
-    }
-
     /// How far it looks ahead.
     private static let span = Duration.seconds(400 * 86_400)
 
-    /// What was found, in the order of the hosts.
-    package let findings: [Finding]
+    /// Why the change should not be made, in the order of the hosts. Clients that are refused get in now.
+    package let findings: [HostsOutlook.Finding]
 
     /// - Parameters:
     ///   - old: the list as clients have it.
@@ -35,7 +22,7 @@ package struct ListChangeJudgment {
             judging: PublicationOutlook.Inputs(
                 documents: [new.document, old.document], hosts: hosts, platforms: platforms,
                 appVersions: .noShippedPins, staleness: .seconds(30 * 86_400), span: Self.span, now: now))
-        var findings: [Finding] = []
+        var findings: [HostsOutlook.Finding] = []
         for (index, host) in hosts.enumerated() {
             for (position, shown) in host.shown.enumerated() {
                 let rows = outlook.rows.filter { $0.hostIndex == index && $0.presentation == position }
@@ -45,14 +32,16 @@ package struct ListChangeJudgment {
                     rows.first { $0.document == document && $0.verdict == .out }
                 }
                 if let problem = shown.problem {
-                    findings.append(Finding(kind: .unreachable, text: "\(place) could not be asked: \(problem)"))
+                    findings.append(
+                        .init(kind: .unreachable, host: name, text: "\(place) could not be asked: \(problem)"))
                 } else if !rows.contains(where: { $0.document == 0 && $0.verdict != .unknown }) {
                     // What was not judged is never good.
-                    findings.append(Finding(kind: .unreachable, text: "\(place): what clients get is unknown"))
+                    findings.append(
+                        .init(kind: .unreachable, host: name, text: "\(place): what clients get is unknown"))
                 } else if isOut(1) == nil, let refused = isOut(0) {
                     findings.append(
-                        Finding(
-                            kind: .refused,
+                        .init(
+                            kind: .refused, host: name,
                             text:
                                 "\(place): clients get in now, and would be locked out (\(refused.cause?.words ?? ""))")
                     )

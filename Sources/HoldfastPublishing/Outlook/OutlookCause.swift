@@ -22,6 +22,29 @@ extension PublicationOutlook {
     }
 }
 
+extension PublicationOutlook.Cause: Codable {
+    private enum CodingKeys: CodingKey {
+        case code, instant, words
+    }
+
+    /// Reads a stored cause.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            Code(rawValue: try container.decode(String.self, forKey: .code)),
+            at: try container.decode(Date.self, forKey: .instant),
+            try container.decode(String.self, forKey: .words))
+    }
+
+    /// Writes a cause that is stored.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(code.rawValue, forKey: .code)
+        try container.encode(instant, forKey: .instant)
+        try container.encode(words, forKey: .words)
+    }
+}
+
 extension PublicationOutlook.Cause.Code {
     /// The pins end, or none of them is in the chain.
     public static var pins: Self { Self() }

@@ -4,7 +4,10 @@ extension PublicationOutlook {
     /// Everything that an outlook rests on. Values only: they can be written, and made again from rows of a database.
     ///
     /// Times are cut to whole seconds, as certificates and pins state theirs.
-    public struct Inputs: Sendable, Hashable, Codable {
+    public struct Inputs: StoredValue {
+        /// What they are called in stored JSON.
+        public static var storedName: String { "outlookInputs" }
+
         /// The documents that clients may hold.
         public var documents: [Document]
         /// The hosts that clients dial, with what they show and are about to show.

@@ -2,7 +2,7 @@ public import Foundation
 
 extension PublicationOutlook {
     /// Whether clients get in.
-    public enum Verdict: String, Sendable, Hashable, CaseIterable {
+    public enum Verdict: String, Sendable, Hashable, Codable, CaseIterable {
         /// All the time that was judged, and not by grace.
         case `in`
         /// At first, but not until the end, or by grace alone.
@@ -14,7 +14,7 @@ extension PublicationOutlook {
     }
 
     /// Which of a document's clients a row is about.
-    public enum Holders: String, Sendable, Hashable, CaseIterable {
+    public enum Holders: String, Sendable, Hashable, Codable, CaseIterable {
         /// Those that hold the published document, or the one of their build.
         case current
         /// Those that hold a replaced document and asked within the staleness.
@@ -64,7 +64,7 @@ extension PublicationOutlook {
     }
 
     /// A time during which clients fare the same.
-    public struct Span: Sendable, Hashable {
+    public struct Span: Sendable, Hashable, Codable {
         /// Its first instant.
         public let start: Date
         /// The first instant after it.

@@ -15,7 +15,10 @@ import Holdfast
 /// sampled: every instant at which something begins or ends is judged, and the second before it. A good verdict is
 /// relative to the inputs, which ``premises`` says in words. It performs no I/O, and takes no time but that of the
 /// inputs: the same inputs give the same ``json``.
-public struct PublicationOutlook: Sendable, Hashable {
+public struct PublicationOutlook: StoredValue {
+    /// What it is called in stored JSON.
+    public static var storedName: String { "publicationOutlook" }
+
     /// The worst of all rows that count, after what is unknown: `out`, `unknown`, `ending`, `in`, in this order.
     ///
     /// A row that begins later and is out at its beginning makes it `ending`.
@@ -51,6 +54,25 @@ public struct PublicationOutlook: Sendable, Hashable {
     /// - Returns: what ``verdict`` and ``decisive`` were if only this part had been judged.
     public func verdict(within span: Duration) -> (verdict: Verdict, decisive: Int?) {
         Self.verdict(of: rows, at: inputs.now, until: inputs.now.addingTimeInterval(max(1, span.inSeconds)))
+    }
+
+    private enum CodingKeys: CodingKey {
+        case verdict, decisive, rows, premises, inputs
+    }
+
+    /// Reads a stored outlook. Its indices must be those of its own rows and inputs.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        verdict = try container.decode(Verdict.self, forKey: .verdict)
+        decisive = try container.decodeIfPresent(Int.self, forKey: .decisive)
+        rows = try container.decode([Row].self, forKey: .rows)
+        premises = try container.decode([String].self, forKey: .premises)
+        inputs = try container.decode(Inputs.self, forKey: .inputs)
+        let inputs = inputs
+        guard rows.allSatisfy({ $0.isAbout(inputs) }), decisive.map(rows.indices.contains) ?? true else {
+            throw PublishingError.contradiction(
+                in: Self.storedName, "indices of its own rows and inputs", found: "others")
+        }
     }
 
     /// The worst of the rows that count, and the first of them; of several that end, the one that ends first.

@@ -214,11 +214,11 @@ public struct PinFileEdit: Sendable {
     /// Settings of a host; nil leaves one as it is.
     public struct HostSettings: Sendable, Hashable {
         /// What happens when no pin is found.
-        public var enforcement: PinSet.Enforcement?
+        public var mode: Mode?
         /// Which pins a connection must match.
-        public var requirement: PinSet.Requirement?
+        public var require: Require?
         /// What happens when the pins have run out.
-        public var afterExpiry: PinSet.ExpiryAction?
+        public var onExpiry: OnExpiry?
         /// Where other readers of the file report failures: an https URL, or an empty text for nowhere.
         public var reportURL: String?
         /// The ports; empty for any.
@@ -269,9 +269,9 @@ public struct PinFileEdit: Sendable {
                         successFraction: report?.successFraction ?? .zero)
             }
             return try PinFile.Host(
-                pattern, ports: settings.ports ?? host.ports, enforcement: settings.enforcement ?? host.enforcement,
-                requirement: settings.requirement ?? host.requirement,
-                afterExpiry: settings.afterExpiry ?? host.afterExpiry, pins: host.pins, report: report)
+                pattern, ports: settings.ports ?? host.ports, enforcement: settings.mode?.value ?? host.enforcement,
+                requirement: settings.require?.value ?? host.requirement,
+                afterExpiry: settings.onExpiry?.value ?? host.afterExpiry, pins: host.pins, report: report)
         }
         try replace(hosts: hosts, "\(name), \(pattern)")
     }

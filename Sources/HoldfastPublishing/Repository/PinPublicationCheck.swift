@@ -1,5 +1,6 @@
 package import Foundation
 package import Holdfast
+import HoldfastSigning
 import HoldfastTUF
 
 /// Checks new pins before they are published: they must lock nobody out, now or after the next mishap.
@@ -141,6 +142,54 @@ package struct PinPublicationCheck: Sendable {
     }
 
     // MARK: The present
+
+    /// What is wrong with the new pins of the hosts that were asked, by the outlook of the publication.
+    /// - Parameters:
+    ///   - published: the new pins, for apps that have them: the repository's clients enforce the same file.
+    ///   - asked: what each host showed.
+    ///   - platforms: where clients run.
+    package func findings(
+        of published: PublishedPins, _ asked: [(host: DialedHost, reports: [CheckReport])],
+        platforms: [PublicationOutlook.Platform]
+    ) throws(PublishingError) -> [Finding] {
+        var documents = [published.document]
+        let name = published.document.name
+        do throws(PinFileError) {
+            if let left = try laterFile() {
+                documents.append(
+                    .init(
+                        name, kind: .shippedPins, octets: Data(left.json), published: now,
+                        appVersions: ["\(name), later"]))
+            }
+        } catch {
+            throw PublishingError(.invalidDocument, of: name, expected: error.expected, found: error.found)
+        }
+        let outlook = PublishedOutlook(
+            documents: documents, platforms: platforms,
+            appVersions: .versions(documents.flatMap(\.appVersions).map { .init($0) }))
+        var rows = try outlook.rows(of: asked.flatMap(\.reports), at: now).rows[...]
+        return asked.flatMap { host, reports in
+            findings(of: host, reports.map { Self.answer($0, rows.popFirst() ?? []) })
+        }
+    }
+
+    /// - Parameter rows: what was judged: of the new pins, and of those that are left later if some are not.
+    private static func answer(_ report: CheckReport, _ rows: [PublicationOutlook.Row]) -> Answer {
+        let outcome: Answer.Outcome
+        if let error = report.error {
+            outcome = .unreachable(error.message)
+        } else if let refused = rows.first(where: { $0.document == 0 && $0.verdict == .out }) {
+            outcome = .refused(refused.cause?.words ?? "")
+        } else if rows.contains(where: { $0.document == 0 && $0.verdict != .unknown }) {
+            outcome = .letIn
+        } else {
+            outcome = .unreachable("what clients get is unknown")
+        }
+        let later = rows.filter { $0.document == 1 }
+        return Answer(
+            outcome, address: report.address, path: report.path,
+            isLetInLater: later.isEmpty ? nil : later.allSatisfy { $0.verdict != .out && $0.verdict != .unknown })
+    }
 
     /// What is wrong with the new pins of a host.
     /// - Parameter answers: what a client gets at each of its addresses.

@@ -4,9 +4,12 @@ public import Foundation
 ///
 /// It depends only on the situation, and never on which certificate ends later. Nothing in it lies in the past. Ask again
 /// when the step is done, when it was not done as it says, and at ``holdsUntil``.
-public struct RolloverAdvice: Sendable, Hashable {
+public struct RolloverAdvice: StoredValue {
+    /// What it is called in stored JSON.
+    public static var storedName: String { "rolloverAdvice" }
+
     /// What to do next. Identities, servers and clients are indices of the situation's.
-    public enum Step: Sendable, Hashable {
+    public enum Step: Sendable, Hashable, Codable {
         /// Publish the pins of these beside those that are published.
         case publish([Int])
         /// Make a backup key and publish its pin.
@@ -28,7 +31,7 @@ public struct RolloverAdvice: Sendable, Hashable {
     }
 
     /// Clients that get no connection for a while, whatever is done.
-    public struct Loss: Sendable, Hashable {
+    public struct Loss: Sendable, Hashable, Codable {
         /// Which clients, as an index of ``RolloverSituation/clients``.
         public let clients: Int
         /// The servers that they refuse, as indices.

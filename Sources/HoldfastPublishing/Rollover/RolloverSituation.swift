@@ -43,10 +43,16 @@ public struct RolloverSituation: Sendable, Hashable {
             self.isRetiring = isRetiring
             self.isPublished = isPublished
         }
+
+        /// The pin as people write it.
+        package var pinText: String { pin.description }
+
+        /// The SHA-256 of the pin in hexadecimal, as a list has it.
+        package var digest: String { Hexadecimal.encode(pin.digest) }
     }
 
     /// A server of the host: one address and one kind of key.
-    public struct Server: Sendable, Hashable {
+    public struct Server: Sendable, Hashable, Codable {
         /// Its address; for words only.
         public var name: String
         /// What it shows: an index of ``RolloverSituation/identities``.
@@ -60,7 +66,7 @@ public struct RolloverSituation: Sendable, Hashable {
     }
 
     /// The clients that may hold one document.
-    public struct Clients: Sendable, Hashable {
+    public struct Clients: Sendable, Hashable, Codable {
         /// What people call the document, such as a file's name or a version of the app; for words only.
         public var document: String
         /// When the document was published: nobody held it before.
@@ -124,6 +130,9 @@ public struct RolloverSituation: Sendable, Hashable {
         self.next = next
         self.unknownUntil = unknownUntil
     }
+
+    /// Whether documents pin certificates, and not keys.
+    package var pinsCertificates: Bool { pinned == .certificate }
 
     /// What servers can show: what the operator has, and what some server shows already.
     var usable: [Bool] {

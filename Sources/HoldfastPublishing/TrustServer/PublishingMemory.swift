@@ -151,7 +151,7 @@ public struct PublishingMemory: Sendable, Hashable {
     /// Far beyond any date, and the last second that a date here still tells from the next.
     private static let greatestTime: Int64 = 999_999_999_999_999
 
-    private static func check(
+    static func check(
         _ fingerprints: [String], _ publicKeys: [String], atMost limit: Int, of owner: String
     ) throws(SigningError) {
         guard fingerprints.count <= limit, publicKeys.count <= limit else {

@@ -6,7 +6,7 @@ import HoldfastSigning
 /// missing.
 public struct SeenHost: Sendable, Hashable {
     /// A pin as the document writes it.
-    public struct SeenPin: Sendable, Hashable {
+    public struct SeenPin: Sendable, Hashable, Codable {
         /// The SHA-256 of a certificate in lower-case hexadecimal, or the Base64 of the DER of a SubjectPublicKeyInfo.
         public let text: String
         /// For how long the host has been seen without the pin, in whole seconds. Only rounds count: see

@@ -86,6 +86,11 @@ public struct SigningKey: Sendable {
         }
     }
 
+    /// That pin as people write it.
+    package var pinText: String {
+        get throws(SigningError) { try pin.description }
+    }
+
     /// The DER of the SubjectPublicKeyInfo, as certificates and requests contain it.
     var subjectPublicKeyInfo: [UInt8] { Array(key.publicKey.derRepresentation) }
 

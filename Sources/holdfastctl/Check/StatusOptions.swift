@@ -1,5 +1,6 @@
 import ArgumentParser
 import Holdfast
+import HoldfastProbe
 import HoldfastPublishing
 
 /// What `check` requires of certificates in addition to a valid path: that nobody has revoked them, a certain policy
@@ -43,7 +44,7 @@ struct StatusOptions: ParsableArguments {
         }
         return try CommandFailure.rethrowing { () throws(PublishingError) in
             let lookup = try RevocationLookup(
-                lists: lists.lists, within: limit, fetchingWith: revocation ? RevocationListProvider() : nil)
+                lists: lists.lists, within: limit, fetchingWith: revocation ? RevocationListDownloader() : nil)
             return try ChainChecking(trusting: anchors, lookup: lookup, policies: policy, logs: logs, watch: watch)
         }
     }

@@ -1,8 +1,6 @@
 import ArgumentParser
-import AsyncHTTPClient
 import Foundation
 import Holdfast
-import HoldfastAsyncHTTPClient
 import HoldfastProbe
 
 /// A document that an argument names: a file, a URL, or standard input as `-`.
@@ -48,12 +46,10 @@ struct InputDocument: Sendable {
         anchors: () async throws(CommandFailure) -> TrustAnchors
     ) async throws(CommandFailure) -> Data {
         guard let url else { return try InputFile.content(of: name, maximumBytes: maximumBytes) }
-        let limit = Duration.seconds(timeout)
-        let provider = AsyncHTTPClientDataProvider(
-            validator: PathValidator(anchors: try await anchors()), answerLimit: limit, wholeLimit: limit,
-            proxy: try proxies().ofDownloads)
+        let downloader = DocumentDownloader(
+            trusting: try await anchors(), within: .seconds(timeout), through: try proxies())
         do {
-            let answer = try await provider.data(for: RemoteDataRequest(url: url, maximumBytes: maximumBytes))
+            let answer = try await downloader.data(for: RemoteDataRequest(url: url, maximumBytes: maximumBytes))
             guard case .body(let data) = answer.content else {
                 throw RemoteDataError(.unexpectedStatus, expected: "a document", found: "none")
             }
@@ -62,20 +58,6 @@ struct InputDocument: Sendable {
             throw CommandFailure(.downloadFailed, "\(name) cannot be downloaded: \(error)")
         } catch {
             throw CommandFailure(.downloadFailed, "\(name) cannot be downloaded")
-        }
-    }
-}
-
-extension ProxySettings {
-    /// The proxy for a URL, for AsyncHTTPClient.
-    var ofDownloads: @Sendable (URL) -> HTTPClient.Configuration.Proxy? {
-        { url in
-            guard url.scheme?.lowercased() == "https", let host = try? DialedHost(url: url),
-                let dialed = try? ServerAddress.host(host), let proxy = proxy(for: dialed)
-            else { return nil }
-            return .server(
-                host: proxy.host.name, port: proxy.host.port ?? ProxyServer.defaultPort,
-                authorization: proxy.credentials.map { .basic(credentials: $0) })
         }
     }
 }

@@ -22,8 +22,10 @@ struct ExportCommand: AsyncParsableCommand {
             --lossy is given; it is named either way. Anything that makes no difference to a client, such as the state \
             of a pin, is named as well.
 
-            Pins with which clients would refuse every server, because they ran out, are not exported. What the hosts show \
-            is not asked: holdfastctl check --pins FILE does that.
+            Pins with which clients would be locked out are not exported: every host of the file is asked at every address, \
+            as check --pins does. --force names what does not matter: refused, if clients would be locked out; \
+            unreachable, if a host could not be asked; offline, to ask none. Pins that ran out lock everybody out, \
+            whatever hosts show, so that only --force refused exports them.
 
             With --key: prints the public key of a private key that signs pins, as Base64 of the X9.63 form, 65 \
             octets, which CertStoreConfiguration(publicKey:) and verify take. For an Ed25519 key of a repository it is \
@@ -32,12 +34,12 @@ struct ExportCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl export bank.pins.json --format android \\
                 -o network_security_config.xml
-              holdfastctl export bank.pins.json --format ats --fragment
+              holdfastctl export bank.pins.json --format ats --fragment --force offline
               holdfastctl export --key signer.pem
               holdfastctl export --key signer.pem --password-file secret.txt -o signer.pub
 
-            Exit codes: 0 success, 1 the system cannot express it, the file is not a pin file or its pins ran out, 2 wrong usage, 3 a \
-            file could not be read.
+            Exit codes: 0 success, 1 the system cannot express it, the file is not a pin file or clients with its pins would \
+            be locked out, 2 wrong usage, 3 a file could not be read, or a host not be asked.
 
             With --json and --key one object is printed: publicKey. With a pin file, -o and --json it is file, hosts (how \
             many), losses and notes (field, what), hostsWithoutBackup.
@@ -61,8 +63,14 @@ struct ExportCommand: AsyncParsableCommand {
         completion: .file(extensions: ["pem", "key"]))
     var key: String?
 
+    @OptionGroup
+    var overrides: HostOverrides
+
     @OptionGroup(title: "Password")
     var password: PasswordOptions
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
 
     @OptionGroup
     var output: DocumentOutput
@@ -78,8 +86,9 @@ struct ExportCommand: AsyncParsableCommand {
             guard !(printing.json && output.isFile) else {
                 throw ValidationError("--json prints the key: give it or -o, not both.")
             }
-            guard format == nil, !fragment, !lossy else {
-                throw ValidationError("--format, --fragment and --lossy go with a pin file.")
+            guard format == nil, !fragment, !lossy, overrides.force.isEmpty, connection.isEmpty else {
+                throw ValidationError(
+                    "--format, --fragment, --lossy, --force and connection options go with a pin file.")
             }
             return
         }
@@ -89,7 +98,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let path, let format { return try export(path, as: format) }
+        if let path, let format { return try await export(path, as: format) }
         // Every kind of key that keygen makes, including Ed25519 for repositories.
         let path = key ?? ""
         guard let text = try RepositoryKeyFile(path: path).signing(password).publicKeyText else {
@@ -101,10 +110,10 @@ struct ExportCommand: AsyncParsableCommand {
         if printing.json { try Output.standard.json(["publicKey": text]) } else { try output.write(text) }
     }
 
-    private func export(_ path: String, as format: ExportFormat) throws {
+    private func export(_ path: String, as format: ExportFormat) async throws {
         let data = try InputFile.content(of: path, maximumBytes: PinFileReading.maximumBytes)
         let document = try PinFileReading.document(data, named: path)
-        try Self.judge(document.file)
+        try await judge(document.file, data, named: path)
         let export = PinExport(document.file, as: format, unknownFields: document.unknownFields)
         try export.write(isFragment: fragment, isLossy: lossy, isNoting: true, to: output)
         guard printing.json else { return }
@@ -116,20 +125,32 @@ struct ExportCommand: AsyncParsableCommand {
 }
 
 extension ExportCommand {
-    /// Asks the outlook what is certain of clients with these pins, whatever the hosts show: `check --pins` asks the hosts.
-    private static func judge(_ file: PinFile) throws(CommandFailure) {
+    /// Asks the outlook whether clients with these pins get in: first what is certain whatever the hosts show, then with
+    /// what they show.
+    private func judge(_ file: PinFile, _ data: Data, named name: String) async throws {
         let now = SystemWallClock().now
-        let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in try UnseenOutlook(file) }
-        let open = file.hosts.filter { !$0.isRetired }
-        let refused = open.filter { outlook.fate(of: $0, at: now) == .refused }.map(\.pattern.description)
-        guard refused.isEmpty else {
-            throw CommandFailure(
-                .notTrusted,
-                "clients with these pins refuse every server of \(refused.joined(separator: ", ")): the pins ran out")
+        let endings = PinFileEndings(file, at: now)
+        let over = endings.lockedOut.map(\.description)
+        if !over.isEmpty {
+            try overrides.settle(
+                over.map { host in
+                    .init(
+                        kind: .refused, host: host,
+                        text: "clients with these pins refuse every server of \(host): the pins ran out")
+                }, else: "nothing was exported")
         }
-        for host in open where outlook.fate(of: host, at: now) == .grace {
-            Output.standard.complain("warning: the pins of \(host.pattern) are over, and clients get in by grace")
+        if let end = endings.graceEnd {
+            Output.standard.complain(
+                "warning: the pins are over, and clients get in by grace until \(end.formatted(.iso8601))")
         }
+        guard !overrides.isOffline else {
+            Output.standard.complain("warning: offline: no host was asked whether clients get in")
+            return
+        }
+        let pins = try PublishedPins(pinFile: data, named: name, carriedBy: [name], at: now)
+        let asked = try await AskedHosts(of: [pins], by: connection, at: now)
+        for remark in asked.remarks { Output.standard.remark(remark) }
+        try overrides.settle(asked.findings, else: "nothing was exported")
     }
 }
 

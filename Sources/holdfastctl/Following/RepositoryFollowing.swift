@@ -24,6 +24,8 @@ struct RepositoryFollowing: Encodable {
     let needsSeveralUpdates: Bool
     /// The pins that such an app has, from the bundle if there is one.
     let pins: PinFile?
+    /// The same for an outlook; nil without a bundle that such an app accepts.
+    let published: PublishedPins?
 
     /// - Parameters:
     ///   - bundle: the published bundle; nil if there is none.
@@ -38,6 +40,10 @@ struct RepositoryFollowing: Encodable {
         self.bundleProblem = bundleProblem
         pins = bundle == nil ? single : bundled
         pinsEnd = pins?.end.map { $0.formatted(.iso8601) }
+        published = bundle.flatMap { bundle in
+            try? PublishedPins(
+                bundle: bundle, root: root, named: "the pins that apps with root \(following.appRoot) get", at: time)
+        }
     }
 
     var isGood: Bool { problem == nil && bundleProblem == nil }

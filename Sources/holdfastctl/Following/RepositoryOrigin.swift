@@ -1,11 +1,9 @@
 import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastAsyncHTTPClient
 import HoldfastProbe
 import HoldfastPublishing
 import HoldfastTUF
-import Logging
 
 /// A repository as apps find it: the URL under which its folder `public` is served. Security does not depend on the
 /// transport, because everything is verified from the app's root on.
@@ -32,7 +30,7 @@ struct RepositoryOrigin: Sendable {
         let needsAnchors = url.scheme?.lowercased() == "https"
         let trusted = needsAnchors ? try await anchors() : TrustAnchors([])
         provider = NotingProvider(
-            provider: Self.provider(anchors: trusted, limit: .seconds(timeout), through: try proxies()))
+            provider: Self.downloader(trusting: trusted, within: .seconds(timeout), through: try proxies()))
     }
 
     private static let expectation = "expected the https URL of a folder, without user name, password and query"
@@ -51,17 +49,11 @@ struct RepositoryOrigin: Sendable {
         return url
     }
 
-    /// Downloads files that are verified in any case, so it need not log that a loopback server's plain HTTP is not
-    /// validated.
-    static func provider(
-        anchors: TrustAnchors, limit: Duration, through proxies: ProxySettings
-    ) -> AsyncHTTPClientDataProvider {
-        let quiet = PolicyLog(Logger(label: "holdfast.policies") { _ in SwiftLogNoOpLogHandler() })
-        return PolicyLog.$shared.withValue(quiet) {
-            AsyncHTTPClientDataProvider(
-                validator: PathValidator(anchors: anchors), wholeLimit: limit, allowsPlainHTTPToLoopback: true,
-                proxy: proxies.ofDownloads)
-        }
+    /// Downloads files that are verified in any case, so that a server on this machine needs no certificate.
+    static func downloader(
+        trusting anchors: TrustAnchors, within limit: Duration, through proxies: ProxySettings
+    ) -> DocumentDownloader {
+        DocumentDownloader(trusting: anchors, within: limit, through: proxies, allowsPlainHTTPToLoopback: true)
     }
 
     /// The source for clients that fetch file by file.
@@ -142,10 +134,10 @@ private struct NotingProvider: RemoteDataProvider {
         var failure: RemoteDataError?
     }
 
-    let provider: AsyncHTTPClientDataProvider
+    let provider: DocumentDownloader
     private let notes = Lock(Notes())
 
-    init(provider: AsyncHTTPClientDataProvider) { self.provider = provider }
+    init(provider: DocumentDownloader) { self.provider = provider }
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
         do {

@@ -138,7 +138,7 @@ struct KeygenCommand: AsyncParsableCommand {
             return try tell(
                 Report(file: output, publicKey: publicKey, keyID: id, encrypted: !withoutPassword), publicKey)
         }
-        let pin = try key.pin.description
+        let pin = try key.pinText
         let draft = try CertificateRequestDraft(names: tls.compactMap(\.value))
         do {
             try KeyFile(path: requestFile).create(try draft.pem(signedBy: key))

@@ -2,28 +2,14 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
-import HoldfastProbe
 import HoldfastPublishing
 import HoldfastSigning
 
 /// Asks the hosts that a change of a list concerns, and judges by the outlook whether it locks clients out that get in
 /// without it.
 struct ListChangeCheck: ParsableArguments {
-    /// What `--force` overrides.
-    enum Override: String, ExpressibleByArgument, CaseIterable {
-        /// Clients would be locked out of a host that was asked.
-        case refused
-        /// A host could not be asked at an address, so nobody knows.
-        case unreachable
-    }
-
-    @Option(
-        help: ArgumentHelp(
-            "Change the list even if clients would be locked out (refused) or a host could not be asked (unreachable). "
-                + "Repeatable.", valueName: "name"))
-    var force: [Override] = []
-
-    private static let hostsAtOnce = 8
+    @OptionGroup
+    var overrides: HostOverrides
 
     /// - Parameters:
     ///   - change: the list as it is, and as it would be.
@@ -44,27 +30,15 @@ struct ListChangeCheck: ParsableArguments {
             Output.standard.remark("warning: not asked, because they name no host that can be dialed: \(names)")
         }
         guard !hosts.isEmpty else { return }
-        let anchors = try await connection.anchors()
-        let probe = try await connection.probe()
-        let dialed = try hosts.map { try connection.dialed($0) }
-        let shown = await SideBySide.map(dialed, atMost: Self.hostsAtOnce) { host in
-            PublicationOutlook.Host(
-                host.name, port: host.port, shown: await probe.ask(host).presentations(at: now))
+        guard !overrides.isOffline else {
+            Output.standard.complain("warning: offline: no host was asked whether clients get in")
+            return
         }
+        let anchors = try await connection.anchors()
+        let shown = try await AskedHosts.shown(by: hosts, connection, at: now).hosts
         let judgment = try ListChangeJudgment(
             from: old, to: new, hosts: shown,
             platforms: [.init(connection.ca ?? "this machine's anchors", trusting: anchors)], at: now)
-        var open: [Override] = []
-        for finding in judgment.findings {
-            let kind: Override = finding.kind == .refused ? .refused : .unreachable
-            let isOverridden = force.contains(kind)
-            if !isOverridden { open.append(kind) }
-            Output.standard.complain(
-                "\(isOverridden ? "warning: " : "")\(kind.rawValue): \(SafeText.escapedLine(finding.text))")
-        }
-        guard open.isEmpty else {
-            Output.standard.complain("\(list) is left as it is")
-            throw NegativeAnswer(status: open.contains(.refused) ? .negativeAnswer : .couldNotFindOut)
-        }
+        try overrides.settle(judgment.findings, else: "\(list) is left as it is")
     }
 }

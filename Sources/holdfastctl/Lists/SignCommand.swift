@@ -154,7 +154,7 @@ struct SignCommand: AsyncParsableCommand {
                 throw ValidationError("Connection options go with a host or with --list, not with files.")
             }
         }
-        guard list != nil || check.force.isEmpty else { throw ValidationError("--force goes with --list.") }
+        guard list != nil || check.overrides.force.isEmpty else { throw ValidationError("--force goes with --list.") }
         guard list == nil || !output.isFile else {
             throw ValidationError("--list adds to a list, and -o writes a new one: give one of them.")
         }

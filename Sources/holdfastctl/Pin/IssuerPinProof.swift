@@ -23,7 +23,9 @@ struct IssuerPinProof {
         let anchors = try await connection.anchors()
         let now = SystemWallClock().now
         let coverage = try CommandFailure.rethrowing { () throws(PublishingError) -> IssuerPinCoverage in
-            try self.coverage(of: pins, on: anchors, named: connection.ca ?? "this machine's anchors", at: now)
+            try IssuerPinCoverage(
+                pinning: pins, for: host, issuedBy: authority, trusting: anchors,
+                named: connection.ca ?? "this machine's anchors", at: now)
         }
         guard let report = IssuerPinReport(coverage, ofHost: nil, isGiven: true) else { return }
         let lines = report.lines(isGiven: true).map { SafeText.escapedLine($0) }
@@ -32,29 +34,5 @@ struct IssuerPinProof {
                 .notTrusted, "no pins are printed, since those of issuers have gaps\n" + lines.joined(separator: "\n"))
         }
         for line in lines { Output.standard.remark(line) }
-    }
-
-    private func coverage(
-        of pins: [PinEntry], on anchors: TrustAnchors, named name: String, at now: Date
-    ) throws(PublishingError) -> IssuerPinCoverage {
-        let pattern: HostPattern
-        do throws(HostPatternError) {
-            if let host { pattern = host } else { pattern = try HostPattern("host.invalid") }
-        } catch {
-            throw PublishingError(.invalidInput, expected: error.expected, found: error.found)
-        }
-        let file = try PinCollection([], and: pins, for: pattern, as: .json).file
-        let base = pattern.base.name
-        return try IssuerPinCoverage(
-            judging: .init(
-                documents: [
-                    .init(
-                        "the pins", kind: .shippedPins, octets: Data(file.json), published: now,
-                        appVersions: ["the next"])
-                ],
-                hosts: [.init(pattern.scope == .oneLabel ? "any.\(base)" : base, shown: [])],
-                platforms: [.init(name, anchors: anchors.certificates.map { Data($0.der) })],
-                appVersions: .versions([.init("the next")]), span: .seconds(1), now: now),
-            issuedBy: authority)
     }
 }

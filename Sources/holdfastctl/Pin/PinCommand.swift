@@ -218,14 +218,11 @@ struct PinCommand: AsyncParsableCommand {
 
     /// The trusted authorities whose subject contains the name.
     private func roots(of authority: String) async throws(CommandFailure) -> [PinEntry] {
-        let name = ASCIIText.folded(authority)
-        let roots = try await connection.anchors().certificates.filter {
-            ASCIIText.folded($0.subject.description).contains(name)
-        }
+        let roots = PinEntry.roots(named: authority, among: try await connection.anchors())
         guard !roots.isEmpty else {
             throw CommandFailure(.notTrusted, "no trusted authority has \(SafeText.escapedLine(authority)) in its name")
         }
-        return roots.map { PinEntry($0, place: "anchor", isIssuer: true) }
+        return roots
     }
 
     /// The reports of all hosts. If some fail, the error names each of them.

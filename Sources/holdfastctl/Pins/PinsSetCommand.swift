@@ -1,7 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
 import Holdfast
-import HoldfastPublishing
+public import HoldfastPublishing
 
 /// `holdfastctl pins set`
 struct PinsSetCommand: AsyncParsableCommand {
@@ -58,15 +58,15 @@ struct PinsSetCommand: AsyncParsableCommand {
     var grace: TimeSpan?
 
     @Option(help: ArgumentHelp("What happens when no pin is found: enforce or report.", valueName: "mode"))
-    var mode: String?
+    var mode: PinFileEdit.HostSettings.Mode?
 
     @Option(help: ArgumentHelp("Which pins must match: any or leafAndIssuer.", valueName: "which"))
-    var require: String?
+    var require: PinFileEdit.HostSettings.Require?
 
     @Option(
         name: .customLong("on-expiry"),
         help: ArgumentHelp("What happens when the pins have run out: failClosed or systemTrust.", valueName: "what"))
-    var onExpiry: String?
+    var onExpiry: PinFileEdit.HostSettings.OnExpiry?
 
     @Option(
         help: ArgumentHelp("The ports that the entry is for, such as 443,8443, or any.", valueName: "ports"),
@@ -93,11 +93,10 @@ struct PinsSetCommand: AsyncParsableCommand {
                     ? "--mode, --require, --on-expiry, --ports and --report go with a host."
                     : "--app, --issued, --not-after, --refresh and --grace are those of the file: leave the host out.")
         }
-        _ = try hostSettings()
     }
 
     func run() async throws {
-        let hostSettings = try hostSettings()
+        let hostSettings = hostSettings
         let fileSettings = fileSettings
         let pattern = host?.value
         try editing.run { edit throws(PublishingError) in
@@ -115,28 +114,19 @@ struct PinsSetCommand: AsyncParsableCommand {
         return settings
     }
 
-    private func hostSettings() throws -> PinFileEdit.HostSettings {
+    private var hostSettings: PinFileEdit.HostSettings {
         var settings = PinFileEdit.HostSettings()
-        settings.enforcement = try Self.value(mode, "--mode", ["enforce": .enforce, "report": .reportOnly])
-        settings.requirement = try Self.value(
-            require, "--require", ["any": .any, "leafAndIssuer": .oneOfEachRole])
-        settings.afterExpiry = try Self.value(
-            onExpiry, "--on-expiry", ["failClosed": .reject, "systemTrust": .standardValidation])
+        (settings.mode, settings.require, settings.onExpiry) = (mode, require, onExpiry)
         settings.ports = ports?.numbers
         settings.reportURL = report == "none" ? "" : report
         return settings
-    }
-
-    /// The words of the format, which its writer uses too.
-    private static func value<Value>(_ text: String?, _ name: String, _ values: [String: Value]) throws -> Value? {
-        guard let text else { return nil }
-        guard let value = values[text] else {
-            throw ValidationError("\(name) is \(values.keys.sorted().joined(separator: " or ")), not \(text.quoted).")
-        }
-        return value
     }
 
     private static func time(_ text: String) throws -> Int64 {
         text == "now" ? SystemWallClock().now.wholeSeconds : try TimeArgument.seconds(text)
     }
 }
+
+extension PinFileEdit.HostSettings.Mode: ExpressibleByArgument {}
+extension PinFileEdit.HostSettings.Require: ExpressibleByArgument {}
+extension PinFileEdit.HostSettings.OnExpiry: ExpressibleByArgument {}

@@ -32,9 +32,9 @@ struct RepositoryAppOptions: ParsableArguments {
     /// Updates from the repository as apps with the root do, in both ways in which they can.
     /// - Parameter folder: the repository, unless a URL was given.
     func report(
-        root: Data, folder: TUFRepositoryFolder?, at time: Date
+        root: Data, folder: TUFRepositoryFolder?, by connection: ConnectionOptions, at time: Date
     ) async throws(CommandFailure) -> RepositoryFollowing? {
-        if let origin = try await server.origin() {
+        if let origin = try await server.origin(connection) {
             let following = try await origin.following(root: root, at: time)
             let bundle = try await origin.bundle()
             var report = RepositoryFollowing(following, bundle: bundle, root: root, at: time)

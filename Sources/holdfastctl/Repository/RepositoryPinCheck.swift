@@ -45,15 +45,10 @@ struct RepositoryPinCheck {
             (host: examination.host, reports: await examination.run(probe, checking))
         }
         remarks += all.flatMap { host, reports in reports.flatMap { $0.remarks ?? [] }.map { "\(host): \($0)" } }
-        var documents = [published.document]
-        if let later = try laterFile() { documents.append(try pins(Data(later.json), named: name).document) }
-        let outlook = PublishedOutlook(
-            documents: documents,
-            platforms: OutlookOptions.platform(anchors, named: connection.ca ?? "this machine's anchors"),
-            appVersions: .versions(documents.flatMap(\.appVersions).map { .init($0) }))
-        var rows = try outlook.rows(of: all.flatMap(\.reports), at: now).rows[...]
-        let findings = all.flatMap { host, reports in
-            rules.findings(of: host, reports.map { Self.answer($0, rows.popFirst() ?? []) })
+        let findings = try CommandFailure.rethrowing { () throws(PublishingError) in
+            try rules.findings(
+                of: published, all,
+                platforms: [.init(connection.ca ?? "this machine's anchors", trusting: anchors)])
         }
         return (findings, remarks)
     }
@@ -63,34 +58,5 @@ struct RepositoryPinCheck {
         try CommandFailure.rethrowing { () throws(PublishingError) in
             try PublishedPins(pinFile: data, named: name, carriedBy: [name], at: now)
         }
-    }
-
-    /// The pins that are left when the timestamp expires; nil if all are.
-    private func laterFile() throws(CommandFailure) -> PinFile? {
-        do throws(PinFileError) {
-            return try rules.laterFile()
-        } catch {
-            throw CommandFailure(.invalidList, "\(name): \(error)")
-        }
-    }
-
-    /// - Parameter rows: what was judged: of the new pins, and of those that are left later if some are not.
-    private static func answer(
-        _ report: CheckReport, _ rows: [PublicationOutlook.Row]
-    ) -> PinPublicationCheck.Answer {
-        let outcome: PinPublicationCheck.Answer.Outcome
-        if let error = report.error {
-            outcome = .unreachable(error.message)
-        } else if let refused = rows.first(where: { $0.document == 0 && $0.verdict == .out }) {
-            outcome = .refused(refused.cause?.words ?? "")
-        } else if rows.contains(where: { $0.document == 0 && $0.verdict != .unknown }) {
-            outcome = .letIn
-        } else {
-            outcome = .unreachable("what clients get is unknown")
-        }
-        let later = rows.filter { $0.document == 1 }
-        return PinPublicationCheck.Answer(
-            outcome, address: report.address, path: report.path,
-            isLetInLater: later.isEmpty ? nil : later.allSatisfy { $0.verdict != .out && $0.verdict != .unknown })
     }
 }

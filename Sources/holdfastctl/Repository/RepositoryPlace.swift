@@ -57,6 +57,22 @@ struct RepositoryPlace: ParsableArguments {
         }
     }
 
+    /// What clients that were built with the first root have of it; nil if nothing is published.
+    static func published(
+        _ live: TUFRepositoryState.Live, in folder: TUFRepositoryFolder, at now: Date
+    ) async throws(CommandFailure) -> PublishedPins? {
+        let bundle: Data?
+        do throws(TUFRepositoryError) {
+            bundle = try await folder.publishedBundle()
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let bundle, let root = live.roots.first?.data else { return nil }
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PublishedPins(bundle: bundle, root: root, named: "the published pins", at: now)
+        }
+    }
+
     /// The error for verbs that need a published repository.
     var unpublished: CommandFailure {
         CommandFailure(.notSigned, "nothing is published in \(path): publish first")

@@ -71,10 +71,11 @@ struct RepositoryPublishing: ParsableArguments {
     }
 
     /// Publishes, or prints what would be written.
+    /// - Parameter connection: how hosts are asked after it whether clients get in; nil to ask none.
     func publish(
         _ state: TUFRepositoryState, _ place: RepositoryPlace, _ signers: [TUFSigningKey], includingDrafts: Bool,
         allowing exceptions: Set<TUFPublication.Exception> = [], warnings: [String] = [], overridden: [String] = [],
-        at now: Date
+        asking connection: ConnectionOptions? = nil, at now: Date
     ) async throws {
         let publication: TUFPublication
         var uploads: TUFUploadPlan?
@@ -118,7 +119,12 @@ struct RepositoryPublishing: ParsableArguments {
         report.written = publication.objects.map { "\(place.path)/public/\($0.path)" }
         report.overridden = overridden
         report.warnings = warnings
-        if !includingDrafts, let live = next.live { report.judge(TUFRepositoryEndings(of: live, at: now)) }
+        if !includingDrafts, let live = next.live {
+            report.judge(TUFRepositoryEndings(of: live, at: now))
+            if let connection, let pins = try await RepositoryPlace.published(live, in: place.folder, at: now) {
+                try await report.ask([pins], by: connection, watch: nil, at: now)
+            }
+        }
         try report.print(asJSON: json, isQuiet: quiet)
         if let status = report.status { throw NegativeAnswer(status: status) }
     }

@@ -11,13 +11,16 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
         usage: "holdfastctl repository renew <folder> --key <online key> [<options>]",
         discussion: """
             Makes the next timestamp, the next snapshot when it is due, and bundle.json. It needs only the online key, \
-            asks no host, and publishes none of the drafts. If it does not run for as long as the timestamp lasts, \
+            and publishes none of the drafts. If it does not run for as long as the timestamp lasts, \
             clients continue with the pins that they have, and report them as stale.
 
             It does not make pins last longer: they end when the pin file says, and only the offline key can sign new \
             ones. It warns 45 days before that, and fails when clients get in only by grace, or not at all.
 
-            With --plan it writes nothing, as publish --plan does.
+            When the files are written it asks every host of the pins at every address, as status does: a renewal harms \
+            nobody, but whoever reads its answer wants to know whether clients get in. With --offline no host is asked.
+
+            With --plan it writes nothing and asks no host.
 
             If the folder was put back from a copy, clients know later versions than it has. With --url it reads those \
             versions where clients look, verifies them, and goes on above them; if newer pins or roots are served than \
@@ -28,8 +31,9 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
               holdfastctl repository renew site --key online.pem \\
                 --url https://pins.example.com
 
-            Exit codes: 0 renewed, 1 clients would refuse it, for example because root has expired, or the pins have \
-            run out, 2 wrong usage, 3 a file could not be read or written, 4 renewed, but clients get in only by grace.
+            Exit codes: 0 renewed, 1 clients would refuse it, for example because root has expired, or are locked out, 2 \
+            wrong usage, 3 a file could not be read or written, or renewed, and a host could not be asked, 4 renewed, but \
+            clients get in only by grace.
             """)
 
     @OptionGroup
@@ -38,8 +42,14 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
     @OptionGroup
     var publishing: RepositoryPublishing
 
+    @OptionGroup
+    var hosts: OfflineOption
+
     @OptionGroup(title: "A restored folder")
     var served: RepositoryServedVersions
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
 
     func validate() throws { try publishing.validateKeys() }
 
@@ -53,9 +63,9 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
         let now = SystemWallClock().now
         if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
         var publishing = publishing
-        if let latest = try await served.latest(over: live, in: place.path, at: now) {
+        if let latest = try await served.latest(over: live, in: place.path, by: connection, at: now) {
             publishing.above = max(publishing.above, latest)
         }
-        try await publishing.publish(state, place, signers, includingDrafts: false, at: now)
+        try await publishing.publish(state, place, signers, includingDrafts: false, asking: hosts.offline ? nil : connection, at: now)
     }
 }

@@ -19,6 +19,8 @@ struct RepositoryReport: Encodable {
     var isGood = true
     /// Whether clients get in now, but not for long. The exit code says it.
     var endsSoon = false
+    /// Whether nobody knows what clients get. The exit code says it.
+    var isUnknown = false
     var roles: [RepositoryRole]?
     /// The SHA-256 of the first root, in hexadecimal. Everything was verified from this root.
     var firstRoot: String?
@@ -35,6 +37,10 @@ struct RepositoryReport: Encodable {
     var following: RepositoryFollowing?
     /// When clients stop using the published pins, grace included.
     var pinsEnd: String?
+    /// What hosts showed that is not good for clients; absent if none was asked.
+    var findings: [HostsOutlook.Finding]?
+    /// What the answer about the hosts rests on.
+    var premises: [String]?
     /// The files that were written, in their order.
     var written: [String]?
     var warnings: [String] = []
@@ -49,7 +55,9 @@ struct RepositoryReport: Encodable {
     }
 
     /// The exit code; nil if all is well.
-    var status: CommandFailure.Status? { !isGood ? .negativeAnswer : endsSoon ? .endsSoon : nil }
+    var status: CommandFailure.Status? {
+        !isGood ? .negativeAnswer : isUnknown ? .couldNotFindOut : endsSoon ? .endsSoon : nil
+    }
 
     /// The report as metrics.
     /// - Parameter name: the folder or the URL of the repository.
@@ -76,6 +84,39 @@ struct RepositoryReport: Encodable {
             verdict = "The pins are over, and clients get in by grace until \(end.formatted(.iso8601)): \(need)"
             endsSoon = true
         }
+    }
+
+    /// Asks the hosts of what clients have, unless it is known already that nobody gets in, and adds what that means for
+    /// clients.
+    /// - Parameter published: what clients have.
+    mutating func ask(
+        _ published: [PublishedPins], by connection: ConnectionOptions, watch: TimeSpan?, at now: Date
+    ) async throws(CommandFailure) {
+        guard isGood, !published.isEmpty else { return }
+        let asked = try await AskedHosts(of: published, by: connection, watch: watch, at: now)
+        warnings += asked.remarks
+        premises = asked.premises
+        take(asked.findings)
+    }
+
+    private mutating func take(_ found: [HostsOutlook.Finding]) {
+        findings = found
+        func texts(_ kind: HostsOutlook.Finding.Kind) -> [String] { found.filter { $0.kind == kind }.map(\.text) }
+        let (refused, unreachable, ending) = (texts(.refused), texts(.unreachable), texts(.ending))
+        let before = verdict
+        if let first = refused.first {
+            (verdict, isGood) = ("CLIENTS ARE LOCKED OUT: \(first)", false)
+        } else if let first = unreachable.first {
+            (verdict, isUnknown) = ("Nobody knows whether clients get in: \(first)", true)
+        } else if let first = ending.first {
+            if !endsSoon { verdict = "Ends too soon: \(first)" }
+            endsSoon = true
+        } else if status == nil {
+            verdict += ", and clients get in at every host that was asked"
+        }
+        if status != nil, !verdict.utf8.elementsEqual(before.utf8) { warnings.insert(before, at: 0) }
+        let others = refused + unreachable + ending
+        warnings += others.filter { !verdict.hasSuffix($0) }
     }
 
     /// Adds the published state.
@@ -208,7 +249,7 @@ struct RepositoryReport: Encodable {
 
     private enum CodingKeys: CodingKey {
         case verdict, isGood, roles, firstRoot, newestRoot, newestRootVersion, drafts, changes, following, pinsEnd,
-            keyNames
+            keyNames, findings, premises
         case written, warnings, overridden, next
     }
 }

@@ -15,10 +15,10 @@ struct RepositoryServedVersions: ParsableArguments {
     ///   - path: the folder's name for messages.
     /// - Throws: if it cannot be asked, or if it serves roots or pins that the folder does not have: renewing what is
     ///   older would lose them.
-    func latest(over live: TUFRepositoryState.Live, in path: String, at now: Date) async throws(CommandFailure)
-        -> Int64?
-    {
-        guard let origin = try await server.origin() else { return nil }
+    func latest(
+        over live: TUFRepositoryState.Live, in path: String, by connection: ConnectionOptions, at now: Date
+    ) async throws(CommandFailure) -> Int64? {
+        guard let origin = try await server.origin(connection) else { return nil }
         guard let root = live.roots.first else {
             throw CommandFailure(.invalidList, "\(path) has no published root from which to verify \(origin.name)")
         }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastPublishing
 
 /// `holdfastctl repository sign`
@@ -20,6 +22,11 @@ struct RepositorySignCommand: AsyncParsableCommand {
             know. Give the newest one: a folder that was put back to an older state still has the older ones. It prints \
             the SHA-256 of the first and of the newest root in any case.
 
+            Before a key signs new pins, every host of them is asked at every address, as publish does, and pins with which \
+            clients would be locked out are not signed. --force names what does not matter: refused, if clients would be \
+            locked out; unreachable, if a host could not be asked; offline, to ask none, for example where the key has no \
+            network.
+
             A key in a token, a hardware security module or a key service signs through a program: --signer-command \
             starts it once for each draft, with the bytes to sign on its standard input, and reads the signature from \
             its standard output: 64 octets for Ed25519; for ECDSA either DER, or r and s concatenated; or RSA-PSS with \
@@ -29,11 +36,13 @@ struct RepositorySignCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl repository sign site
               holdfastctl repository sign site --key ann.pem --app-root app/root.json
+              holdfastctl repository sign site --key ann.pem --force offline
               holdfastctl repository sign site --signer-key ann.pub \\
                 --signer-command './sign-with-token ann'
 
             Exit codes: 0 signed or shown, 1 there is nothing to sign, nothing for this key, or a draft that must not \
-            be signed, 2 wrong usage, 3 a file could not be read or written, or the program gave no signature.
+            be signed, 2 wrong usage, 3 a file could not be read or written, a host not be asked, or the program gave no \
+            signature.
             """)
 
     @OptionGroup
@@ -46,7 +55,13 @@ struct RepositorySignCommand: AsyncParsableCommand {
     var keys: RepositoryKeyOptions
 
     @OptionGroup
+    var overrides: HostOverrides
+
+    @OptionGroup
     var printing: PrintOptions
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
 
     func run() async throws {
         let files = try keys.read()
@@ -59,6 +74,8 @@ struct RepositorySignCommand: AsyncParsableCommand {
             throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so there is nothing to sign")
         }
         let signers = try keys.signers(files, of: state)
+        let now = SystemWallClock().now
+        if !signers.isEmpty { try await ask(state, at: now) }
         var roles: Set<TUFRole> = []
         try CommandFailure.translating { () throws(TUFRepositoryError) in
             for key in signers { roles.formUnion(try state.sign(by: key)) }
@@ -67,11 +84,26 @@ struct RepositorySignCommand: AsyncParsableCommand {
         let names = roles.map(\.rawValue).sorted().joined(separator: " and ")
         var report = RepositoryReport(signers.isEmpty ? "Not signed: no key was given" : "Signed: \(names)")
         try report.takeDrafts(state, withChanges: true)
-        try report.warn(ofRefusalsOf: state, in: place, at: SystemWallClock().now)
+        try report.warn(ofRefusalsOf: state, in: place, at: now)
         report.next.append(
             report.isSigned
                 ? "holdfastctl repository publish \(place.shellWord) --key ONLINE-KEY"
                 : "holdfastctl repository sign \(place.shellWord) --key KEY")
         try report.print(asJSON: printing.json, isQuiet: printing.quiet)
+    }
+
+    /// Asks the hosts of the prepared pins, if there are any.
+    /// - Throws: `NegativeAnswer` after everything was said, if they must not be signed.
+    private func ask(_ state: TUFRepositoryState, at now: Date) async throws {
+        guard let pins = state.draftPins else { return }
+        guard !overrides.isOffline else {
+            Output.standard.complain("warning: offline: no host was asked whether it has these pins")
+            return
+        }
+        let name = "\(place.path)/draft/pins.json"
+        let published = try PublishedPins(pinFile: pins, named: name, carriedBy: [name], at: now)
+        let asked = try await AskedHosts(of: [published], by: connection, at: now)
+        for remark in asked.remarks { Output.standard.remark(remark) }
+        try overrides.settle(asked.findings, else: "nothing was signed")
     }
 }

@@ -33,12 +33,13 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             Pins end when the pin file says, whatever is renewed: only the offline key can sign new ones. So this also \
             says whether the published pins still let clients in. The grace after their end is for accidents.
 
-            No host is asked, so this says only what is certain whatever the hosts show. Whether clients get in with what \
-            they show now is said by holdfastctl check --repository URL --app-root FILE.
+            Every host of the pins is asked at every address, as check --repository does, because pins that no server shows \
+            let nobody in. A host that could not be asked makes the answer unknown (3). With --offline no host is asked, \
+            and the answer is about the files alone.
 
-            Exit codes: 0 clients accept it, 1 they do not, the pins have run out, or nothing is published, 2 wrong \
-            usage, 3 a file could not be read, or the server could not be asked, 4 clients get in now, but only by \
-            grace, or with --watch something ends too soon.
+            Exit codes: 0 clients accept it and get in, 1 they do not, the pins have run out, or nothing is published, 2 \
+            wrong usage, 3 a file could not be read, or the server or a host could not be asked, 4 clients get in now, but \
+            only by grace, or with --watch something ends too soon.
             """)
 
     @Argument(help: ArgumentHelp("The folder of the repository.", valueName: "folder"), completion: .directory)
@@ -47,6 +48,9 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
     @OptionGroup
     var app: RepositoryAppOptions
 
+    @OptionGroup
+    var hosts: OfflineOption
+
     @Option(
         help: ArgumentHelp("Exit with 4 if anything ends in less than this time.", valueName: "span"),
         transform: TimeSpan.read)
@@ -54,6 +58,9 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
 
     @OptionGroup
     var answer: AnswerOptions
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
 
     func validate() throws {
         try watch?.validate("--watch", TimeSpan.watched)
@@ -67,10 +74,14 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         let root = try app.root()
         let folder = path.map(RepositoryPlace.folder)
         var report = RepositoryReport("")
+        var published: [PublishedPins] = []
         if let path, let folder {
             let state = try await RepositoryPlace.state(in: folder)
             report = try await verdict(on: state, in: folder, at: now)
-            if report.isGood, let live = state.live { report.judge(TUFRepositoryEndings(of: live, at: now)) }
+            if report.isGood, let live = state.live {
+                report.judge(TUFRepositoryEndings(of: live, at: now))
+                if let pins = try await RepositoryPlace.published(live, in: folder, at: now) { published.append(pins) }
+            }
             try report.take(state, at: now)
             try report.takeDrafts(state, withChanges: false)
             if !state.hasNoDraft {
@@ -79,9 +90,15 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         }
         // Without published pins no app could follow, and the report says so already.
         if let root, app.url != nil || report.roles != nil,
-            let following = try await app.report(root: root, folder: folder, at: now)
+            let following = try await app.report(root: root, folder: folder, by: connection, at: now)
         {
             report.take(following, watch: watch.map(RepositoryWatch.init), at: now)
+            if let pins = following.published { published.append(pins) }
+        }
+        if hosts.offline {
+            if report.status == nil { report.verdict += "; no host was asked whether clients get in" }
+        } else {
+            try await report.ask(published, by: connection, watch: watch, at: now)
         }
         if answer.format != nil {
             try answer.write(

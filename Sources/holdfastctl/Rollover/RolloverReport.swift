@@ -160,16 +160,16 @@ struct RolloverReport: Encodable {
             (self.step, title) = (.nothing, "nothing to do")
             take(date)
             why =
-                situation.pinned == .publicKey
-                ? "the servers show what is published, and a backup is published that they do not use"
-                : "the servers show what is published"
+                situation.pinsCertificates
+                ? "the servers show what is published"
+                : "the servers show what is published, and a backup is published that they do not use"
         }
     }
 
     private mutating func take(_ date: Date?) { self.date = date?.formatted(.iso8601) }
 
     private mutating func take(_ situation: RolloverSituation, _ identities: [Int]) {
-        pins = identities.map { situation.identities[$0].pin.description }
+        pins = identities.map { situation.identities[$0].pinText }
     }
 
     /// Whether both say the same, so that one is enough.

@@ -15,7 +15,7 @@ struct RolloverWords {
         self.host = host
     }
 
-    private var pinsCertificates: Bool { situation.pinned == .certificate }
+    private var pinsCertificates: Bool { situation.pinsCertificates }
 
     /// What is pinned.
     var thing: String { pinsCertificates ? "certificate" : "key" }
@@ -74,7 +74,7 @@ struct RolloverWords {
     }
 
     func removing(_ identities: [Int]) -> String {
-        let digests = identities.map { Hexadecimal.encode(situation.identities[$0].pin.digest) }
+        let digests = identities.map { situation.identities[$0].digest }
         return pinsCertificates
             ? "holdfastctl list remove \(ForeignFile.quoted(document)) \(digests.joined(separator: " ")) "
                 + "--public-key signer.pub"
@@ -88,7 +88,7 @@ struct RolloverWords {
         guard !refusal.clients.isEmpty else { return "\(server.name) shows a chain that is not valid" }
         let documents = refusal.clients.map { situation.clients[$0].document }.joined(separator: ", ")
         return "clients with \(documents) refuse \(server.name): no published pin is in its chain, "
-            + "whose \(thing) is \(shown.pin)"
+            + "whose \(thing) is \(shown.pinText)"
     }
 
     func clients(_ loss: RolloverAdvice.Loss) -> RolloverReport.Clients {

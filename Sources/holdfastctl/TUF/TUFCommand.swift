@@ -153,8 +153,8 @@ struct TUFCommand: AsyncParsableCommand {
         // Plain HTTP needs no anchors, and some machines have none.
         let needsAnchors = [metadata, targets].contains { $0?.scheme?.lowercased() == "https" }
         let anchors = needsAnchors ? try await TrustAnchors.system() : TrustAnchors([])
-        let provider = RepositoryOrigin.provider(
-            anchors: anchors, limit: Self.wholeLimit, through: try ConnectionOptions.proxiesOfEnvironment())
+        let provider = RepositoryOrigin.downloader(
+            trusting: anchors, within: Self.wholeLimit, through: try ConnectionOptions.proxiesOfEnvironment())
         return TUFClient(
             store: store, source: HTTPRepositorySource(metadata: metadata, targets: targets, provider: provider),
             settings: .pythonTUF)

@@ -20,6 +20,10 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             With --max-age the command notices sooner that no round signs anymore. With --domains it also reads the memory beside the list: which hosts have not been validated \
             for longer than --max-age, although their document is signed again and again, and what waits for approval.
 
+            Every host of the document is asked at every address, as check --pins does, because pins that no server shows let \
+            nobody in. A host that could not be asked makes the answer unknown (3). With --offline no host is asked, and the \
+            answer is about the document alone.
+
             With --url it asks what a server or a CDN serves instead of the folder.
 
             EXAMPLES
@@ -28,12 +32,14 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
               holdfastctl trust-server status --customer acme \\
                 --url https://pins.example.com/acme.json.signed --format prometheus
 
-            Exit codes: 0 clients accept it, and it is young enough, 1 clients refuse it, if only those that have \
-            none yet, or there is none, 2 wrong usage, 3 a file could not be read, or the server could not be asked, 4 clients accept it, but it or the validation of \
-            a host is older than --max-age.
+            Exit codes: 0 clients accept it and get in, and it is young enough, 1 clients refuse it, if only those that have \
+            none yet, or are locked out of a host, or there is none, 2 wrong usage, 3 a file could not be read, or the server \
+            or a host could not be asked, 4 clients accept it, but it or the validation of a host is older than --max-age, or \
+            clients get in only by grace.
 
-            With --json one object is printed: verdict, outcome (current, aged, refusedByNewClients, \
-            refused), document, hosts, timestamp, age (seconds), endForNewClients, end, staleHosts (host, validated), waiting (host, fingerprints, since), error.
+            With --json one object is printed: verdict, outcome (current, aged, ending, unknown, lockedOut, \
+            refusedByNewClients, refused), document, hosts, timestamp, age (seconds), endForNewClients, end, staleHosts \
+            (host, validated), waiting (host, fingerprints, since), findings (kind, host, text, until), premises, error.
             """)
 
     @OptionGroup
@@ -54,18 +60,14 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Ask for the document at this https URL.", valueName: "url"))
     var url: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "With --url: trust the certificates in this file (PEM or DER) instead of the system's.", valueName: "file"),
-        completion: .file(extensions: ["pem", "crt", "cer", "der"]))
-    var ca: String?
-
-    @Option(
-        help: ArgumentHelp("With --url: give up after this time.", valueName: "span"), transform: TimeSpan.read)
-    var timeout = TimeSpan(seconds: 10)
+    @OptionGroup
+    var asking: OfflineOption
 
     @OptionGroup
     var answer: AnswerOptions
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
 
     private struct Report: Encodable {
         struct Host: Encodable {
@@ -89,12 +91,32 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
         var end: String?
         var staleHosts: [Host]?
         var waiting: [Waiting]?
+        var findings: [HostsOutlook.Finding]?
+        var premises: [String]?
         var error: String?
+
+        /// Adds what hosts showed.
+        /// - Parameter status: the exit code that the document alone gives.
+        /// - Returns: the exit code.
+        mutating func take(_ asked: AskedHosts, after status: CommandFailure.Status?) -> CommandFailure.Status? {
+            (findings, premises) = (asked.findings, asked.premises)
+            let kinds = asked.findings.map(\.kind)
+            if kinds.contains(.refused) {
+                (verdict, outcome) = ("CLIENTS ARE LOCKED OUT of a host. \(verdict)", "lockedOut")
+                return .negativeAnswer
+            }
+            if kinds.contains(.unreachable) {
+                (verdict, outcome) = ("Nobody knows whether clients get in. \(verdict)", "unknown")
+                return .couldNotFindOut
+            }
+            guard kinds.contains(.ending), status == nil else { return status }
+            (verdict, outcome) = ("Clients get in only by grace. \(verdict)", "ending")
+            return .endsSoon
+        }
     }
 
     func validate() throws {
         try maximumAge.validate("--max-age", TimeSpan(seconds: 1)...TimeSpan.days(365))
-        try timeout.validate("--timeout", TimeSpan.timeouts)
         if let url { try InputDocument.validate(url, "--url") }
     }
 
@@ -116,14 +138,24 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             try tell(report, status: .negativeAnswer, ends: [], at: now)
             throw NegativeAnswer()
         }
-        let code: CommandFailure.Status? =
+        var code: CommandFailure.Status? =
             switch status.verdict {
             case .current: nil
             case .aged: .endsSoon
             case .refused, .refusedByNewClients: .negativeAnswer
             }
+        var report = report(status, name, now)
+        if asking.offline {
+            report.verdict += "; no host was asked whether clients get in"
+        } else if code != .negativeAnswer {
+            let pins = try PublishedPins(
+                trustServerDocument: data, named: name, signer: certificate, customer: signer.customer, at: now)
+            let asked = try await AskedHosts(of: [pins], by: connection, at: now)
+            for remark in asked.remarks { Output.standard.remark(remark) }
+            code = report.take(asked, after: code)
+        }
         try tell(
-            report(status, name, now), status: code,
+            report, status: code,
             ends: [("document", status.end), ("document for new clients", status.endForNewClients)], at: now)
         if let code { throw NegativeAnswer(status: code) }
     }
@@ -171,6 +203,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
         for host in report.staleHosts ?? [] {
             output.line("  \(SafeText.escapedLine(host.host)) was last validated at \(host.validated)", .bad)
         }
+        for finding in report.findings ?? [] { output.line("  \(SafeText.escapedLine(finding.text))", .bad) }
         for change in report.waiting ?? [] {
             output.line(
                 "  \(SafeText.escapedLine(change.host)) waits for approval: \(change.fingerprints.map { "cert-sha256/\($0)" }.joined(separator: ", "))"
@@ -190,9 +223,9 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
         }
         let source = try InputDocument(url)
         let data = try await source.content(
-            maximumBytes: DocumentLimits().bytes + 1, timeout: Int(timeout.seconds),
-            through: ConnectionOptions.proxiesOfEnvironment
-        ) { () async throws(CommandFailure) in try await ConnectionOptions.anchors(ca: ca) }
+            maximumBytes: DocumentLimits().bytes + 1, timeout: connection.timeout,
+            through: connection.proxiesOfDownloads
+        ) { () async throws(CommandFailure) in try await connection.anchors() }
         return (data, source.name)
     }
 

@@ -171,8 +171,8 @@ struct PinFileEditTests {
         let api = try HostPattern(Self.api)
         var edit = try Self.edit()
         var host = PinFileEdit.HostSettings()
-        host.enforcement = .reportOnly
-        host.afterExpiry = .standardValidation
+        host.mode = .report
+        host.onExpiry = .systemTrust
         host.reportURL = ""
         try edit.set(host, of: api)
         let entry = edit.file.hosts[0]
@@ -181,14 +181,14 @@ struct PinFileEditTests {
 
         var back = try PinFileEdit(edit.data(), named: "bank.pins.json")
         host = PinFileEdit.HostSettings()
-        host.enforcement = .enforce
-        host.afterExpiry = .reject
+        host.mode = .enforce
+        host.onExpiry = .failClosed
         host.ports = [443]
         try back.set(host, of: api)
         #expect(back.risks(at: Self.now).map(\.kind) == [.hostLost, .stricter, .stricter])
         // A requirement that no connection could meet.
         host = PinFileEdit.HostSettings()
-        host.requirement = .oneOfEachRole
+        host.require = .leafAndIssuer
         #expect(throws: PublishingError.self) { try back.set(host, of: api) }
 
         var file = PinFileEdit.FileSettings()

@@ -47,6 +47,22 @@ struct PublishingRoundTests {
         #expect(round.remembered.allSatisfy { $0.validated == now && $0.publicKeys.map(\.unseen) == [.zero] })
     }
 
+    @Test("What is remembered of a host is written to a row and made again from it; what is no pin or host is refused")
+    func stored() throws {
+        let host = try #require(try good().remembered.first)
+        let json = try host.storedJSON
+        #expect(try SeenHost(storedJSON: json) == host && SeenHost(storedJSON: json).storedJSON == json)
+        let fingerprint = try #require(host.certificates.first).text
+        let text = String(decoding: json, as: UTF8.self)
+        for (old, new) in [
+            (fingerprint, String(fingerprint.dropLast())), ("a.example.com", "A.example.com"),
+            ("\"port\":443", "\"port\":0"),
+        ] {
+            try #require(text.contains(old))
+            #expect(throws: PublishingError.self) { try SeenHost(storedJSON: Data(text.replacing(old, with: new).utf8)) }
+        }
+    }
+
     @Test(
         "Of a path are published the leaf, its issuers with the anchor, or all",
         arguments: [(PublishingRound.Included.leaf, 0..<1), (.issuers, 1..<3), (.all, 0..<3)])

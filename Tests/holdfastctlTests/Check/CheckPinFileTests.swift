@@ -71,60 +71,6 @@ struct CheckPinFileTests {
         }
     }
 
-    @Test("The verdict is that of an installed client: roles, states, modes and ends count as there")
-    func verdicts() async throws {
-        try await SigningSite.with { site in
-            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
-            let issuer = site.issuing.certificate.der
-            try await withLoopbackTLSServer(serving: leaf) { server in
-                func verdict(_ host: PinFile.Host, notAfter days: Double? = nil) async throws -> (Int32, CheckLine) {
-                    let run = try await Self.check(site, server, [host], notAfter: days)
-                    return (run.status, try #require(try Self.lines(run).first, "\(run.errors)"))
-                }
-                let pattern = try HostPattern(Self.host)
-                for host in [
-                    try PinFile.Host(pattern, pins: [Self.pin(leaf.der)]),
-                    try PinFile.Host(pattern, pins: [Self.pin(other.der), Self.pin(issuer, .issuer)]),
-                    try PinFile.Host(
-                        pattern, requirement: .oneOfEachRole, pins: [Self.pin(leaf.der), Self.pin(issuer, .issuer)]),
-                    try PinFile.Host(pattern, enforcement: .reportOnly, pins: [Self.pin(other.der)]),
-                    try PinFile.Host(pattern, afterExpiry: .standardValidation, pins: [Self.pin(leaf.der, days: -1)]),
-                ] {
-                    let (status, line) = try await verdict(host)
-                    #expect(status == 0 && line.published?.isLockedOut == false, "\(line)")
-                }
-                for (host, code) in [
-                    (try PinFile.Host(pattern, pins: [Self.pin(other.der)]), "pinMismatch"),
-                    (try PinFile.Host(pattern, pins: [Self.pin(leaf.der, .issuer)]), "pinMismatch"),
-                    (try PinFile.Host(pattern, pins: [Self.pin(issuer)]), "pinMismatch"),
-                    (
-                        try PinFile.Host(pattern, pins: [Self.pin(other.der), Self.pin(leaf.der, .leaf, .candidate)]),
-                        "pinMismatch"
-                    ),
-                    (
-                        try PinFile.Host(
-                            pattern, requirement: .oneOfEachRole,
-                            pins: [Self.pin(leaf.der), Self.pin(other.der, .issuer)]),
-                        "pinMismatch"
-                    ),
-                    (try PinFile.Host(pattern, pins: [Self.pin(leaf.der, days: -1)]), "pinsExpired"),
-                ] {
-                    let (status, line) = try await verdict(host)
-                    #expect(status == 1 && line.published?.isLockedOut == true && line.failure?.code == code, "\(line)")
-                }
-                let (status, line) = try await verdict(
-                    try PinFile.Host(pattern, pins: [Self.pin(leaf.der)]), notAfter: -0.5)
-                #expect(status == 1 && line.published?.isLockedOut == true, "\(line)")
-                let reported = try await verdict(
-                    try PinFile.Host(pattern, enforcement: .reportOnly, pins: [Self.pin(other.der)]))
-                #expect(reported.1.published?.text.contains("mode report") == true)
-                let hosts = [try PinFile.Host(pattern, pins: [Self.pin(leaf.der)])]
-                let stranger = try await Self.check(site, server, hosts, ["--json", "api.example.com"])
-                #expect(stranger.status == 1 && stranger.output.contains("noUsablePins"), "\(stranger.output)")
-            }
-        }
-    }
-
     @Test("A retired host that is named is locked out, and a file of nothing to dial says so")
     func nothingToDial() async throws {
         try await SigningSite.with { site in

@@ -121,32 +121,6 @@ struct CheckPublishedPinsTests {
         }
     }
 
-    @Test("A trust server without fresh rounds is never good: clients that begin take no document of 20 hours ago")
-    func staleTrustServer() async throws {
-        try await SigningSite.with { site in
-            let leaf = try site.leaf("leaf.pem")
-            let server = try TestTrustServer(clock: SystemWallClock())
-            try server.certificate.write(to: site.folder.appending(path: "server.crt"))
-            try await withLoopbackTLSServer(serving: leaf) { tls in
-                // The last of them has 33 minutes left of its 25 hours.
-                let ages: [(seconds: Double, status: Int32)] = [(60, 0), (72_000, 1), (88_020, 1)]
-                for (age, status) in ages {
-                    let time = SystemWallClock().now.addingTimeInterval(-age)
-                    try server.document(at: time, [.init(SigningSite.name, [leaf])])
-                        .write(to: site.folder.appending(path: "gcx.json.signed"))
-                    let run = try await site.run([
-                        "check", SigningSite.name, "--pins", "gcx.json.signed", "--signer", "server.crt", "--ca",
-                        "root.pem",
-                        "--no-shipped-pins", "--watch", "1d", "--json", "--timeout", "60s", "--connect-to",
-                        "127.0.0.1:\(tls.port)",
-                    ])
-                    #expect(run.status == status, "\(age): \(run.output)\(run.errors)")
-                    #expect(try run.json(CheckLine.self).published?.text.contains("that begin") == (status == 1))
-                }
-            }
-        }
-    }
-
     @Test("Clients that nobody named are unknown, and a version that carries other pins locks its users out")
     func appVersions() async throws {
         try await SigningSite.with { site in

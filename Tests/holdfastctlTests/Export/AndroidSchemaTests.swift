@@ -170,7 +170,7 @@ struct AndroidSchemaTests {
                 ["import", "config.xml", "--from", "android", "--role", "leaf"], in: folder)
             try Data(imported.output.utf8).write(to: folder.appending(path: "bank.pins.json"))
             let exported = try await CommandRun.holdfastctl(
-                ["export", "bank.pins.json", "--format", "android"], in: folder)
+                ["export", "bank.pins.json", "--format", "android", "--force", "offline"], in: folder)
             let again = try await Self.judge(exported.output, in: folder)
             #expect(exported.status == 0 && again.status == 0, "\(imported.errors)\(exported.errors)\(again.errors)")
         }

@@ -21,7 +21,7 @@ struct ExportCommandTests {
                 let file = try PinExportTests.plain(for: ExportFormat(rawValue: format))
                 try write(file, to: folder)
                 let exported = try await CommandRun.holdfastctl(
-                    ["export", "bank.pins.json", "--format", format], in: folder)
+                    ["export", "bank.pins.json", "--format", format, "--force", "offline"], in: folder)
                 #expect(exported.status == 0)
                 #expect(exported.errors.components(separatedBy: "has no backup pin").count == file.hosts.count + 1)
                 try Data(exported.output.utf8).write(to: folder.appending(path: format))
@@ -33,7 +33,8 @@ struct ExportCommandTests {
             }
             let file = try PinExportTests.plain()
             try write(file, to: folder)
-            let json = try await CommandRun.holdfastctl(["export", "bank.pins.json", "--format", "json"], in: folder)
+            let json = try await CommandRun.holdfastctl(
+                ["export", "bank.pins.json", "--format", "json", "--force", "offline"], in: folder)
             #expect(json.output == String(decoding: file.json, as: UTF8.self))
         }
     }
@@ -50,7 +51,7 @@ struct ExportCommandTests {
                     .retired(HostPattern("old.example.com")),
                 ])
             try write(file, to: folder)
-            let arguments = ["export", "bank.pins.json", "--format", "ats"]
+            let arguments = ["export", "bank.pins.json", "--format", "ats", "--force", "offline"]
             let refused = try await CommandRun.holdfastctl(arguments, in: folder)
             #expect(refused.status == 1 && refused.output.isEmpty)
             #expect(refused.errors.contains("notAfter: ") && refused.errors.contains("hosts[1].retired: "))
@@ -59,6 +60,33 @@ struct ExportCommandTests {
             #expect(allowed.status == 0 && allowed.output.contains("NSPinnedDomains"))
             #expect(allowed.errors.contains("lost: notAfter: ") && allowed.errors.contains("lost: hosts[1].retired: "))
             #expect(!allowed.errors.contains("backup pin"))
+        }
+    }
+
+    @Test("A TLSA record for an IP address is refused, by export and by pin, and --lossy leaves the host out")
+    func addressWithoutRecord() async throws {
+        let site = try TestSite()
+        let (leaf, key) = (try site.issuing.leaf(names: [.address([127, 0, 0, 1])]), try PinExportTests.key(1))
+        try await withTemporaryFolder { folder in
+            try Data(site.root.certificate.pem.utf8).write(to: folder.appending(path: "root.pem"))
+            let named = try PinFile.Host(HostPattern("api.example.com"), ports: [443], pins: [key])
+            for address in ["127.0.0.1", "2001:db8::1"] {
+                let host = try PinFile.Host(HostPattern(address), ports: [443], pins: [key])
+                try write(try PinFile(hosts: [host, named]), to: folder)
+                let export = ["export", "bank.pins.json", "--format", "tlsa", "--force", "offline"]
+                let refused = try await CommandRun.holdfastctl(export, in: folder)
+                #expect(refused.status == 1 && refused.output.isEmpty, "\(refused.output)")
+                #expect(refused.errors.contains("a TLSA record cannot name \(address)"), "\(refused.errors)")
+                let lossy = try await CommandRun.holdfastctl(export + ["--lossy"], in: folder)
+                #expect(lossy.status == 0 && lossy.lines.count == 1, "\(lossy.output)\(lossy.errors)")
+                #expect(lossy.output.hasPrefix("_443._tcp.api.example.com. "))
+            }
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let pin = try await CommandRun.holdfastctl(
+                    ["pin", "127.0.0.1:\(server.port)", "--format", "tlsa", "--ca", "root.pem"], in: folder)
+                #expect(pin.status == 1 && pin.output.isEmpty, "\(pin.output)\(pin.errors)")
+                #expect(pin.errors.contains("cannot name 127.0.0.1"), "\(pin.errors)")
+            }
         }
     }
 

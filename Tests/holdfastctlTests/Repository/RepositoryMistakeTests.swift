@@ -25,7 +25,7 @@ struct RepositoryMistakeTests {
     private static func run(
         _ site: SigningSite, _ arguments: String..., status: Int32 = 0, at line: SourceLocation = #_sourceLocation
     ) async throws -> CommandRun {
-        let run = try await site.run(["repository"] + arguments)
+        let run = try await site.run(["repository"] + arguments + SigningSite.offline(arguments.first))
         #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
         return run
     }
@@ -173,7 +173,7 @@ struct RepositoryMistakeTests {
                     && refused.errors.contains("override expiry"), "\(refused.errors)")
             let forced = try await site.run(Self.publish + ["--force", "expiry"])
             #expect(forced.status == 0 && forced.output.contains("overridden: expiry: "), "\(forced.errors)")
-            let renewed = try await site.run(["repository", "renew", "site", "--key", "online.pem"])
+            let renewed = try await site.run(["repository", "renew", "site", "--key", "online.pem", "--offline"])
             #expect(renewed.status == 4 && renewed.errors.contains("the pin file: ended "), "\(renewed.errors)")
             #expect(renewed.output.hasPrefix("The pins are over, and clients get in by grace until "))
         }
@@ -241,7 +241,7 @@ struct RepositoryMistakeTests {
                     refused.status == 1 && refused.errors.contains("other is not the repository of app.json"),
                     "\(verb) \(refused.errors)")
             }
-            let signed = try await site.run(["repository", "sign", "site", "--key", "offline.pem"] + root)
+            let signed = try await site.run(["repository", "sign", "site", "--key", "offline.pem", "--force", "offline"] + root)
             #expect(
                 signed.status == 0 && signed.output.contains("first root, SHA-256 "), "\(signed.output)\(signed.errors)"
             )

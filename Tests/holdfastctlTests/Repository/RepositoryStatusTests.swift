@@ -37,7 +37,7 @@ struct RepositoryStatusTests {
     private static func status(
         _ site: SigningSite, _ arguments: [String], status: Int32 = 0, at line: SourceLocation = #_sourceLocation
     ) async throws -> Report {
-        let run = try await site.run(["repository", "status"] + arguments + ["--json"])
+        let run = try await site.run(["repository", "status", "--offline"] + arguments + ["--json"])
         #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
         return try run.json(Report.self)
     }
@@ -58,19 +58,19 @@ struct RepositoryStatusTests {
             for root in 1...3 {
                 let report = try await Self.status(
                     site, ["site", "--app-root", "site/public/metadata/\(root).root.json"])
-                #expect(report.verdict == "Clients accept it" && report.following?.appRoot == root)
+                #expect(report.verdict.hasPrefix("Clients accept it;") && report.following?.appRoot == root)
                 #expect(report.following?.newestRoot == 3 && report.roles?.map(\.version) == [3, 1, 3, 5])
                 #expect(report.roles?.allSatisfy { $0.signed.count == 1 && $0.signed == $0.keys } == true)
             }
             try await repository.served(forbidding: "/4.root.json") { url in
                 let report = try await Self.status(
                     site, ["--app-root", "site/public/metadata/1.root.json", "--url", url])
-                #expect(report.verdict == "Apps with root 1 follow at \(url), up to root 3")
+                #expect(report.verdict.hasPrefix("Apps with root 1 follow at \(url), up to root 3;"))
                 #expect(report.following?.roles.map(\.version) == [3, 1, 3, 5])
                 #expect(report.following?.forbidden == ["4.root.json"])
                 #expect(report.warnings == ["4.root.json: status 403, which counts as absent"])
                 let text = try await site.run(
-                    ["repository", "status", "--app-root", "site/public/metadata/2.root.json", "--url", url])
+                    ["repository", "status", "--app-root", "site/public/metadata/2.root.json", "--url", url, "--offline"])
                 #expect(text.status == 0 && text.output.contains("timestamp version 5"), "\(text.output)")
                 #expect(text.errors.contains("403, which counts as absent"), "\(text.errors)")
                 let watched = try await Self.status(
@@ -92,7 +92,7 @@ struct RepositoryStatusTests {
             }
             for name in ["copy", "older"] { try copy(name) }
             func renew(_ folder: String, _ more: String...) async throws -> CommandRun {
-                try await site.run(["repository", "renew", folder, "--key", "online.pem"] + more)
+                try await site.run(["repository", "renew", folder, "--key", "online.pem", "--offline"] + more)
             }
             for _ in 0..<3 { #expect(try await renew("site").status == 0) }
             let known = try await repository.folder.state().live
@@ -127,7 +127,7 @@ struct RepositoryStatusTests {
                 try await repository.rotate()
                 // What was uploaded before, from a copy that nobody brought up to date.
                 let lagging = try await Self.status(site, ["site", "--url", old] + app)
-                #expect(lagging.verdict == "Clients accept it")
+                #expect(lagging.verdict.hasPrefix("Clients accept it;"))
                 #expect(lagging.warnings.contains { $0.contains("timestamp") && $0.contains("serves version 1") })
             }
             try await repository.served(forbidding: "/2.root.json") { url in
@@ -164,7 +164,7 @@ struct RepositoryStatusTests {
             }
             for wrong in [
                 [], ["--url", "https://pins.example.com"], ["--app-root", "app.json"],
-                ["site", "--timeout", "5s"], ["--url", "https://me:secretword@pins.example.com"] + app,
+                ["--url", "https://me:secretword@pins.example.com"] + app,
                 ["--url", "ftp://pins.example.com"] + app,
             ] {
                 let usage = try await Self.failure(site, command + wrong, status: 2)

@@ -12,9 +12,18 @@ extension SigningSite {
     func repository(
         _ verb: String, _ arguments: String..., more: [String] = [], at line: SourceLocation = #_sourceLocation
     ) async throws -> CommandRun {
-        let run = try await run(["repository", verb] + arguments + more)
+        let run = try await run(["repository", verb] + arguments + more + Self.offline(verb))
         #expect(run.status == 0, "\(verb) \(arguments): \(run.output)\(run.errors)", sourceLocation: line)
         return run
+    }
+
+    /// With what a verb asks no host, of which there is none.
+    static func offline(_ verb: String?) -> [String] {
+        switch verb {
+        case "status", "renew": ["--offline"]
+        case "sign": ["--force", "offline"]
+        default: []
+        }
     }
 
     /// Begins it, with pins that are prepared.

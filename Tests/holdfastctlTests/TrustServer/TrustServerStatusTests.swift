@@ -58,9 +58,9 @@ struct TrustServerStatusTests {
             let past = ScriptedClock { start.addingTimeInterval(-7_200) }
             _ = try await site.publication(past).run()
             _ = try await site.publication(ScriptedClock { start }).resign()
-            let young = try await CommandRun.holdfastctl(Self.status, in: site.folder)
+            let young = try await CommandRun.holdfastctl(Self.status + ["--offline"], in: site.folder)
             #expect(young.status == 0, "\(young.output)\(young.errors)")
-            let domains = ["--domains", "data/acme.domains"]
+            let domains = ["--domains", "data/acme.domains", "--offline"]
             let run = try await CommandRun.holdfastctl(Self.status + domains + ["--json"], in: site.folder)
             let answer = try run.json(Answer.self)
             #expect(run.status == 4 && answer.outcome == "aged" && answer.staleHosts?.map(\.host) == ["127.0.0.1:1"])

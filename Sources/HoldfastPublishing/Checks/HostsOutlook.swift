@@ -1,0 +1,119 @@
+package import Foundation
+import Holdfast
+
+/// Whether clients that hold documents get in with what their hosts show, for verbs that publish, renew, export or watch
+/// them. What was not judged is never good.
+package struct HostsOutlook: Sendable {
+    /// Something about a host that is not good. Its fields are those of the JSON object.
+    package struct Finding: Sendable, Hashable, Encodable {
+        /// What it is.
+        package enum Kind: String, Sendable, Encodable {
+            /// Clients are locked out.
+            case refused
+            /// A host could not be asked, so nobody knows what clients get.
+            case unreachable
+            /// Clients get in, but not until the end of the time that is watched, or by grace alone.
+            case ending
+        }
+
+        package let kind: Kind
+        /// The host with its port; absent for what concerns all of them.
+        package let host: String?
+        /// What it is, in words that name the host.
+        package let text: String
+        /// When it ends, in ISO 8601; absent if that is not known.
+        package let until: String?
+
+        package init(kind: Kind, host: String?, text: String, until: String? = nil) {
+            self.kind = kind
+            self.host = host
+            self.text = text
+            self.until = until
+        }
+    }
+
+    /// The findings in the order of the hosts; empty if every client gets in.
+    package let findings: [Finding]
+    /// What the answer rests on, a sentence each.
+    package let premises: [String]
+
+    /// The worst finding that there is; nil if every client gets in.
+    package var worst: Finding.Kind? {
+        [Finding.Kind.refused, .unreachable, .ending].first { kind in findings.contains { $0.kind == kind } }
+    }
+
+    /// How far it looks ahead at least, to say until when.
+    private static let span = Duration.seconds(400 * 86_400)
+
+    /// Judges.
+    /// - Parameters:
+    ///   - documents: what clients hold.
+    ///   - hosts: what they dial, with what it shows now.
+    ///   - platforms: where clients run.
+    ///   - watch: how soon an end is too soon; nil for only what is now.
+    /// - Throws: ``PublishingError`` `invalidInput`.
+    package init(
+        of documents: [PublicationOutlook.Document], at hosts: [PublicationOutlook.Host],
+        platforms: [PublicationOutlook.Platform], watch: Duration? = nil, at now: Date
+    ) throws(PublishingError) {
+        let watched = watch ?? .seconds(1)
+        let builds = documents.flatMap(\.appVersions)
+        let outlook = try PublicationOutlook(
+            judging: .init(
+                documents: documents, hosts: hosts, platforms: platforms,
+                appVersions: builds.isEmpty ? .noShippedPins : .versions(builds.map { .init($0) }),
+                span: max(Self.span, watched), now: now))
+        premises = outlook.premises
+        let end = now.addingTimeInterval(watched.inSeconds)
+        var findings: [Finding] = []
+        for (index, host) in hosts.enumerated() {
+            let rows = outlook.rows.filter { $0.hostIndex == index }
+            for (position, shown) in host.shown.enumerated() {
+                let mine = rows.filter { $0.presentation == position }
+                if let finding = Self.finding(mine, at: shown, of: host, names: outlook.documentNames, now, end) {
+                    findings.append(finding)
+                }
+            }
+            findings += rows.filter { $0.presentation == nil }.map { row in
+                Finding(
+                    kind: .unreachable, host: Self.name(host),
+                    text: "\(Self.name(host)): \(row.cause?.words ?? "it was not judged")")
+            }
+        }
+        findings += outlook.rows.filter { $0.hostIndex == nil }.map { row in
+            Finding(kind: .unreachable, host: nil, text: row.cause?.words ?? "nothing was judged")
+        }
+        self.findings = findings
+    }
+
+    /// The worst of what was judged about one chain; nil if every client gets in.
+    private static func finding(
+        _ rows: [PublicationOutlook.Row], at shown: PublicationOutlook.Presentation, of host: PublicationOutlook.Host,
+        names: [String], _ now: Date, _ end: Date
+    ) -> Finding? {
+        let name = name(host)
+        let place = shown.place.utf8.elementsEqual(host.name.utf8) ? name : "\(name) at \(shown.place)"
+        if let problem = shown.problem {
+            return Finding(kind: .unreachable, host: name, text: "\(place) could not be asked: \(problem)")
+        }
+        let verdicts = rows.filter { $0.holders != .older && ($0.start.map { $0 < end } ?? true) }.map { row in
+            PublishedVerdict(row, of: row.document.map { names[$0] } ?? "the document", at: now, watchedUntil: end)
+        }
+        guard let worst = PublishedVerdict.worst(of: verdicts) else {
+            return Finding(kind: .unreachable, host: name, text: "\(place): what clients get is unknown")
+        }
+        let kind: Finding.Kind
+        switch PublicationOutlook.Verdict(rawValue: worst.verdict) {
+        case .in: return nil
+        case .ending: kind = .ending
+        case .out: kind = .refused
+        case .unknown, nil: kind = .unreachable
+        }
+        return Finding(kind: kind, host: name, text: "\(place): \(worst.text)", until: worst.until)
+    }
+
+    private static func name(_ host: PublicationOutlook.Host) -> String {
+        let name = host.name.contains(":") ? "[\(host.name)]" : host.name
+        return host.port.map { "\(name):\($0)" } ?? host.name
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Holdfast
+import HoldfastOutput
+import HoldfastProbe
+import HoldfastPublishing
+
+/// Asks the hosts of documents what they show, and the outlook what clients with these documents get there.
+struct AskedHosts {
+    /// What is not good for clients; empty if every client gets in.
+    let findings: [HostsOutlook.Finding]
+    /// What the answer rests on; nil if no host was asked.
+    let premises: [String]?
+    /// What could not be asked and why that may not matter, a sentence each.
+    let remarks: [String]
+
+    private static let hostsAtOnce = 8
+
+    /// - Parameters:
+    ///   - watch: how soon an end is too soon; nil for only what is now.
+    init(
+        of published: [PublishedPins], by connection: ConnectionOptions, watch: TimeSpan? = nil, at now: Date
+    ) async throws(CommandFailure) {
+        var hosts: [DialedHost] = []
+        var undialed: [String] = []
+        for pins in published {
+            hosts += pins.hosts.filter { !hosts.contains($0) }
+            undialed += pins.namesThatCannotBeDialed.map { SafeText.escapedLine($0) }.filter { !undialed.contains($0) }
+        }
+        let open = undialed.joined(separator: ", ")
+        guard !hosts.isEmpty else {
+            findings =
+                open.isEmpty
+                ? []
+                : [.init(kind: .unreachable, host: nil, text: "no host can be asked, since they are patterns: \(open)")]
+            (premises, remarks) = (nil, [])
+            return
+        }
+        var remarks = open.isEmpty ? [] : ["not asked, since they name no host: \(open)"]
+        let shown = try await Self.shown(by: hosts, connection, at: now)
+        remarks += shown.remarks
+        let anchors = try await connection.anchors()
+        let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in
+            try HostsOutlook(
+                of: published.map(\.document), at: shown.hosts,
+                platforms: [.init(connection.ca ?? "this machine's anchors", trusting: anchors)],
+                watch: watch.map { .seconds($0.seconds) }, at: SystemWallClock().now)
+        }
+        (findings, premises, self.remarks) = (outlook.findings, outlook.premises, remarks)
+    }
+
+    /// What hosts show at every address, and for each kind of key.
+    static func shown(
+        by hosts: [DialedHost], _ connection: ConnectionOptions, at now: Date
+    ) async throws(CommandFailure) -> (hosts: [PublicationOutlook.Host], remarks: [String]) {
+        let probe = try await connection.probe()
+        var dialed: [DialedHost] = []
+        do {
+            for host in hosts { dialed.append(try connection.dialed(host)) }
+        } catch {
+            throw CommandFailure(.wrongUsage, "\(error)")
+        }
+        let all = await SideBySide.map(dialed, atMost: hostsAtOnce) { await probe.ask($0) }
+        let remarks = all.compactMap { findings in findings.remark.map { "\(findings.host): \($0)" } }
+        let shown = zip(dialed, all).map { host, findings in
+            PublicationOutlook.Host(host.name, port: host.port, shown: findings.presentations(at: now))
+        }
+        return (shown, remarks)
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import HoldfastOutput
+import HoldfastPublishing
+
+/// What an operator overrides of what hosts showed, for verbs that refuse to lock clients out.
+struct HostOverrides: ParsableArguments {
+    /// What `--force` overrides.
+    enum Override: String, ExpressibleByArgument, CaseIterable {
+        /// Clients would be locked out of a host that was asked.
+        case refused
+        /// A host could not be asked at an address, so nobody knows.
+        case unreachable
+        /// No host is asked at all.
+        case offline
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "Go on even if clients would be locked out (refused), if a host could not be asked (unreachable), or without "
+                + "asking any (offline). Repeatable.", valueName: "name"))
+    var force: [Override] = []
+
+    /// Whether no host is asked.
+    var isOffline: Bool { force.contains(.offline) }
+
+    /// Says what was found, and what of it is overridden.
+    /// - Parameter consequence: what is not done if a finding is open, such as `pins.json is left as it is`.
+    /// - Throws: `NegativeAnswer` after everything was said, if a finding is open.
+    func settle(_ findings: [HostsOutlook.Finding], else consequence: String) throws {
+        var open: [HostsOutlook.Finding.Kind] = []
+        for finding in findings {
+            let isOverridden =
+                switch finding.kind {
+                case .refused: force.contains(.refused)
+                case .unreachable: force.contains(.unreachable)
+                case .ending: true
+                }
+            if !isOverridden { open.append(finding.kind) }
+            Output.standard.complain(
+                "\(isOverridden ? "warning: " : "")\(finding.kind.rawValue): \(SafeText.escapedLine(finding.text))")
+        }
+        guard open.isEmpty else {
+            Output.standard.complain(consequence)
+            throw NegativeAnswer(status: open.contains(.refused) ? .negativeAnswer : .couldNotFindOut)
+        }
+    }
+}
+
+/// Whether hosts are asked, for verbs that only report what clients get.
+struct OfflineOption: ParsableArguments {
+    @Flag(help: "Ask no host: say only what is certain whatever the hosts show.")
+    var offline = false
+}

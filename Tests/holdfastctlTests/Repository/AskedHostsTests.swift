@@ -1,0 +1,182 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastPublishing
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+/// The verbs that publish, watch or export pins, at a host that shows a pinned key, another one, or nothing.
+@Suite("Verbs that ask the hosts of a publication", .timeLimit(.minutes(15)))
+struct AskedHostsTests {
+    private static func place(_ port: Int) -> [String] {
+        ["--ca", "root.pem", "--connect-to", "127.0.0.1:\(port)", "--timeout", "60s"]
+    }
+
+    /// Runs a verb and compares its exit code.
+    @discardableResult
+    private static func run(
+        _ site: SigningSite, _ arguments: [String], status: Int32, at line: SourceLocation = #_sourceLocation
+    ) async throws -> CommandRun {
+        let run = try await site.run(arguments)
+        #expect(run.status == status, "\(arguments): \(run.output)\(run.errors)", sourceLocation: line)
+        return run
+    }
+
+    @Test("repository status is good only if clients get in, renew renews in any case, and both say what nobody knows")
+    func statusAndRenew() async throws {
+        try await SigningSite.with { site in
+            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
+            try await site.beginPublishedRepository(active: leaf, backup: try site.leaf("b.pem"))
+            let folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
+            func version() async throws -> Int64? { try await folder.state().live?.timestamp.version }
+            let (status, renew) = (
+                ["repository", "status", "site"], ["repository", "renew", "site", "--key", "online.pem"]
+            )
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let place = Self.place(server.port)
+                let good = try await Self.run(site, status + place, status: 0)
+                #expect(good.lines.first == "Clients accept it, and clients get in at every host that was asked")
+                try await Self.run(site, status + place + ["--watch", "10d", "--quiet"], status: 0)
+                try await Self.run(site, renew + place, status: 0)
+                try server.serve(other)
+                let refused = try await Self.run(site, status + place, status: 1)
+                #expect(refused.output.hasPrefix("CLIENTS ARE LOCKED OUT: www.example.com:443 at 127.0.0.1"))
+                let json = try await Self.run(site, status + place + ["--json"], status: 1)
+                #expect(json.output.contains("\"kind\":\"refused\"") && json.output.contains("\"premises\":["))
+                let before = try await version()
+                let renewed = try await Self.run(site, renew + place, status: 1)
+                #expect(renewed.output.hasPrefix("CLIENTS ARE LOCKED OUT") && renewed.errors.contains("Renewed: "))
+                #expect(try await version() == before.map { $0 + 1 })
+            }
+            let silent = try await Self.run(site, status + Self.place(1), status: 3)
+            #expect(silent.output.hasPrefix("Nobody knows whether clients get in: www.example.com:443"))
+            #expect(silent.output.contains("127.0.0.1:1: connection refused"), "\(silent.output)")
+            let before = try await version()
+            try await Self.run(site, renew + Self.place(1), status: 3)
+            #expect(try await version() == before.map { $0 + 1 })
+            let offline = try await Self.run(site, status + ["--offline"], status: 0)
+            #expect(offline.lines.first == "Clients accept it; no host was asked whether clients get in")
+        }
+    }
+
+    @Test("repository sign does not sign pins with which clients would be locked out, unless --force says so")
+    func sign() async throws {
+        try await SigningSite.with { site in
+            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
+            try await site.beginRepository(active: leaf, backup: try site.leaf("b.pem"))
+            try await site.repository("pins", "site", "bank.pins.json")
+            let sign = ["repository", "sign", "site", "--key", "offline.pem"]
+            let folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
+            func isSigned() async throws -> Bool {
+                try await folder.state().progress().allSatisfy { $0.signed.count >= $0.threshold }
+            }
+            try await withLoopbackTLSServer(serving: other) { server in
+                let place = Self.place(server.port)
+                let refused = try await Self.run(site, sign + place, status: 1)
+                #expect(refused.errors.contains("refused: www.example.com:443"), "\(refused.errors)")
+                #expect(refused.errors.contains("nothing was signed"))
+                // What was seen is not overridden by what overrides the unknown.
+                try await Self.run(site, sign + place + ["--force", "unreachable"], status: 1)
+                #expect(try await !isSigned())
+                try await Self.run(site, sign + Self.place(1), status: 3)
+                #expect(try await !isSigned())
+                let forced = try await Self.run(site, sign + Self.place(1) + ["--force", "unreachable"], status: 0)
+                #expect(forced.errors.contains("warning: unreachable: "))
+                #expect(try await isSigned())
+                try await site.repository("pins", "site", "bank.pins.json")
+                try server.serve(leaf)
+                let good = try await Self.run(site, sign + place, status: 0)
+                #expect(!good.errors.contains("unreachable"), "\(good.errors)")
+                #expect(try await isSigned())
+            }
+        }
+    }
+
+    @Test("export prints no pins with which clients are locked out, or of which nobody knows, unless --force says so")
+    func export() async throws {
+        try await SigningSite.with { site in
+            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
+            let host = try PinFile.Host(
+                HostPattern(SigningSite.name),
+                pins: [
+                    PinFile.KeyPin(Pin.publicKey(of: leaf.der)),
+                    PinFile.KeyPin(Pin.publicKey(of: site.leaf("b.pem").der), state: .backup),
+                ])
+            try site.write("bank.pins.json", String(decoding: try PinFile(hosts: [host]).json, as: UTF8.self))
+            let export = ["export", "bank.pins.json", "--format", "android"]
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let place = Self.place(server.port)
+                let good = try await Self.run(site, export + place, status: 0)
+                #expect(good.output.contains("pin-set") && !good.errors.contains("warning"), "\(good.errors)")
+                try server.serve(other)
+                let refused = try await Self.run(site, export + place, status: 1)
+                #expect(refused.output.isEmpty && refused.errors.contains("nothing was exported"), "\(refused.errors)")
+                let forced = try await Self.run(site, export + place + ["--force", "refused"], status: 0)
+                #expect(forced.output.contains("pin-set") && forced.errors.contains("warning: refused: "))
+            }
+            let silent = try await Self.run(site, export + Self.place(1), status: 3)
+            #expect(silent.output.isEmpty && silent.errors.contains("unreachable: "), "\(silent.errors)")
+            try await Self.run(site, export + Self.place(1) + ["--force", "unreachable"], status: 0)
+            let offline = try await Self.run(site, export + ["--force", "offline"], status: 0)
+            #expect(offline.errors.contains("warning: offline: no host was asked"))
+        }
+    }
+
+    @Test("Pins that ran out are not exported, whether a host is asked or not")
+    func exportOfOldPins() async throws {
+        try await SigningSite.with { site in
+            let leaf = try site.leaf("leaf.pem")
+            let now = SystemWallClock().now
+            func write(ended days: Double, grace: Int) throws {
+                let host = try PinFile.Host(
+                    HostPattern(SigningSite.name), pins: [PinFile.KeyPin(Pin.publicKey(of: leaf.der))])
+                let file = try PinFile(
+                    issuedAt: now.addingTimeInterval(-90 * 86_400), notAfter: now.addingTimeInterval(-days * 86_400),
+                    refresh: PinFile.Refresh(after: 21_600, grace: grace), hosts: [host])
+                try site.write("old.json", String(decoding: file.json, as: UTF8.self))
+            }
+            let export = ["export", "old.json", "--format", "okhttp", "--lossy"]
+            try write(ended: 2, grace: 86_400)
+            for more in [["--force", "offline"], ["--force", "unreachable"] + Self.place(1), Self.place(1)] {
+                let run = try await Self.run(site, export + more, status: 1)
+                #expect(run.output.isEmpty && run.errors.contains("the pins ran out"), "\(run.errors)")
+            }
+            let forced = try await Self.run(
+                site, export + ["--force", "refused", "--force", "offline"], status: 0)
+            #expect(forced.output.contains("CertificatePinner") && forced.errors.contains("warning: refused: "))
+            // By grace they count, and it is said.
+            try write(ended: 2, grace: 7 * 86_400)
+            let grace = try await Self.run(site, export + ["--force", "offline"], status: 0)
+            #expect(grace.errors.contains("get in by grace until "), "\(grace.errors)")
+        }
+    }
+
+    @Test("trust-server status is current only if clients get in with what the hosts show")
+    func trustServer() async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                #expect(try await site.publish().status == 0)
+                let status = ["trust-server", "status", "--customer", "acme", "--ca", "root.pem", "--timeout", "60s"]
+                func run(_ more: String..., status code: Int32) async throws -> CommandRun {
+                    let run = try await CommandRun.holdfastctl(status + more, in: site.folder)
+                    #expect(run.status == code, "\(run.output)\(run.errors)")
+                    return run
+                }
+                #expect(try await run(status: 0).output.hasPrefix("Clients accept it"))
+                try server.serve(try site.root.leaf(names: [.address([127, 0, 0, 1])]))
+                let refused = try await run(status: 1)
+                #expect(refused.output.hasPrefix("CLIENTS ARE LOCKED OUT of a host. "), "\(refused.output)")
+                #expect(refused.output.contains("127.0.0.1:\(server.port)"))
+                let json = try await run("--json", status: 1)
+                #expect(json.output.contains("\"outcome\":\"lockedOut\"") && json.output.contains("\"refused\""))
+                #expect(try await run("--offline", status: 0).output.contains("no host was asked"))
+                let silent = try await run("--connect-to", "127.0.0.1:1", "--json", status: 3)
+                #expect(silent.output.contains("\"outcome\":\"unknown\""), "\(silent.output)")
+            }
+        }
+    }
+}
