@@ -171,7 +171,7 @@ struct PublicationOutlookTests {
         let beginning = outlook.rows.filter { $0.holders == .beginning }
         #expect(current.map(\.verdict) == [.ending, .ending])
         #expect(current.allSatisfy { $0.cause?.code == .grace })
-        #expect(current.allSatisfy { $0.until == Scene.start.addingTimeInterval(25 * 3_600 + 1) })
+        #expect(current.allSatisfy { $0.verdictEnd == Scene.start.addingTimeInterval(25 * 3_600 + 1) })
         #expect(beginning.map(\.verdict) == [.out, .out])
         #expect(beginning.allSatisfy { $0.cause?.code == .document })
     }

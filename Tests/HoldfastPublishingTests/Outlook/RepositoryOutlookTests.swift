@@ -42,7 +42,7 @@ struct RepositoryOutlookTests {
             #expect(long.verdict == .ending)
             #expect(long.rows[0].cause?.code == .pins)
             #expect(
-                long.rows[0].until == RepositoryScene.start.addingTimeInterval(90 * RepositoryScene.day + 1))
+                long.rows[0].verdictEnd == RepositoryScene.start.addingTimeInterval(90 * RepositoryScene.day + 1))
         }
     }
 
