@@ -1,12 +1,12 @@
 /// The names of the revocation lists that cover a certificate (cRLDistributionPoints, RFC 5280 4.2.1.13).
 struct CertificateDistributionPoints {
-    /// Of points for every reason, whose lists the certificate's issuer signs.
+    /// The names of points that cover every reason and whose lists the certificate's issuer signs.
     private(set) var names: Set<DistributionPointName> = []
-    /// Of points for some reasons.
+    /// The names of points that cover only some reasons.
     private(set) var namesForSomeReasons: Set<DistributionPointName> = []
 
-    /// What cannot be read names nothing.
-    /// - Parameter work: grows by what reading costs.
+    /// Reads the names. An extension that cannot be read contributes none.
+    /// - Parameter work: increased by the cost of reading.
     init(of certificate: X509Certificate, work: inout Int) {
         // RFC 5280 6.3.3, last paragraph: a list of the issuer is treated as if its point had the issuer's name.
         names.insert(DistributionPointName(certificate.issuer, work: &work))

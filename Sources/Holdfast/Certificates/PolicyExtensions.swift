@@ -3,15 +3,15 @@
 struct PolicyExtensions: Sendable {
     typealias Policy = OctetString
 
-    /// nil where the certificate has no certificatePolicies.
+    /// The policies of certificatePolicies; nil if the certificate does not have the extension.
     let policies: [Policy]?
-    /// From a policy of the issuer to one of the subject.
+    /// The mappings of policyMappings, each from a policy of the issuer to one of the subject.
     let mappings: [(from: Policy, to: Policy)]
-    /// requireExplicitPolicy: after how many more certificates a policy must be valid.
+    /// The number of further certificates after which a policy must be valid (requireExplicitPolicy).
     let requireExplicitPolicy: Int?
-    /// After how many more certificates policies may not be mapped.
+    /// The number of further certificates after which policies may not be mapped.
     let inhibitPolicyMapping: Int?
-    /// After how many more certificates anyPolicy stands for nothing.
+    /// The number of further certificates after which anyPolicy is ignored.
     let inhibitAnyPolicy: Int?
 
     /// 2.5.29.32.0

@@ -115,9 +115,9 @@ public struct X509Certificate: Sendable {
     package var version: Int { layout.version }
     /// The content octets of the serial number, big-endian two's complement.
     public var serialNumber: ArraySlice<UInt8> { layout.der[layout.serialNumber] }
-    /// Who signed it, by its own word.
+    /// The name of its issuer, as the certificate states it.
     public var issuer: DistinguishedName { DistinguishedName(der: layout.der[layout.issuer]) }
-    /// Whose it is.
+    /// The name of its subject.
     public var subject: DistinguishedName { DistinguishedName(der: layout.der[layout.subject]) }
     /// The first second of its validity.
     public var notBefore: Date { Date(wholeSeconds: layout.notBefore) }

@@ -46,11 +46,11 @@ extension DocumentError.Code {
     public static var tooManyMembers: Self { Self(makeAnew) }
     /// More entries than the limit.
     public static var tooManyEntries: Self { Self("Publish fewer entries, or raise the limits of the configuration.") }
-    /// A key, or a text with a limit of its own, that is longer.
+    /// A key or a text is longer than its limit.
     public static var textTooLong: Self { Self(makeAnew) }
     /// The same key twice in one object, however it is escaped.
     public static var duplicateKey: Self { Self(makeAnew) }
-    /// A field that must be there is not.
+    /// A required field is missing.
     public static var missingField: Self { Self(makeAnew) }
     /// A value whose type is not the field's.
     public static var wrongType: Self { Self(makeAnew) }

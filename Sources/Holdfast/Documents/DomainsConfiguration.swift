@@ -5,9 +5,9 @@
 package struct DomainsConfiguration: Sendable, Hashable {
     /// Whether hosts that ``pinningRequired`` does not list need pins (`sslPinningRequiredForUnlisted`).
     package let pinningRequiredForUnlisted: Bool
-    /// By the octets of the name: in a static list nobody signed it.
+    /// Keyed by the octets of the name, because nobody signs the names of a static list.
     private let required: [[UInt8]: Bool]
-    /// The same in lower case, like dialed hosts. Of two spellings, the one that needs pins counts.
+    /// The same in lower case, like the names of dialed hosts. If two spellings of a name disagree, the host needs pins.
     private let requiredInSmallLetters: [[UInt8]: Bool]
 
     init(pinningRequiredForUnlisted: Bool, required: [[UInt8]: Bool]) {

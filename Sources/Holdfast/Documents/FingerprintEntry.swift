@@ -1,9 +1,9 @@
 public import struct Foundation.Date
 
-/// One pin of a fingerprint list: a certificate, whose name it is for, and until when.
+/// One pin of a fingerprint list: a certificate, the name that it is for, and its end.
 ///
-/// By itself it proves nothing: that its signer vouched for it says the ``FingerprintList`` or the
-/// answer to a challenge that it came in.
+/// An entry proves nothing by itself. The proof that its signer vouched for it is the ``FingerprintList``, or the answer
+/// to a challenge, that contains it.
 public struct FingerprintEntry: Sendable, Hashable {
     /// The name as it was signed: a common name, or a wildcard as a literal text.
     public let name: String

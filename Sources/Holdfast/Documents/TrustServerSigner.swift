@@ -1,7 +1,7 @@
 public import struct Foundation.Data
 public import struct Foundation.Date
 
-/// Whose signature under a trust server's document counts.
+/// The signer of a trust server's documents.
 public struct TrustServerSigner: Sendable {
     private enum Kind: Sendable {
         /// This one, trusted by its octets.
@@ -12,7 +12,7 @@ public struct TrustServerSigner: Sendable {
 
     private let kind: Kind
 
-    /// Only this certificate signs, self-signed or not. It is trusted by its octets, as published clients do with
+    /// Accepts only this certificate as the signer, self-signed or not. It is trusted by its octets, as published clients do with
     /// `trustServerCertificate`.
     /// - Parameter certificate: one certificate, in DER or in PEM, with text around it or without.
     /// - Throws: ``DocumentError`` `invalidSigner` when it cannot be read, or its key is too weak or of a kind that
@@ -39,7 +39,7 @@ public struct TrustServerSigner: Sendable {
 
     private init(_ authority: SignerAuthority) { kind = .authority(authority) }
 
-    /// Anyone with a certificate of an authority signs, if the certificate is for this purpose and for the customer.
+    /// Accepts every signer with a certificate of an authority, if the certificate is for this purpose and the customer.
     ///
     /// The certificate must lead to an anchor under the path rules, be valid at the document's timestamp, have the
     /// customer as its one common name, digitalSignature in its keyUsage, and the purpose in its extendedKeyUsage.

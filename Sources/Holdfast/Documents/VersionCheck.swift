@@ -1,4 +1,4 @@
-/// What the server thinks of the version of the application that asked.
+/// The server's assessment of the version of the application that asked.
 public struct VersionCheck: Sendable, Hashable {
     /// Whether the application should be updated.
     public enum Update: String, Sendable, Hashable, CaseIterable {
@@ -15,7 +15,7 @@ public struct VersionCheck: Sendable, Hashable {
     /// The message for the user, in the user's language; nil if there is none.
     public let message: String?
 
-    /// Makes an answer to the question of the version.
+    /// Makes an assessment.
     public init(update: Update, message: String? = nil) {
         self.update = update
         self.message = message

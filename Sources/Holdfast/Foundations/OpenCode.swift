@@ -15,7 +15,7 @@ public struct OpenCode<Subject>: RawRepresentable, Hashable, Sendable, CustomStr
     /// What usually helps; empty for a code whose errors each say it themselves.
     package let remedy: String
 
-    /// Makes a word, of your own or one that was written down.
+    /// Makes a word from its raw value: a word of your own, or one that was stored.
     public init(rawValue: String) { self.init(named: rawValue) }
 
     /// Makes a word that is named like the static member that returns it.

@@ -4,7 +4,7 @@ public struct ObserverToken: Sendable, Hashable {
 
     private let identity = Identity()
 
-    /// By identity.
+    /// A token is equal only to itself.
     public static func == (left: ObserverToken, right: ObserverToken) -> Bool { left.identity === right.identity }
 
     /// Consistent with equality.

@@ -32,15 +32,15 @@ public protocol PinSource: Sendable {
     var needsPreparation: Bool { get }
 
     /// Gets what the source needs for its next answers, such as a first document, within a time limit of its own.
-    /// - Throws: why there is none; the source says so in its answers until there is one.
+    /// - Throws: why it could not get it. Until it can, the source's answers say so too.
     func prepare() async throws
 
-    /// Takes a decision that was made by its answers and stands: what it found may be a reason for an update. It waits
-    /// for nothing.
+    /// Receives a final decision that was based on the source's answers. What the decision found may be a reason to update.
+    /// The call does not wait for anything.
     func receive(_ decision: TrustDecision)
 
-    /// Whether an answer may let a server in that has none of the pins: pins that are only reported on, a document that
-    /// may exempt hosts. By default true.
+    /// Whether an answer may admit a server that has none of the pins, for example because mismatches are only reported,
+    /// or because a document may exempt hosts. By default true.
     var mayAdmitWithoutPins: Bool { get }
 }
 
@@ -54,20 +54,20 @@ extension PinSource {
     /// Returns at once.
     public func prepare() async throws {}
 
-    /// Nothing is done about it.
+    /// Ignores the decision.
     public func receive(_ decision: TrustDecision) {}
 
     /// True: nothing is known about the answers.
     public var mayAdmitWithoutPins: Bool { true }
 }
 
-/// What a ``PinSource`` is asked.
+/// A question to a ``PinSource``.
 public struct PinQuestion: Sendable {
     /// The host that was dialed; nil for a client of a mutual TLS server.
     public let host: DialedHost?
     /// The time for which to decide.
     public let time: Date
-    /// Which pins count: those of keys, those of certificates; nil for both.
+    /// The kind of pins that count, of keys or of certificates; nil for both.
     public let subject: Pin.Subject?
     /// What the peer presented, for formats whose names are those of certificates. A peer that chooses the name chooses
     /// the pins, so use it only where the application asks for that.
@@ -92,7 +92,7 @@ public struct PinQuestion: Sendable {
     }
 }
 
-/// What a ``PinSource`` says of a host at one moment.
+/// The answer of a ``PinSource`` about a host at one moment.
 public struct PinAnswer: Sendable {
     /// What it says.
     public enum Content: Sendable {
@@ -113,7 +113,7 @@ public struct PinAnswer: Sendable {
     /// Notices for a decision by it, such as that pins are past their time.
     public let notices: [TrustFailure]
 
-    /// Puts an answer together.
+    /// Makes an answer.
     public init(_ content: Content, at time: Date, age: Duration? = nil, notices: [TrustFailure] = []) {
         self.content = content
         self.time = time
@@ -124,7 +124,7 @@ public struct PinAnswer: Sendable {
     /// The host requires these pins.
     public static func required(_ pins: PinSet, at time: Date) -> PinAnswer { PinAnswer(.required(pins), at: time) }
 
-    /// Nobody can say what the host requires.
+    /// It is unknown what the host requires.
     public static func none(_ absence: PinAbsence, _ failure: TrustFailure, at time: Date) -> PinAnswer {
         PinAnswer(.none(absence, failure), at: time)
     }

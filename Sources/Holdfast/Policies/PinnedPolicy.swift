@@ -81,13 +81,13 @@ public struct PinnedPolicy: TrustPolicy {
         self.log = log
     }
 
-    /// As for standard validation; with `certificatePinOnly` the leaf, whose own pin is enough.
+    /// The same as for standard validation; with `certificatePinOnly` the leaf, because a pin of the leaf is enough.
     public var evidence: PolicyEvidence {
         if certificatePinOnly { return .leaf }
         return validatesHostName ? .pathForHost : .path
     }
 
-    /// That of the source.
+    /// The revision of the source.
     public var revision: UInt64 { source.revision }
     /// Whether the source waits for something, such as a first document.
     public var needsPreparation: Bool { source.needsPreparation }
@@ -99,7 +99,7 @@ public struct PinnedPolicy: TrustPolicy {
         rule == .any && source.mayAdmitWithoutPins ? "pins that may let a server in that has none of them" : nil
     }
 
-    /// Hands a decision that stands to the source.
+    /// Passes a final decision to the source.
     public func tell(_ decision: TrustDecision) {
         guard let host = decision.host, case .hosts(let pattern) = scope, pattern.matches(host) else { return }
         source.receive(decision)

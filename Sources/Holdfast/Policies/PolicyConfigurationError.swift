@@ -43,7 +43,7 @@ extension PolicyConfigurationError.Code {
     public static var reportOnlyWithoutHostCheck: Self { Self() }
     /// Expired pins would leave standard validation without a host, so any certificate of any host would pass.
     public static var standardValidationWithoutHostCheck: Self { Self() }
-    /// A composite of nothing.
+    /// A composite without members.
     public static var noMembers: Self { Self() }
     /// A composite member that may not be one.
     public static var unacceptableMember: Self { Self() }

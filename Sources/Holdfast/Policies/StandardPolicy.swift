@@ -32,7 +32,7 @@ public struct StandardPolicy: TrustPolicy {
     /// A path, for the dialed host where its name is checked.
     public var evidence: PolicyEvidence { validatesHostName ? .pathForHost : .path }
 
-    /// nil: it validates by itself.
+    /// nil: the policy validates by itself.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? { nil }
 
     /// Evaluates a trust for a time; see ``TrustPolicy/evaluate(_:at:)``.

@@ -114,7 +114,7 @@ extension TrustPolicy {
         rule == .all ? nil : "a policy that does not say that it validates by itself"
     }
 
-    /// Nothing is done about it.
+    /// Ignores the decision.
     public func tell(_ decision: TrustDecision) {}
 
     /// Rejects with `noTrust`.

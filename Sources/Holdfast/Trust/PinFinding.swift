@@ -10,14 +10,14 @@ public enum PinAbsence: String, Sendable, Hashable, CaseIterable {
     case notCovered
 }
 
-/// What a decision by pins found that the source of the pins may act on, once the decision stands.
+/// A finding of a decision by pins. The source of the pins may act on it once the decision is final.
 public struct PinFinding: Sendable, Hashable {
     /// What can be found, a set that may grow.
     public typealias Kind = OpenCode<PinFinding>
 
     /// What was found.
     public let kind: Kind
-    /// How the pins are enforced that no valid path meets; nil for anything but a mismatch.
+    /// How the pins that no valid path met are enforced; nil for anything but a mismatch.
     public private(set) var enforcement: PinSet.Enforcement?
     /// Why there were no pins; nil where there were some.
     public private(set) var absence: PinAbsence?

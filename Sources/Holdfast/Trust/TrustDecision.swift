@@ -12,7 +12,7 @@ public struct TrustDecision: Sendable {
         case rejected(TrustFailure)
     }
 
-    /// The answer.
+    /// The verdict.
     public let verdict: Verdict
     /// The name of the policy that decided: its host name or pattern as configured.
     public let policyName: String
@@ -29,7 +29,7 @@ public struct TrustDecision: Sendable {
     public let configuredPins: [Pin]
     /// The pins that were found.
     public let matchedPins: [Pin]
-    /// What was let through on purpose and would otherwise have been a failure: a mismatch in report-only mode, an
+    /// Failures that were accepted on purpose: a mismatch in report-only mode, an
     /// expired pin set that falls back to standard validation, validation that is disabled.
     public let notices: [TrustFailure]
     /// The work that the validation took.
@@ -58,14 +58,14 @@ public struct TrustDecision: Sendable {
     /// Adapters that see the end of the handshake set it to true, and report a decision to trust only then.
     public package(set) var hasProofOfPossession = false
 
-    /// What sources of pins may act on once the decision stands; see ``TrustPolicy/tell(_:)``.
+    /// Findings that sources of pins may act on once the decision is final; see ``TrustPolicy/tell(_:)``.
     public package(set) var findings: [PinFinding] = []
     /// The decisions of a composite's members that were asked, in their order; empty for any other policy.
     public package(set) var members: [TrustDecision] = []
     /// The policy of a manager that made the decision; see ``HostLookup``.
     package var registration: UInt64?
 
-    /// Puts a decision together; for implementations of ``TrustPolicy``.
+    /// Makes a decision, for implementations of ``TrustPolicy``.
     ///
     /// Leave out `holdsUntil` where nothing ends before the path does. Without a path, a decision to trust then ends with
     /// the first of the presented certificates that were still valid.

@@ -10,7 +10,7 @@ public struct TrustFailure: HoldfastError {
     public let code: Code
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
-    /// The certificate at fault, where one is.
+    /// The certificate at fault, if there is one.
     public let certificate: X509Certificate?
     /// The host that was dialed, where it is known.
     public internal(set) var host: DialedHost?

@@ -39,7 +39,7 @@ public struct ValidationOutcome: Sendable {
     /// Requirements that were skipped, such as timestamps while the log list is too old.
     public let notices: [TrustFailure]
 
-    /// Puts an outcome together; for implementations of ``ChainValidator``.
+    /// Makes an outcome, for implementations of ``ChainValidator``.
     public init(
         path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?, notices: [TrustFailure] = []
     ) {
@@ -67,7 +67,7 @@ public struct ValidationEffort: Sendable, Hashable {
     package var signatures = 0
     /// The cost of the signatures, in signatures of P-256; see ``ValidationLimits/signatureWork``.
     package var signatureWork = 0
-    /// Everything together, in thousandths of a signature of P-256; see ``ValidationLimits/work``.
+    /// All work together, in thousandths of a signature of P-256; see ``ValidationLimits/work``.
     public var work = 0
     /// Candidate issuers that were considered.
     package var steps = 0
@@ -76,7 +76,7 @@ public struct ValidationEffort: Sendable, Hashable {
     /// Whether a cached path was used, so that nothing had to be built or verified.
     public var usedCachedPath = false
 
-    /// No work at all.
+    /// No work.
     public init() {}
 
     static func - (left: ValidationEffort, right: ValidationEffort) -> ValidationEffort {

@@ -14,7 +14,7 @@ public import struct Foundation.Date
 /// }
 /// ```
 public protocol ChainValidator: Sendable {
-    /// Whose profile, limits and revocation lists count where pins alone decide (`certificatePinOnly`), and no path to
+    /// The validator whose profile, limits and revocation lists count where pins alone decide (`certificatePinOnly`), and no path to
     /// the anchors of the trust is asked for.
     ///
     /// A validator that wraps a ``PathValidator`` returns that one: its revocation lists would be lost otherwise. One

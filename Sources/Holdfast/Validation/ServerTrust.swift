@@ -20,7 +20,7 @@ public struct ServerTrust: Sendable {
     /// The budget of the decision, where several policies make it together.
     private var budget: SharedBudget?
 
-    /// Puts together what a handshake presented and how to validate it; nothing is read or verified yet.
+    /// Combines what a handshake presented with how to validate it; nothing is read or verified yet.
     public init(chain: PresentedChain, purpose: ValidationPurpose, validator: any ChainValidator) {
         presented = .chain(chain)
         self.purpose = purpose

@@ -3,14 +3,15 @@ public import Holdfast
 public import struct Foundation.Date
 public import struct Foundation.URL
 
-/// How the online types of ``ComposePolicy`` and ``ValidationSettings`` fetch, keep and believe their document: what a
-/// `TrustServerConfiguration` has beyond server, signer and customer, with the same defaults.
+/// How the online types of ``ComposePolicy`` and ``ValidationSettings`` download, store and verify their document. These
+/// are the properties of `TrustServerConfiguration` other than server, signer and customer, with the same defaults.
 public struct OnlinePinningSettings: Sendable {
     /// How long a document is fresh, from its timestamp on.
     public var maxAge = TrustServerConfiguration.usualMaxAge
-    /// How long past that it still counts while updates are tried, each use reported.
+    /// How long after that a document is still accepted while the store retries the download. Every such use is
+    /// reported.
     public var grace = TrustServerConfiguration.usualGrace
-    /// The longest that an adapter waits for a document before it decides.
+    /// The longest time that an adapter waits for a document before it decides.
     public var preparationTimeout: Duration = .seconds(10)
     /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)

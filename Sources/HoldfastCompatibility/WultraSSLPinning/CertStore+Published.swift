@@ -21,7 +21,7 @@ extension CertStore {
         case storeIsEmpty
         /// The document could not be downloaded.
         case networkError
-        /// The document is not what it should be, or may not replace the one that is stored.
+        /// The document is invalid, or may not replace the one that is stored.
         case invalidData
         /// A signature does not verify.
         case invalidSignature

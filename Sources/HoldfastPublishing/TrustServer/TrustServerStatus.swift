@@ -23,7 +23,7 @@ public struct TrustServerStatus: Sendable, Hashable {
         case refused
     }
 
-    /// The answer.
+    /// The verdict.
     public let verdict: Verdict
     /// When the document was made.
     public let timestamp: Date

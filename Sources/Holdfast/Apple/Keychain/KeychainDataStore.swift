@@ -22,8 +22,8 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
         self.accessGroup = accessGroup
     }
 
-    /// What is kept under a key; nil when there is nothing.
-    /// - Throws: ``KeychainError`` when there is something that cannot be read, for example before the first unlock.
+    /// The data stored under a key; nil if there is none.
+    /// - Throws: ``KeychainError`` if there is data that cannot be read, for example before the first unlock.
     public func load(forKey key: String) throws -> Data? {
         var query = item(key)
         query[kSecReturnData as String] = true
@@ -39,7 +39,7 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
         }
     }
 
-    /// Keeps data under a key, in place of what was there.
+    /// Stores data under a key, in place of what was there.
     /// - Throws: ``KeychainError``; the previous data stays.
     public func replace(_ data: Data, forKey key: String) throws {
         var status = update(item(key), data)
@@ -51,8 +51,8 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
         guard status == errSecSuccess else { throw KeychainError(.notWritten, status: status, key: key) }
     }
 
-    /// Keeps data under a key if `old` is what is kept there, as one step of the keychain.
-    /// - Returns: false if something other than `old` is kept.
+    /// Stores data under a key if `old` is stored there, as one step of the keychain.
+    /// - Returns: false if something other than `old` is stored.
     /// - Throws: ``KeychainError``; nothing has changed then.
     public func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
         guard let old else {
@@ -86,7 +86,7 @@ public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
 
     private static func digest(of data: Data) -> Data { Data(SHA256Digest.of(data)) }
 
-    /// Forgets what is kept under a key.
+    /// Deletes the data stored under a key.
     public func removeData(forKey key: String) { _ = SecItemDelete(item(key) as CFDictionary) }
 
     private func item(_ key: String) -> [String: Any] {
@@ -128,9 +128,9 @@ public struct KeychainError: HoldfastError {
 }
 
 extension KeychainError.Code {
-    /// There is an item, and it cannot be read.
+    /// The item cannot be read.
     public static var unreadable: Self { Self() }
-    /// The item was not kept.
+    /// The item was not stored.
     public static var notWritten: Self { Self() }
 }
 #endif

@@ -12,7 +12,7 @@ extension TrustManager {
     /// - Parameters:
     ///   - options: the security options of a `NWProtocolTLS.Options`.
     ///   - host: the host that is dialed; the endpoint of the connection must be the same.
-    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - anchors: the only anchors that are trusted; nil for those of the system.
     ///   - revocation: whether the system is asked to check revocation.
     public func protect(
         _ options: sec_protocol_options_t, dialing host: DialedHost, anchors: TrustAnchors? = nil,
@@ -45,7 +45,7 @@ extension TrustManager {
     /// about a session that it resumes. ``protect(_:dialing:anchors:revocation:)`` does both for a `NWConnection`.
     /// - Parameters:
     ///   - host: the host that is dialed; the endpoint of the connection must be the same.
-    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - anchors: the only anchors that are trusted; nil for those of the system.
     ///   - revocation: whether the system is asked to check revocation.
     public func certificateValidator(
         dialing host: DialedHost, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system

@@ -19,7 +19,7 @@ public struct SystemChainValidator: ChainValidator {
 
     /// Makes a validator for chains in DER, such as those of SwiftNIO.
     /// - Parameters:
-    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - anchors: the only anchors that are trusted; nil for those of the system.
     ///   - revocation: whether the system is asked to check revocation.
     public init(anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {
         self.anchors = anchors

@@ -6,9 +6,9 @@ import Security
 public enum SystemRevocation: Sendable, Hashable {
     /// The system's default.
     case system
-    /// By lists or responders, as available; a certificate passes if nobody responds.
+    /// Revocation is checked by lists or responders, as available; a certificate passes if nobody responds.
     case checked
-    /// By lists or responders; a certificate with an unknown status is refused, so a network without them refuses every
+    /// Revocation is checked by lists or responders; a certificate with an unknown status is refused, so a network without them refuses every
     /// server.
     case required
     /// What the system can tell without the network: it fetches neither lists, nor answers of responders, nor intermediates

@@ -38,7 +38,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     /// Makes a delegate.
     /// - Parameters:
     ///   - manager: the manager whose policies decide.
-    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - anchors: the only anchors that are trusted; nil for those of the system.
     ///   - revocation: whether the system is asked to check revocation.
     public init(manager: TrustManager, anchors: TrustAnchors? = nil, revocation: SystemRevocation = .system) {
         judge = ManagerJudge(manager: manager, anchors: anchors, revocation: revocation)

@@ -23,9 +23,9 @@ public final class WrappingSessionDelegate: PinnedSessionDelegate,
 
     /// Wraps a delegate.
     /// - Parameters:
-    ///   - wrapped: hears everything but challenges about a server's trust.
-    ///   - manager: whose policies decide about servers.
-    ///   - anchors: what is trusted to begin with, and nothing else; nil for what the system trusts.
+    ///   - wrapped: receives everything except challenges about a server's trust.
+    ///   - manager: the manager whose policies decide about servers.
+    ///   - anchors: the only anchors that are trusted; nil for those of the system.
     ///   - revocation: whether the system is asked to check revocation.
     public init(
         wrapping wrapped: any URLSessionDelegate, manager: TrustManager, anchors: TrustAnchors? = nil,

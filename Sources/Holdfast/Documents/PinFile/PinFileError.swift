@@ -32,7 +32,7 @@ extension PinFileError.Code {
     }
     /// The same field twice in one object, however it is escaped.
     public static var duplicateField: Self { Self("Keep one of the two; readers disagree about which one counts.") }
-    /// A field that must be there is not.
+    /// A required field is missing.
     public static var missingField: Self { Self("Add the field.") }
     /// A value whose type is not the field's.
     public static var wrongType: Self { Self("Correct the value; docs/formats.md says what each field holds.") }

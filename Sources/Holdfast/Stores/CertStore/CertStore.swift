@@ -35,7 +35,7 @@ public final class CertStore: UpdatingStore {
     public let configuration: CertStoreConfiguration
     /// What makes the store answer ``ValidationResult/empty``; nil where the configuration is sound.
     public var configurationError: StoreError? { documents.format.configurationError }
-    /// What the store runs on.
+    /// The machinery that runs the store.
     public var engine: StoreEngine { StoreEngine(documents) }
 
     let documents: DocumentStore<CertStoreFormat>
@@ -49,7 +49,7 @@ public final class CertStore: UpdatingStore {
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - secureDataStore: keeps the document; nil for files in ``FileDataStore/defaultFolder``.
     ///   - remoteDataProvider: downloads the document; nil for a ``URLSessionDataProvider``.
-    ///   - clock: what the time is.
+    ///   - clock: tells the time.
     ///   - logger: told of updates that fail and of what is wrong with documents; nil for one labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public convenience init(

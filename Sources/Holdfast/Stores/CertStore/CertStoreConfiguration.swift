@@ -77,8 +77,9 @@ public struct CertStoreConfiguration: Sendable {
 /// Prefer the dialed host: a peer that chooses the name also chooses the pins. With standard validation and an entry
 /// for every host the difference is small. This is for lists whose names are not the hosts.
 public enum CommonNameMatching: String, Sendable, Hashable, CaseIterable {
-    /// By the dialed host only.
+    /// Pins are found by the dialed host only.
     case never
-    /// By the dialed host; where it has no entries of any kind, by the common name of the server's certificate.
+    /// Pins are found by the dialed host or, if it has no entries of any kind, by the common name in the server's
+    /// certificate.
     case whenHostIsUnlisted
 }

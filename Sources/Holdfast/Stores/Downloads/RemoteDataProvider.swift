@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a ``CertStore`` asks a server for.
+/// A request for a document, such as that of a ``CertStore``.
 public struct RemoteDataRequest: Sendable {
     /// Where the document is.
     public var url: URL
@@ -17,7 +17,7 @@ public struct RemoteDataRequest: Sendable {
     /// Whether the server may say that nothing has changed (RFC 9110 13.1).
     package var isConditional: Bool { ["If-None-Match", "If-Modified-Since"].contains { headers[$0] != nil } }
 
-    /// Puts a request together.
+    /// Makes a request.
     public init(url: URL, headers: [String: String] = [:], maximumBytes: Int = DocumentLimits().bytes) {
         self.url = url
         self.headers = headers
@@ -29,9 +29,9 @@ public struct RemoteDataRequest: Sendable {
     }
 }
 
-/// What a server answered.
+/// A server's response.
 public struct RemoteDataResponse: Sendable {
-    /// What came.
+    /// The content of the response.
     public enum Content: Sendable, Hashable {
         /// A document.
         case body(Data)
@@ -39,11 +39,11 @@ public struct RemoteDataResponse: Sendable {
         case notModified
     }
 
-    /// What came.
+    /// The content of the response.
     public let content: Content
     private let headers: [String: String]
 
-    /// Puts an answer together.
+    /// Makes an answer.
     /// - Parameters:
     ///   - content: the body, or that it has not changed.
     ///   - headers: by name, in any case.

@@ -16,7 +16,7 @@ protocol StoreDriver: AnyObject, Sendable {
     func reset()
     func prepare() async throws
 
-    /// Of stores that know pins.
+    // Only stores that know pins implement these two.
     var needsPreparation: Bool { get }
     func receive(_ decision: TrustDecision)
 }

@@ -44,7 +44,7 @@ extension StoreError.Code {
     public static var timedOut: Self {
         Self("Try again later; if it goes on, check the server and the size of the document.")
     }
-    /// The document is not what it should be, or may not replace the one that is stored.
+    /// The document is invalid, or may not replace the one that is stored.
     public static var invalidData: Self { Self("Have the document made anew; the store keeps the one that it has.") }
     /// A signature does not verify.
     public static var invalidSignature: Self {

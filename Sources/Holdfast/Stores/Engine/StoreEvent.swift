@@ -1,7 +1,7 @@
 public import struct Foundation.Date
 public import struct Foundation.URL
 
-/// Something that happened in an ``UpdatingStore``. Observers get it, and the log a line about it.
+/// Something that happened in an ``UpdatingStore``. Observers receive it, and the log gets a line about it.
 ///
 /// ```swift
 /// store.addObserver { event in
@@ -16,7 +16,7 @@ public struct StoreEvent: Sendable {
     public let kind: Kind
     /// What kind of update begins, or has ended.
     public let updateKind: StoreUpdateKind?
-    /// What came of an update that has ended.
+    /// The result of an update that has ended.
     public let report: StoreUpdateReport?
     /// How many entries a new document has: pins, hosts, revoked certificates, logs.
     public let entries: Int?
@@ -34,7 +34,7 @@ public struct StoreEvent: Sendable {
     /// Where the document comes from. It may contain secrets that the application has put there. nil for a reset of a
     /// store of several documents.
     public internal(set) var url: URL?
-    /// Whose certificates a revocation list is about; nil for documents of other kinds. Several authorities may publish
+    /// The authority whose certificates a revocation list covers; nil for documents of other kinds. Several authorities may publish
     /// lists at one URL.
     public internal(set) var authority: X509Certificate?
     /// How often the document had been replaced or deleted by then.
@@ -83,5 +83,5 @@ extension StoreEvent.Kind {
     public static var reset: Self { Self() }
 }
 
-/// Who wants to be told of events.
+/// The observers of a store's events.
 package typealias StoreObservers = Subscribers<@Sendable (StoreEvent) -> Void>

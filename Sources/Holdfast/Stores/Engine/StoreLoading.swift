@@ -11,7 +11,7 @@ struct StoreLoading<Format: DocumentFormat> {
         var error: StoreError?
         /// Whether there may be a document that cannot be read yet, as before a device is first unlocked.
         var isUnread = false
-        /// Of what is stored; nil where nothing is.
+        /// The mark of the stored document; nil if nothing is stored.
         var mark: StorageMark?
     }
 

@@ -1,6 +1,6 @@
 /// Whether the content of an ``UpdatingStore`` counts at a moment.
 public enum StoreState: String, Sendable, Hashable, CaseIterable {
-    /// No verified document is there. What an application shipped as a fallback may still count.
+    /// There is no verified document. What an application shipped as a fallback may still count.
     case absent
     /// The document counts.
     case fresh

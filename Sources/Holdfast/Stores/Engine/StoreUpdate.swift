@@ -4,7 +4,7 @@ public import struct Foundation.Date
 public enum StoreUpdateMode: String, Sendable, Hashable, CaseIterable {
     /// When one is due.
     case `default`
-    /// In any case.
+    /// Always.
     case forced
 }
 
@@ -18,7 +18,7 @@ public enum StoreUpdateKind: String, Sendable, Hashable, CaseIterable {
     case noUpdate
 }
 
-/// What came of an update.
+/// The result of an update.
 public struct StoreUpdateReport: Sendable {
     /// How it was made.
     public let kind: StoreUpdateKind

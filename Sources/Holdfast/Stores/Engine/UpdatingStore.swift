@@ -16,7 +16,7 @@ public import struct Foundation.Date
 /// ```
 /// Only Holdfast's stores conform to it.
 public protocol UpdatingStore: AnyObject, Sendable {
-    /// What the store runs on.
+    /// The machinery that runs the store.
     var engine: StoreEngine { get }
 }
 

@@ -35,7 +35,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
     /// some file systems ignore case.
     package func file(forKey key: String) -> URL { folder.appending(path: Self.name(of: key)) }
 
-    /// What is kept under a key; nil when there is nothing.
+    /// The data stored under a key; nil if there is none.
     /// - Throws: ``FileDataStoreError`` when the file is there and cannot be read.
     public func load(forKey key: String) throws -> Data? {
         let file = file(forKey: key)
@@ -54,12 +54,12 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
         }
     }
 
-    /// Keeps data under a key, in place of what was there; it waits for other writers.
+    /// Stores data under a key, in place of what was there; it waits for other writers.
     /// - Throws: ``FileDataStoreError``.
     public func replace(_ data: Data, forKey key: String) throws { _ = try replace(with: data, forKey: key) { true } }
 
-    /// Atomically keeps data under a key if `old` is kept there now; it waits for other writers.
-    /// - Returns: false if something other than `old` is kept.
+    /// Atomically stores data under a key if `old` is stored there now; it waits for other writers.
+    /// - Returns: false if something other than `old` is stored.
     /// - Throws: ``FileDataStoreError``, also when what is there cannot be read.
     public func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
         try replace(with: new, forKey: key) { try load(forKey: key) == old }
@@ -84,7 +84,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
         }
     }
 
-    /// Forgets what is kept under a key.
+    /// Deletes the data stored under a key.
     public func removeData(forKey key: String) {
         guard FileManager.default.fileExists(atPath: folder.path) else { return }
         try? withLock(key) { try? FileManager.default.removeItem(at: file(forKey: key)) }

@@ -4,27 +4,27 @@ public import struct Foundation.Data
 ///
 /// It may be called from any thread; one store never makes two calls for the same key at once. The calls may block.
 public protocol SecureDataStore: Sendable {
-    /// Keeps data under a key, in place of what was there; a reader finds either the old or the new data.
+    /// Stores data under a key, in place of what was there; a reader finds either the old or the new data.
     /// - Returns: whether the data will be there after a restart.
     func save(data: Data, forKey key: String) -> Bool
-    /// What is kept under a key; nil when there is nothing.
+    /// The data stored under a key; nil if there is none.
     func loadData(forKey key: String) -> Data?
-    /// Forgets what is kept under a key.
+    /// Deletes the data stored under a key.
     func removeData(forKey key: String)
 }
 
 /// A data store that reports why something could not be read or stored.
 public protocol ReportingDataStore: SecureDataStore {
-    /// What is kept under a key; nil when there is nothing.
-    /// - Throws: when there is something that cannot be read.
+    /// The data stored under a key; nil if there is none.
+    /// - Throws: if there is data that cannot be read.
     func load(forKey key: String) throws -> Data?
-    /// Keeps data under a key, in place of what was there.
+    /// Stores data under a key, in place of what was there.
     /// - Throws: when it is not stored; the previous data stays.
     func replace(_ data: Data, forKey key: String) throws
 }
 
 extension ReportingDataStore {
-    /// Keeps data under a key; false when ``ReportingDataStore/replace(_:forKey:)`` throws.
+    /// Stores data under a key; false when ``ReportingDataStore/replace(_:forKey:)`` throws.
     public func save(data: Data, forKey key: String) -> Bool {
         do {
             try replace(data, forKey: key)
@@ -34,7 +34,7 @@ extension ReportingDataStore {
         }
     }
 
-    /// What is kept under a key; nil also when it cannot be read.
+    /// The data stored under a key; nil also if it cannot be read.
     public func loadData(forKey key: String) -> Data? { try? load(forKey: key) }
 }
 
@@ -44,12 +44,12 @@ extension ReportingDataStore {
 /// with what it knows before it saves in any case; without this protocol, what another process saves between the
 /// comparison and the saving is lost until that process saves again.
 public protocol ComparingDataStore: SecureDataStore {
-    /// Keeps data under a key in place of what was read there before, as one step.
+    /// Stores data under a key in place of what was read there before, as one step.
     /// - Parameters:
     ///   - old: what the caller read; nil for nothing.
     ///   - new: what takes its place.
     ///   - key: what both are kept under.
-    /// - Returns: false if something other than `old` is kept; nothing has changed then.
+    /// - Returns: false if something other than `old` is stored; nothing has changed then.
     /// - Throws: when what is there cannot be read, or `new` is not kept; nothing has changed then either.
     func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool
 }
@@ -67,7 +67,7 @@ public final class InMemoryDataStore: ComparingDataStore {
     /// Makes an empty one.
     public init() {}
 
-    /// Keeps data under a key; always true.
+    /// Stores data under a key; always true.
     public func save(data: Data, forKey key: String) -> Bool {
         // The old data may have the application's own deallocator, so it is released outside the lock.
         _ = state.withLock { state in
@@ -77,7 +77,7 @@ public final class InMemoryDataStore: ComparingDataStore {
         return true
     }
 
-    /// Keeps data under a key if `old` is what is kept there; it never throws.
+    /// Stores data under a key if `old` is stored there; it never throws.
     public func replace(_ old: Data?, with new: Data, forKey key: String) -> Bool {
         while true {
             let (kept, changes) = state.withLock { ($0.values[key], $0.changes) }
@@ -92,10 +92,10 @@ public final class InMemoryDataStore: ComparingDataStore {
         }
     }
 
-    /// What is kept under a key; nil when there is nothing.
+    /// The data stored under a key; nil if there is none.
     public func loadData(forKey key: String) -> Data? { state.withLock { $0.values[key] } }
 
-    /// Forgets what is kept under a key.
+    /// Deletes the data stored under a key.
     public func removeData(forKey key: String) {
         _ = state.withLock { state in
             state.changes &+= 1
@@ -105,8 +105,8 @@ public final class InMemoryDataStore: ComparingDataStore {
 }
 
 extension SecureDataStore {
-    /// What is kept under a key; nil when there is nothing, as far as this data store can tell.
-    /// - Throws: when there is something that cannot be read, if the data store says so.
+    /// The data stored under a key; nil if there is none, as far as this data store can tell.
+    /// - Throws: if there is data that cannot be read, if the data store says so.
     func reported(forKey key: String) throws -> Data? {
         guard let reporting = self as? any ReportingDataStore else { return loadData(forKey: key) }
         return try reporting.load(forKey: key)
@@ -114,7 +114,7 @@ extension SecureDataStore {
 
     /// Keeps data in place of what was read. A data store that compares by itself does so in one step. Any other is asked
     /// just before, so callers in one process take turns, see ``SharedStorage``.
-    /// - Returns: false if something other than `old` is kept.
+    /// - Returns: false if something other than `old` is stored.
     /// - Throws: when what is there cannot be read, or `new` is not kept.
     func replaceIfUnchanged(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
         if let comparing = self as? any ComparingDataStore { return try comparing.replace(old, with: new, forKey: key) }

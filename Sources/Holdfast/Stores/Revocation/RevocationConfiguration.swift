@@ -10,16 +10,16 @@ public import struct Foundation.URL
 public struct RevocationConfiguration: Sendable {
     /// An authority whose lists are fetched from URLs of the configuration.
     public struct Authority: Sendable {
-        /// Whose certificates the lists are about.
+        /// The authority whose certificates the lists cover.
         public var certificate: X509Certificate
-        /// Where the path of another signer of its lists has to lead; by default the certificate itself.
+        /// The certificate that the path of another signer of its lists must lead to; by default the certificate itself.
         public var anchor: X509Certificate
         /// Where its lists are, `http` or `https`.
         public var urls: [URL]
 
         /// Names an authority and where its lists are.
         /// - Parameters:
-        ///   - certificate: the authority whose certificates the lists are about.
+        ///   - certificate: the authority whose certificates the lists cover.
         ///   - anchor: where the path of another signer has to lead, such as the root above `certificate`; nil for
         ///     `certificate` itself.
         ///   - urls: where its lists are, `http` or `https`.
@@ -53,9 +53,9 @@ public struct RevocationConfiguration: Sendable {
     /// The most bytes of all lists together whose places only certificates name; 256 MiB by default. What goes beyond is
     /// not kept.
     public var maximumTotalBytes = 256 << 20
-    /// The longest that an update of one list may take, from the first octet asked for to the list that was verified.
+    /// The longest time that an update of one list may take, from the first request to the verified list.
     public var updateTimeout = Duration.seconds(120)
-    /// The longest that ``RevocationStore/prepare()`` waits.
+    /// The longest time that ``RevocationStore/prepare()`` waits.
     public var preparationTimeout = Duration.seconds(30)
     /// Downloads lists. On Linux the default refuses `http:`, which most authorities publish lists by: give
     /// HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`.

@@ -61,9 +61,9 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
 
     /// How the store was set up.
     package let configuration: RevocationConfiguration
-    /// What the store runs on.
+    /// The machinery that runs the store.
     public var engine: StoreEngine { StoreEngine(driver: self) }
-    /// What the time is.
+    /// The clock that the store was given.
     public let clock: any WallClock
 
     let known: Lock<Known>
@@ -77,7 +77,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     /// ``load(configuration:clock:logger:)`` does off the caller's thread. Nothing is downloaded yet.
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
-    ///   - clock: what the time is.
+    ///   - clock: tells the time.
     ///   - logger: told of updates that fail; nil for one labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
@@ -258,7 +258,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
 
     // MARK: Watching
 
-    /// An element after every change of ``current``.
+    /// Yields an element after every change of ``current``.
     public func changes() -> AsyncStream<Void> { watchers.stream() }
 
     func tell(_ kind: StoreEvent.Kind, of url: URL? = nil, _ authority: X509Certificate? = nil) {

@@ -13,7 +13,7 @@ public struct TransparencyLogConfiguration: Sendable {
     public var shipped: TransparencyLogList
     /// How often the list is asked for; a day by default, at least 15 minutes.
     public var updateInterval: Duration = .seconds(86_400)
-    /// The longest that an update may take, from the first octet asked for to the list that was verified.
+    /// The longest time that an update may take, from the first request to the verified list.
     public var updateTimeout: Duration = .seconds(120)
     /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?

@@ -14,7 +14,7 @@ public import Logging
 public final class TransparencyLogStore: UpdatingStore {
     /// How the store was set up.
     package let configuration: TransparencyLogConfiguration
-    /// What the store runs on.
+    /// The machinery that runs the store.
     public var engine: StoreEngine { StoreEngine(documents) }
     let documents: DocumentStore<TransparencyLogFormat>
 
@@ -22,7 +22,7 @@ public final class TransparencyLogStore: UpdatingStore {
     /// ``load(configuration:clock:logger:)`` does off the caller's thread.
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
-    ///   - clock: what the time is.
+    ///   - clock: tells the time.
     ///   - logger: told of updates that fail; nil for one labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(

@@ -1,7 +1,7 @@
 public import struct Foundation.Date
 public import struct Foundation.URL
 
-/// The configuration of a ``TrustServerStore``: where its document comes from, who signs it, and whose it is.
+/// The configuration of a ``TrustServerStore``: the URL of its document, the signer, and the customer.
 ///
 /// ```swift
 /// let configuration = TrustServerConfiguration(
@@ -10,9 +10,9 @@ public import struct Foundation.URL
 public struct TrustServerConfiguration: Sendable {
     /// Where the document is downloaded from.
     public var url: URL
-    /// Whose signature counts.
+    /// The signer that the document must be signed by.
     public var signer: TrustServerSigner
-    /// Whose document it must be.
+    /// The customer that the document must be for.
     public var customer: String
 
     /// What `maxAge` and `grace` are unless an application says otherwise.

@@ -16,7 +16,7 @@ public import Logging
 public final class TrustServerStore: UpdatingStore {
     /// How the store was set up.
     package let configuration: TrustServerConfiguration
-    /// What the store runs on.
+    /// The machinery that runs the store.
     public var engine: StoreEngine { StoreEngine(documents) }
     let documents: DocumentStore<TrustServerFormat>
 
@@ -26,7 +26,7 @@ public final class TrustServerStore: UpdatingStore {
     /// Several stores for one server, customer and signer each download for themselves, so make one for all policies.
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
-    ///   - clock: what the time is.
+    ///   - clock: tells the time.
     ///   - logger: gets updates that fail and documents in their grace period; nil for one labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(

@@ -23,7 +23,7 @@ public final class TrustAnchorStore: Sendable {
         state = Lock(try await Self.read(source))
     }
 
-    /// The set of now.
+    /// The current set.
     public var current: TrustAnchors { state.withLock { $0 } }
 
     /// Reads the source again and publishes what it yields.

@@ -37,7 +37,7 @@ public struct TrustAnchors: Sendable {
 
     /// The anchors, each once.
     public var certificates: [X509Certificate] { index.certificates }
-    /// Whether there is none.
+    /// Whether there are no anchors.
     public var isEmpty: Bool { index.certificates.isEmpty }
     /// SHA-256 over the sorted SHA-256 of each anchor's DER: equal for equal sets.
     package var digest: [UInt8] { index.digest }

@@ -1,14 +1,14 @@
 /// The lists that may cover one certificate, and what they say about it.
 ///
-/// Of the verified lists of one key and one scope (equal issuingDistributionPoint) the newer counts; see
-/// ``RevocationListHeader/age(beside:)``. So a certificate is revoked if a list names it, unless
-/// - a list of the same key and scope vouches that is newer and does not name it: it was on hold, or
-/// - the naming list is out of date, and one of another key or scope vouches that was issued later: numbers of
-///   different keys or scopes cannot be compared.
+/// If several verified lists have the same key and the same scope (equal issuingDistributionPoint), the newest one counts;
+/// see ``RevocationListHeader/age(beside:)``. A certificate is therefore revoked if a list names it, unless
+/// - a newer list of the same key and scope vouches for it, because it was only on hold, or
+/// - the list that names it is out of date, and a list of another key or scope that was issued later vouches for it:
+///   numbers of different keys or scopes cannot be compared.
 ///
 /// An attacker who blocks one place and replays what another once served can only leave lists out. A list vouches for a
 /// certificate if it covers it, is understood, is in force, and no other list of its key and scope contradicts its age.
-/// A delta list vouches for what it takes back from its base, together with it.
+/// A delta list vouches, together with its base, for the certificates that it removes from the base.
 struct ListInquiry {
     enum Verdict {
         /// - Parameter isFinal: whether the issuer's own key says so, and nothing on another path could say otherwise.
@@ -17,13 +17,13 @@ struct ListInquiry {
         case unknown
     }
 
-    /// More work than the budget allows.
+    /// The inquiry needs more work than the budget allows.
     struct Overrun: Error {
         let limit: String
     }
 
-    /// What is said of the certificate by a list that does not name it, or by a delta list that takes back what its base
-    /// says and that base.
+    /// Evidence that the certificate is not revoked: from a list that does not name it, or from a delta list that removes
+    /// it from its base, together with that base.
     struct Clearance {
         let list: Int
         let delta: Int?

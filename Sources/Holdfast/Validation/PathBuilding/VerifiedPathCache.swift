@@ -60,7 +60,7 @@ public final class VerifiedPathCache: Sendable {
 
     /// Makes an empty cache.
     /// - Parameters:
-    ///   - capacity: the most paths remembered; the oldest go first.
+    ///   - capacity: the most paths that are kept; the oldest are removed first.
     ///   - now: a monotonic clock.
     public init(capacity: Int = 512, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.capacity = max(capacity, 1)

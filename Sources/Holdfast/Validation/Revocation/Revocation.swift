@@ -72,7 +72,7 @@ public struct Revocation: Sendable {
 }
 
 extension Revocation: RevocationSource {
-    /// Itself: it does not change.
+    /// This value itself; it does not change.
     public var current: Revocation { self }
 
     fileprivate static let unchecked = Revocation(

@@ -1,7 +1,7 @@
 /// The authority whose lists are expected at a place. It verifies a list before it is stored; path validation verifies
 /// it again before it counts (RFC 5280 6.3.3 (f), (g)).
 struct RevocationAuthority: Sendable, Hashable {
-    /// Whose certificates the lists are about.
+    /// The authority whose certificates the lists cover.
     let issuer: X509Certificate
     /// Where the paths of other signers have to lead: the end of the issuer's own.
     let anchor: X509Certificate

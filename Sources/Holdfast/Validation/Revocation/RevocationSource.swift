@@ -14,13 +14,13 @@ public protocol RevocationSource: Sendable {
     /// - Parameter path: leaf first, the anchor last.
     func note(_ path: [X509Certificate])
 
-    /// An element after every change of ``current``, for code that keeps connections open; by default the stream ends
+    /// Yields an element after every change of ``current``, for code that keeps connections open; by default the stream ends
     /// at once.
     func changes() -> AsyncStream<Void>
 }
 
 extension RevocationSource {
-    /// Nothing happens.
+    /// Ignores the path.
     public func note(_ path: [X509Certificate]) {}
 
     /// Ends at once: nothing changes.

@@ -38,10 +38,10 @@ struct TimestampTally: Sendable {
                 isCurrent: log.state?.isCurrent ?? false, isTiled: log.isTiled))
     }
 
-    /// Whether those that count are enough.
+    /// Whether the timestamps that count are enough.
     var isMet: Bool { shortcomings.isEmpty }
 
-    /// What is wrong with those that count, for a message.
+    /// What the timestamps that count lack, for a message.
     var shortcomings: [String] {
         var shortcomings: [String] = []
         if counted.count < needed { shortcomings.append("\(counted.count) that count") }
