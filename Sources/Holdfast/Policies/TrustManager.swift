@@ -22,7 +22,7 @@ public final class TrustManager: Sendable {
 
     /// Makes a manager.
     /// - Parameters:
-    ///   - policies: its first policies; of two for the same host, the later one is used.
+    ///   - policies: its first policies; if two are for the same host, the later one is used.
     ///   - unknownHosts: what happens to a host without a policy.
     ///   - clock: the clock for calls without a time.
     public init(
@@ -49,7 +49,7 @@ public final class TrustManager: Sendable {
     /// ``removePolicy(name:)``.
     public func add(policy: any TrustPolicy) { add(policies: [policy]) }
 
-    /// Adds policies; concurrent readers see all of them or none. Of two for the same host, the later one is used.
+    /// Adds policies; concurrent readers see all of them or none. If two are for the same host, the later one is used.
     public func add(policies: [any TrustPolicy]) {
         guard !policies.isEmpty else { return }
         // A policy is asked for its scope before the lock is taken, and the replaced one is released after.

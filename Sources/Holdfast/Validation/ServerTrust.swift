@@ -4,7 +4,7 @@ import struct Foundation.Date
 import Security
 #endif
 
-/// What a handshake presented, for whom, and how to validate it: the value that a ``TrustPolicy`` evaluates.
+/// The value that a ``TrustPolicy`` evaluates: what a handshake presented, its purpose, and how to validate it.
 public struct ServerTrust: Sendable {
     private enum Presented: Sendable {
         case chain(PresentedChain)

@@ -1,6 +1,6 @@
 /// Whether the content of an ``UpdatingStore`` counts at a moment.
 public enum StoreState: String, Sendable, Hashable, CaseIterable {
-    /// There is no verified document. What an application shipped as a fallback may still count.
+    /// There is no verified document. A fallback that the application ships may still count.
     case absent
     /// The document counts.
     case fresh
