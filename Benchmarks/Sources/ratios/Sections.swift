@@ -70,7 +70,7 @@ struct Sections {
     }
 
     mutating func hostile() async throws {
-        report.section("The dearest chains of 100 kB that the campaign finds, by field")
+        report.section("The most expensive chains of 100 kB that the campaign finds, by field")
         let workloads =
             try HostileWorkloads.dearest() + HostileWorkloads.shortNames() + HostileWorkloads.dearestForComposites()
         let found = try await Measurement.run(workloads, for: time)
