@@ -78,6 +78,7 @@ struct ChangeCommand: AsyncParsableCommand {
         func run() async throws {
             try await server.withServer { open in
                 let app = try AppName(app)
+                _ = try await open.catalog.app(app)
                 let now = Int64(SystemWallClock().now.timeIntervalSince1970)
                 let chain = try await open.catalog.approvers()
                 for change in try await open.catalog.changes(of: app) {

@@ -37,8 +37,3 @@ enum EntryPoint {
         .gate, .notApproved, .rejected, .notForThis, .invalidSignature, .outOfTurn,
     ]
 }
-
-/// An answer that is no failure of the program, and not what the caller hoped for.
-struct NegativeAnswer: Error {
-    let words: String
-}

@@ -44,6 +44,7 @@ struct HostCommand: AsyncParsableCommand {
         func run() async throws {
             try await server.withServer { open in
                 let app = try AppName(app)
+                _ = try await open.catalog.app(app)
                 for host in try await open.catalog.hosts(of: app) {
                     Terminal.line(host.label)
                     for seen in try await open.catalog.observations(of: host, app) {

@@ -23,7 +23,8 @@ struct ServerCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, GenesisCommand.self, SignCommand.self, InitCommand.self,
             ApproversCommand.self, AppCommand.self,
-            HostCommand.self, NextCommand.self, ChangeCommand.self, ApproveCommand.self, RejectCommand.self,
+            HostCommand.self, NextCommand.self, GateCommand.self, ChangeCommand.self, ApproveCommand.self,
+            RejectCommand.self,
             PublishCommand.self, RenewCommand.self, RevertCommand.self, StatusCommand.self, DoctorCommand.self,
             TokenCommand.self,
             BackupCommand.self, RestoreCommand.self, ResealCommand.self,

@@ -73,6 +73,7 @@ extension AdministrationResponder {
                 .forbidden, .forbidden, of: "host", expected: "a host of the token", found: "another",
                 remedy: "Use a token whose gate names the host.")
         }
+        try takeTurn(call)
         let readiness = try await refusing { [catalog, publisher] () async throws(ServerError) in
             let host = try await catalog.host(place.name, place.port, of: app)
             return try await publisher.readiness(of: digest, on: host, of: app)

@@ -25,6 +25,7 @@ extension AdministrationResponder {
         var fields = try call.fields()
         let body = try await refusing { () async throws(ServerError) in try ProposalBody(&fields) }
         try call.require(body.app)
+        try takeTurn(call)
         let id = try await refusing { [catalog, publisher] () async throws(ServerError) in
             if let proposer = body.proposer {
                 let set = try await catalog.approvers().head.approvers
@@ -84,6 +85,7 @@ extension AdministrationResponder {
 
     func askGates(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let id = try await change(of: call).id
+        try takeTurn(call)
         let report = try await refusing { [publisher] () async throws(ServerError) in
             try await publisher.rehearse(id)
         }
@@ -111,6 +113,7 @@ extension AdministrationResponder {
 
     func publish(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let id = try await change(of: call).id
+        try takeTurn(call)
         let outcome = try await refusing { [publisher] () async throws(ServerError) in try await publisher.publish(id) }
         var members: [(String, CanonicalJSON)] = [("problems", AdministrationView.texts(outcome.problems))]
         switch outcome.stage {

@@ -8,7 +8,7 @@ struct AdministrationResponder: Sendable {
     /// Why the server is not ready; empty if it is.
     let readiness: @Sendable () -> [String]
     /// How often each may call.
-    let rates = AdministrationRates()
+    var rates = AdministrationRates()
 
     var catalog: Catalog { publisher.catalog }
 
@@ -69,7 +69,6 @@ struct AdministrationResponder: Sendable {
         guard words.count == 2, ASCIIText.spells(words[0], "bearer"), let token = AccessToken(words[1]),
             let grant = try await believed(token)
         else { throw unauthorized("invalid_token", request) }
-        if route.isCostly, let wait = rates.takeCostly(grant.name) { throw Self.tooMany(wait) }
         switch route.access {
         case .holder(let scope) where !grant.allows(scope):
             throw AdministrationError(
@@ -91,6 +90,12 @@ struct AdministrationResponder: Sendable {
             .unauthorized, .unauthorized, of: "Authorization", expected: "Bearer and a token that counts",
             found: reason == nil ? "none" : "another, or one that ended",
             remedy: "Make a token with holdfast-server token add.", headers: [("WWW-Authenticate", challenge)])
+    }
+
+    /// Counts what has clients judge something, which takes a second of a processor. A request with a mistake is refused
+    /// before, and takes no turn.
+    func takeTurn(_ call: AdministrationCall) throws(AdministrationError) {
+        if let grant = call.grant, let wait = rates.takeCostly(grant.name) { throw Self.tooMany(wait) }
     }
 
     private static func tooMany(_ wait: Int) -> AdministrationError {
@@ -117,12 +122,22 @@ struct AdministrationResponder: Sendable {
         return query
     }
 
+    /// JSON is UTF-8 (RFC 8259 8.1), so another charset is refused like another type, and nothing is unpacked.
     private static func requireJSON(_ request: ListenerRequest) throws(AdministrationError) {
-        let type = request.header("Content-Type")?.utf8.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 }
-        guard let type, ASCIIText.spells(type, "application/json") else {
+        guard !request.head.headers.contains(name: "Content-Encoding") else {
+            throw AdministrationError(
+                .unsupportedMediaType, .unsupportedMediaType, of: "Content-Encoding", expected: "none",
+                found: "another", remedy: "Send the JSON as it is.")
+        }
+        let parts = (request.header("Content-Type") ?? "").utf8
+            .split(separator: UInt8(ascii: ";"), maxSplits: 2, omittingEmptySubsequences: false)
+            .map { part in part.filter { $0 != 0x20 && $0 != 0x09 } }
+        guard parts.count <= 2, ASCIIText.spells(parts[0], "application/json"),
+            parts.count == 1 || ASCIIText.spells(parts[1], "charset=utf-8")
+        else {
             throw AdministrationError(
                 .unsupportedMediaType, .unsupportedMediaType, of: "Content-Type", expected: "application/json",
-                found: "another, or none", remedy: "Send JSON, and say so.")
+                found: "another, or none", remedy: "Send JSON in UTF-8, and say so.")
         }
     }
 

@@ -81,14 +81,6 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether it has clients judge something, which takes a second of a processor.
-    var isCostly: Bool {
-        switch self {
-        case .propose, .askGates, .askGate, .publish: true
-        default: false
-        }
-    }
-
     /// What stands in the braces of a path; nil if this is another path.
     func parameters(of path: [UInt8]) -> [String: [UInt8]]? {
         let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 /// Reads JSON as people's tools write it (RFC 8259): white space, members in any order, every escape. What two readers
-/// could understand differently is refused: a member that is there twice, a number that is no integer of 53 bits, text
-/// that is no UTF-8 or half a pair of surrogates, a null, and anything behind the value.
+/// could understand differently is refused: a member that is there twice, a number that is no integer of 53 bits (`60.0` is
+/// one, as JSON Schema has it), text that is no UTF-8 or half a pair of surrogates, a null, and anything behind the value.
 ///
 /// Each octet is looked at once, and nothing nests deeper than ``CanonicalJSON/depth``.
 struct JSONReader {
@@ -100,11 +100,14 @@ struct JSONReader {
             octet == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet)
         }
         .prefix(18)
-        // A fraction or an exponent behind the digits is no end of a value, and refused there.
+        // An exponent, or a fraction of anything but zeros, is no end of a value, and refused there.
         guard let value = Int64(String(decoding: digits, as: UTF8.self)),
             value.magnitude <= CanonicalJSON.greatestInteger.magnitude, String(value).utf8.elementsEqual(digits)
         else { throw malformed("a value; numbers are integers of at most 53 bits") }
         position += digits.count
+        guard next == UInt8(ascii: ".") else { return value }
+        let zeros = octets[(position + 1)...].prefix { $0 == UInt8(ascii: "0") }.count
+        if zeros > 0 { position += 1 + zeros }
         return value
     }
 

@@ -59,7 +59,7 @@ public struct SealedKey: Sendable, Hashable {
     ///   - pem: the private key, unencrypted, in PEM: P-256, P-384, Ed25519 or RSA of 2,048 bits or more.
     ///   - place: where it belongs.
     ///   - secret: what seals it.
-    /// - Throws: ``ServerError`` `sealedKey` for another kind of key.
+    /// - Throws: ``ServerError`` `invalidValue` for another kind of key.
     public init(sealing pem: String, at place: Place, with secret: SigningSecret) throws(ServerError) {
         let publicKey = try Self.publicKey(of: pem)
         guard
@@ -135,6 +135,7 @@ public struct SealedKey: Sendable, Hashable {
             return Array(key.publicKey.derRepresentation)
         }
         throw ServerError(
-            .sealedKey, of: "key", expected: "a private key of P-256, P-384, Ed25519 or RSA in PEM", found: "another")
+            .invalidValue, of: "key", expected: "a private key of P-256, P-384, Ed25519 or RSA in PEM, not encrypted",
+            found: "another")
     }
 }

@@ -2,17 +2,20 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastProbe
+import HoldfastPublishing
 import HoldfastServer
 import HoldfastTesting
 
 /// Real clients of every format, as apps have them: the code that apps run, which downloads from the listener and
-/// completes TLS handshakes with the host.
+/// completes TLS handshakes with the host. What is exported for other systems is read as these read it, and curl has no
+/// code in common with any of them.
 struct DemoClients: Sendable {
     private let policies: [(name: String, policy: any TrustPolicy)]
+    private let curl: DemoCurl?
     private let stage: DemoStage
 
     /// Their names.
-    var names: [String] { policies.map { $0.name } }
+    var names: [String] { policies.map { $0.name } + (curl == nil ? [] : ["curl"]) }
 
     /// Starts with nothing, and downloads.
     init(of stage: DemoStage, at address: String, publicKey: String, trustServer: [UInt8]) async throws {
@@ -45,12 +48,26 @@ struct DemoClients: Sendable {
         ] {
             policies.append((name, try store.policy(for: DemoStage.host, pinning: subject)))
         }
-        let request = RemoteDataRequest(url: try url("pins/bank.pins.json"))
-        guard case .body(let body) = try await provider.data(for: request).content else {
-            throw RemoteDataError(status: 500)
+        func download(_ path: String) async throws -> Data {
+            let request = RemoteDataRequest(url: try url(path))
+            guard case .body(let body) = try await provider.data(for: request).content else {
+                throw RemoteDataError(status: 500)
+            }
+            return body
         }
-        for policy in try PinFile(json: body).policies() { policies.append(("pin file", policy)) }
+        let pinFile = try await download("pins/bank.pins.json")
+        for policy in try PinFile(json: pinFile).policies() { policies.append(("pin file", policy)) }
+        for (name, path, source) in [
+            ("Android's configuration", "bank.xml", PinImport.Source.android),
+            ("App Transport Security", "bank.plist", .ats),
+            ("TrustKit's configuration", "bank.trustkit.plist", .trustkit),
+        ] {
+            let file = try PinImport(try await download("pins/\(path)"), from: source, role: .both).file()
+            for policy in file.policies() { policies.append((name, policy)) }
+        }
         self.policies = policies
+        curl = try DemoCurl(of: stage, roots: try stage.roots, pinFile: pinFile)
+        if curl == nil { Terminal.line("         curl is not installed, and follows nothing") }
     }
 
     /// The names of those that complete a handshake with the host as it is now.
@@ -65,6 +82,7 @@ struct DemoClients: Sendable {
             let shown = await probe.ask(host, policy: policy).shown
             if !shown.isEmpty, shown.allSatisfy(\.decision.isTrusted) { names.append(name) }
         }
+        if let curl, try await curl.getsIn() { names.append("curl") }
         return names
     }
 }

@@ -33,7 +33,7 @@ struct DemoStage: Sendable {
     ) async throws -> Value {
         let authority = try TestAuthority.root(name: "Demo Root")
         let shown = try authority.leaf(names: [.dns(host)])
-        let tls = try await LoopbackTLSServer.start(serving: shown)
+        let tls = try await LoopbackTLSServer.start(serving: shown, options: .init(behavior: .http()))
         let server = ServerFolder(folder.appending(path: "data"))
         let approvers = try names.map { _ in try newApprover() }
         try await create(server, approvers, secret: folder.appending(path: "secret"), clock)
@@ -92,6 +92,35 @@ struct DemoStage: Sendable {
             try await group.waitForAll()
             throw NegativeAnswer(words: "the server did not listen")
         }
+    }
+
+    /// A file with the authority, for programs.
+    var roots: URL {
+        get throws {
+            let file = folder.url.appending(path: "../roots.pem").standardizedFileURL
+            try Data(TestCertificate.pem(authority.root).utf8).write(to: file)
+            return file
+        }
+    }
+
+    /// Whether openssl verifies a trust server's document that is served; nil if it is not installed.
+    func openSSLVerifies(_ address: String, signer: [UInt8]) async throws -> Bool? {
+        guard let program = DemoProgram("openssl"),
+            let url = URL(string: "http://\(address)/trust/\(Self.customer).json.signed")
+        else { return nil }
+        let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
+        guard case .body(let body) = try await provider.data(for: RemoteDataRequest(url: url)).content else {
+            return false
+        }
+        let (document, certificate) = (
+            folder.url.appending(path: "../document"), folder.url.appending(path: "../signer.pem")
+        )
+        try body.write(to: document.standardizedFileURL)
+        try Data(TestCertificate.pem(signer).utf8).write(to: certificate.standardizedFileURL)
+        return try await program.succeeds(with: [
+            "cms", "-verify", "-inform", "der", "-in", document.standardizedFileURL.path, "-CAfile",
+            certificate.standardizedFileURL.path,
+        ])
     }
 
     /// Looks at the host as the watcher does.

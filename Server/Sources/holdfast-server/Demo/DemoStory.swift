@@ -24,6 +24,9 @@ actor DemoStory {
         let approval = try await publishFirst()
         let clients = try await DemoClients(of: stage, at: address, publicKey: publicKey, trustServer: trust)
         try await follow(clients)
+        if let isVerified = try await stage.openSSLVerifies(address, signer: trust) {
+            check("openssl verifies the trust server's document", isVerified)
+        }
         try await alarm(clients)
         try await attack(clients, approval, publicKey: publicKey, trustServer: trust)
     }
@@ -80,7 +83,9 @@ actor DemoStory {
 
     private func publishFirst() async throws -> SignedApproval {
         Terminal.line("A change is proposed, approved with two keys, and published")
-        var formats = try [ContentFormat.Kind.list, .challenge, .pinFile].map { try ContentFormat($0, refresh: 3_600) }
+        var formats = try [ContentFormat.Kind.list, .challenge, .pinFile, .android, .apple, .trustKit].map {
+            try ContentFormat($0, refresh: 3_600)
+        }
         formats.append(try ContentFormat(.trustServer, refresh: 300, customer: DemoStage.customer))
         let proposal = try await stage.propose(.init(formats: formats, includesSeen: true), "the first pins")
         for line in proposal.difference.lines { Terminal.line("         \(line)") }

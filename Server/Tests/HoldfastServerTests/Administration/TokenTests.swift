@@ -1,6 +1,8 @@
 import Foundation
 import HoldfastTesting
+import NIOCore
 import NIOHTTP1
+import Synchronization
 import Testing
 
 @testable import HoldfastServer
@@ -244,6 +246,52 @@ struct TokenTests {
             #expect(statuses.dropLast().allSatisfy { $0 == 401 } && statuses.last == 429)
             #expect(try await site.call("GET", "/v1/apps", token: "read").status == 200)
         }
+    }
+
+    @Test("A token has sixty turns at what is costly, a request with a mistake takes none, and others have their own")
+    func turns() async throws {
+        try await AdministrationSite.run { site in
+            let change = try await site.world.propose().change
+            let hand = ManualInstant()
+            let responder = AdministrationResponder(
+                publisher: site.world.publisher, counters: ListenerCounters(), readiness: { [] },
+                rates: AdministrationRates(instant: { hand.value.withLock { $0 } }))
+            func status(_ method: HTTPMethod, _ target: String, _ token: String, _ body: String = "") async throws
+                -> UInt
+            {
+                let bearer = try #require(site.tokens[token]).secretText
+                let headers: HTTPHeaders = ["Authorization": "Bearer \(bearer)", "Content-Type": "application/json"]
+                let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: headers)
+                let request = ListenerRequest(head: head, body: ByteBuffer(string: body), source: .unknown)
+                return await responder.answer(request).status.code
+            }
+            let path = "/v1/changes/\(change)"
+            let nobody = "/v1/changes/\(String(repeating: "0", count: 32))"
+            let unannounced = "/v1/apps/bank/hosts/\(World.host)/next/\(Digest.nothing)/ready"
+            for _ in 0..<70 {
+                #expect(try await status(.GET, "\(nobody)/gates", "administer") == 404)
+                #expect(try await status(.POST, "/v1/changes", "administer", "{}") == 422)
+            }
+            for _ in 0..<60 { #expect(try await status(.GET, unannounced, "administer") == 404) }
+            let costly: [(HTTPMethod, String, String)] = [
+                (.GET, unannounced, ""), (.GET, "\(path)/gates", ""), (.POST, "\(path)/publish", ""),
+                (.POST, "/v1/changes", AdministrationSite.proposal()),
+            ]
+            for (method, target, body) in costly {
+                #expect(try await status(method, target, "administer", body) == 429, "\(method) \(target)")
+            }
+            #expect(try await status(.GET, path, "administer") == 200)
+            #expect(try await status(.GET, unannounced, "propose") == 404)
+            // A second later there is one more.
+            hand.value.withLock { $0 += 1_000_000_000 }
+            #expect(try await status(.GET, unannounced, "administer") == 404)
+            #expect(try await status(.GET, unannounced, "administer") == 429)
+        }
+    }
+
+    /// Nanoseconds that a test turns.
+    private final class ManualInstant: Sendable {
+        let value = Mutex<UInt64>(0)
     }
 
     @Test("The token's text is in no file of the server, and in no answer")

@@ -28,56 +28,6 @@ struct BackupCommandTests {
         return desk
     }
 
-    /// The commands of the README's section, as they stand there.
-    private func readme() throws -> [[String]] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "README.md")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        let section = try #require(text.components(separatedBy: "\n## Backup and restore\n").dropFirst().first)
-        let block = try #require(section.components(separatedBy: "```").dropFirst().first)
-        return block.dropFirst("sh".count).replacing("\\\n", with: " ").split(separator: "\n").map { line in
-            line.split(separator: "#")[0].split(separator: " ").map(String.init)
-        }
-    }
-
-    @Test("Every command of the README's section on backups does what it says")
-    func documented() async throws {
-        try await withFolder { folder in
-            let desk = try await makeDesk(in: folder)
-            let places = [
-                "/srv/pins": desk.data, "/srv/pins/public": desk.data + "/public",
-                "/srv/restored": desk.path("restored"),
-                "/etc/holdfast/secret": desk.path("secret"),
-            ]
-            let expected = [
-                "worth writing down", "every key opens", "the last backup is of the last 24 hours",
-                "The server may start.", "all keys are sealed with a new secret",
-            ]
-            let commands = try readme()
-            #expect(commands.count == expected.count)
-            for (command, words) in zip(commands, expected) {
-                #expect(command.first == "holdfast-server")
-                let output = try await desk.run(command.dropFirst().map { places[$0] ?? $0 })
-                #expect(output.contains(words), "\(command): \(output)")
-                // Before the secret that both servers have in one file is another.
-                guard command.contains("/srv/restored") else { continue }
-                #expect(
-                    try await desk.run("doctor", "--data", desk.path("restored")).contains(
-                        "all that is published was approved"))
-            }
-            let list = "public/lists/bank.json"
-            #expect(
-                try Data(contentsOf: folder.appending(path: "restored").appending(path: list))
-                    == Data(contentsOf: folder.appending(path: "data").appending(path: list)))
-            #expect(try await desk.run("doctor", "--data", desk.data).contains("all that is published was approved"))
-            // A backup of before the change of the secret needs the old one.
-            let check = [
-                "restore", "pins.backup", "--check", "--key", "backup.pem", "--secret", desk.path("new-secret"),
-            ]
-            #expect(try await desk.run(check, status: 3).contains("the secret of the time of the backup"))
-        }
-    }
-
     @Test(
         "What is wrong is said in words, with its exit code, and the server does not start before a backup is restored")
     func mistakes() async throws {

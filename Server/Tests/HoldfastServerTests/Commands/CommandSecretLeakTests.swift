@@ -36,64 +36,14 @@ struct CommandSecretLeakTests {
         let name: String
     }
 
-    private struct Dump: Decodable {
-        struct Command: Decodable {
-            let commandName: String
-            let subcommands: [Command]?
-            let arguments: [Argument]?
-        }
-
-        struct Argument: Decodable {
-            struct Name: Decodable { let kind: String, name: String }
-            let kind: String
-            let isOptional: Bool
-            let valueName: String?
-            let names: [Name]?
-        }
-
-        let command: Command
-    }
-
     /// Every option and argument with a value of every command, from the program's own description of itself.
     private func places(_ desk: Desk) async throws -> [Place] {
-        let text = try await desk.run("--experimental-dump-help")
-        let dump = try JSONDecoder().decode(Dump.self, from: Data(text.utf8))
-        var places: [Place] = []
-        func visit(_ command: Dump.Command, _ path: [String]) {
-            let below = (command.subcommands ?? []).filter { $0.commandName != "help" }
-            for next in below { visit(next, path + [next.commandName]) }
-            guard below.isEmpty else { return }
-            let arguments = (command.arguments ?? []).filter { $0.kind != "flag" }
-            for given in arguments.indices {
-                var line = path
-                for (index, argument) in arguments.enumerated() where index == given || !argument.isOptional {
-                    let name = argument.names?.first { $0.kind == "long" }?.name
-                    if let name { line.append("--\(name)") }
-                    line.append(index == given ? "given" : value(name ?? argument.valueName ?? "", desk))
-                }
-                places.append(Place(arguments: line, name: line.joined(separator: " ")))
+        try await ProgramDescription(desk).verbs.flatMap { verb in
+            verb.arguments.indices.map { given in
+                let line = desk.line(
+                    verb, { $0 == given || !verb.arguments[$0].isOptional }, replacing: (given, "given"))
+                return Place(arguments: line, name: line.joined(separator: " "))
             }
-        }
-        visit(dump.command, [])
-        return places
-    }
-
-    private func value(_ name: String, _ desk: Desk) -> String {
-        switch name {
-        case "data": desk.data
-        case "app": "bank"
-        case "host": World.host
-        case "key": "alice.pem"
-        case "secret": "secret"
-        case "number", "to", "generation": "1"
-        case "approver": "alice=alice.pub"
-        case "statement", "genesis": "genesis.txt"
-        case "signature": "alice.sig"
-        case "recipient": "backup.pub"
-        case "backup": "pins.backup"
-        case "output": "new-\(UUID().uuidString)"
-        case "chain", "anchors": "roots.pem"
-        default: String(repeating: "0", count: 32)
         }
     }
 

@@ -180,9 +180,14 @@ struct CommandTests {
             let output = try await Desk(in: folder).run("demo")
             #expect(output.contains("Everything went as it should"))
             #expect(!output.contains("FAILED"))
-            for client in ["list", "challenge", "trust-server certificates", "trust-server keys", "pin file"] {
-                #expect(output.contains("the next certificate: \(client) gets in"))
+            for client in [
+                "list", "challenge", "trust-server certificates", "trust-server keys", "pin file",
+                "Android's configuration", "App Transport Security", "TrustKit's configuration",
+            ] {
+                #expect(output.contains("the next certificate: \(client) gets in"), "\(output)")
             }
+            for (program, words) in [("curl", "the next certificate: curl gets in"), ("openssl", "openssl verifies")]
+            where ForeignProgram.isTested(program) { #expect(output.contains(words), "\(output)") }
         }
     }
 

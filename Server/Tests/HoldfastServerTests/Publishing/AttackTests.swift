@@ -9,18 +9,44 @@ import Testing
 /// Somebody can write to the database, and has neither an approver's key nor the file with the head of the audit.
 @Suite("Attacks on the database")
 struct AttackTests {
+    /// What else is going on while somebody writes into the database.
+    enum Situation: CaseIterable {
+        case nothing, openCanary, replacedApprovers, withdrawnDocument
+
+        /// The tables that have to do with it; nil for all.
+        var tables: Set<String>? {
+            self == .nothing
+                ? nil : ["app", "approval", "approver", "audit", "change", "document", "outbox", "signing_key"]
+        }
+    }
+
     /// A world with a published change, and one that only the attacker wants.
     private struct Stage {
         let world: World
         let published: RandomID
         let wanted: RandomID
         let malicious: TestCertificate
+        /// A path at which nothing is published any more.
+        let withdrawn: String?
 
-        init(_ world: World) async throws {
+        init(_ world: World, _ situation: Situation = .nothing) async throws {
             self.world = world
             // Two formats, one of which is signed again in each round: an outlook of all takes a second.
             let formats = World.formats.filter { $0.kind == .list || $0.kind == .trustServer }
-            published = try await world.publish(world.draft { $0.formats = formats })
+            let first = try await world.publish(world.draft { $0.formats = formats }, forcing: [.canary])
+            withdrawn = situation == .withdrawnDocument ? "lists/bank.json" : nil
+            switch situation {
+            case .nothing: published = first
+            case .openCanary, .replacedApprovers:
+                published = try await world.approved(formats).change
+                guard case .canary = try await world.publisher.publish(published).stage else {
+                    throw CancellationError()
+                }
+            case .withdrawnDocument:
+                let rest = formats.filter { $0.kind != .list }
+                published = try await world.publish(world.draft { $0.formats = rest }, forcing: [.lint, .canary])
+                #expect(world.publisher.live.current.document(at: "lists/bank.json".utf8) == nil)
+            }
             malicious = try world.root.leaf(names: [.dns(World.host)])
             let content = try await world.draft { $0.formats = formats }
             let bad = try Content(
@@ -31,11 +57,21 @@ struct AttackTests {
                         certificates: [.init(fingerprint: Digest(of: malicious.der), expires: content.end)])
                 ], formats: content.formats, end: content.end)
             // Whoever may propose has it stored; one of two needed people was fooled.
-            wanted = try await world.propose(bad, forcing: [.lint, .replay, .outlook]).change
+            wanted = try await world.propose(bad, forcing: [.lint, .replay, .outlook, .canary]).change
+            if situation == .replacedApprovers {
+                // Two were fooled, and their approvals ended before it was published.
+                try await world.approve(wanted, by: [.alice, .carol])
+                let next = try ApproverStatement(
+                    after: try await world.catalog.approvers().head,
+                    approvers: ApproverSet(
+                        try [.alice, .bob, .dave].map { (it: Approver) in try it.member }, number: 2))
+                try await world.catalog.append([Approver.alice, .bob, .dave].sign(next))
+            }
             try await world.approve(wanted, by: [.alice])
         }
 
-        /// Whether anything that was signed or served names the attacker's certificate.
+        /// Whether nothing that was signed or served names the attacker's certificate, and nothing that is no longer
+        /// published is back.
         func isClean(_ live: PublishedSnapshot, _ folder: URL) throws -> Bool {
             let digest = Digest(of: malicious.der)
             let key = Digest(of: try malicious.subjectPublicKeyInfo)
@@ -50,6 +86,12 @@ struct AttackTests {
                 texts.append(Array(try Data(contentsOf: file)))
             }
             let entries = live.apps.values.flatMap(\.entries).map(\.fingerprint)
+            if let withdrawn {
+                let file = folder.appending(path: withdrawn).path
+                guard live.document(at: withdrawn.utf8) == nil, !FileManager.default.fileExists(atPath: file) else {
+                    return false
+                }
+            }
             return !texts.contains { text in needles.contains { Data(text).range(of: Data($0.utf8)) != nil } }
                 && !entries.contains(needles[0])
         }
@@ -109,16 +151,18 @@ struct AttackTests {
         }
     }
 
-    @Test("Whatever is written into any column of any table, nothing is signed that was not approved")
-    func everyColumn() async throws {
-        try await World.run { world in
-            let stage = try await Stage(world)
+    @Test(
+        "Whatever is written into any column of any table, nothing is signed that was not approved",
+        arguments: Situation.allCases)
+    func everyColumn(_ situation: Situation) async throws {
+        try await World.run(canary: 86_400) { world in
+            let stage = try await Stage(world, situation)
             let plain = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
             let tables = try plain.run(text: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
                 .map { try $0.text(0) }
             #expect(tables.count >= 20)
             var attacks = 0
-            for table in tables {
+            for table in tables where situation.tables?.contains(table) ?? true {
                 let columns = try plain.run(text: "SELECT name FROM pragma_table_info('\(table)')").map {
                     try $0.text(0)
                 }
@@ -142,7 +186,8 @@ struct AttackTests {
             #expect(attacks > 60)
             // The control: once it is approved, the same look finds the certificate.
             try await world.approve(stage.wanted, by: [.bob])
-            try await world.publisher.publish(stage.wanted)
+            let generation = world.catalog.ledger.generation(of: world.app) + 1
+            #expect(try await world.publisher.publish(stage.wanted) == .published(generation: generation))
             #expect(try !stage.isClean(world.publisher.live.current, world.folder.appending(path: "public")))
         }
     }

@@ -32,7 +32,7 @@ struct SealedKeyTests {
             #expect(key.sealed.count == pem.utf8.count + 28)
             expectError(.sealedKey) { try key.opened(with: Self.secret(2)) }
         }
-        expectError(.sealedKey) { try SealedKey(sealing: "no key", at: Self.place(), with: Self.secret()) }
+        expectError(.invalidValue) { try SealedKey(sealing: "no key", at: Self.place(), with: Self.secret()) }
     }
 
     @Test("A sealed key does not open in another place: server, app, id, purpose, public key")

@@ -32,9 +32,13 @@ enum ForeignProgram {
     ///
     /// Swift's pool has as many threads as the machine has cores. None of them waits here: two tests that did would
     /// stop every other test of a machine with two.
-    /// - Parameter withErrors: whether standard error is kept as well, where it was written.
+    /// - Parameters:
+    ///   - withErrors: whether standard error is kept as well, where it was written.
+    ///   - environment: variables beside those of the tests.
+    ///   - input: the file that it reads as standard input; nil for none.
     static func run(
-        _ program: URL, _ arguments: [String], in folder: URL, withErrors: Bool
+        _ program: URL, _ arguments: [String], in folder: URL, withErrors: Bool, environment: [String: String] = [:],
+        input: URL? = nil
     ) async throws -> (status: Int32, output: Data) {
         let file = FileManager.default.temporaryDirectory.appending(path: "holdfast-output-\(UUID().uuidString)")
         try Data().write(to: file)
@@ -44,7 +48,8 @@ enum ForeignProgram {
         process.executableURL = program
         process.arguments = arguments
         process.currentDirectoryURL = folder
-        process.standardInput = FileHandle.nullDevice
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = withErrors ? output : FileHandle.nullDevice
         let status = try await withCheckedThrowingContinuation { (end: CheckedContinuation<Int32, any Error>) in

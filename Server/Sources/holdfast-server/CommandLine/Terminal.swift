@@ -5,16 +5,29 @@ import Foundation
 enum Terminal {
     static func line(_ text: String = "") { printAsIs(escaped(text)) }
 
-    static func printAsIs(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+    static func printAsIs(_ text: String) { write(text + "\n") }
+
+    /// What a shell says of a program that wrote for a reader that had gone away.
+    private static let brokenPipe: Int32 = 128 + SIGPIPE
+
+    /// Nobody waits for the rest once a reader of the answer has gone away, and the program ends as others do then.
+    private static func write(_ text: String) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            exit(brokenPipe)
+        }
+    }
 
     /// Prints on standard error; an error may have several lines.
-    static func complain(_ text: String) {
-        FileHandle.standardError.write(Data((escaped(text, keepsLines: true) + "\n").utf8))
-    }
+    static func complain(_ text: String) { report(escaped(text, keepsLines: true)) }
+
+    /// Prints a line on standard error. A server goes on serving when nobody reads it any more.
+    static func report(_ line: String) { try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8)) }
 
     /// Asks a question that is answered with yes or anything else.
     static func agrees(to question: String) -> Bool {
-        FileHandle.standardOutput.write(Data("\(escaped(question)) Type yes: ".utf8))
+        write("\(escaped(question)) Type yes: ")
         return readLine(strippingNewline: true).map { $0.utf8.elementsEqual("yes".utf8) } ?? false
     }
 

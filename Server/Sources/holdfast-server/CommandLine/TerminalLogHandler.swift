@@ -18,6 +18,6 @@ struct TerminalLogHandler: LogHandler {
         let facts = merged.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         let text = Terminal.escaped(
             "\(SystemWallClock().now.formatted(.iso8601)) \(event.level) \(event.message)\(facts)")
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+        Terminal.report(text)
     }
 }

@@ -1,0 +1,4 @@
+/// An answer that is no failure of the program, and not what the caller hoped for.
+struct NegativeAnswer: Error {
+    let words: String
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastTesting
+import Logging
+import Testing
+
+@testable import HoldfastServer
+
+/// Every command of `Server/README.md`, read from there, in its order, in a folder of its own, with a host on loopback. The
+/// block that installs is left to `scripts/nightly`, since a test cannot build what it is built with.
+@Suite("The README of the server", .timeLimit(.minutes(10)))
+struct ReadmeTests {
+    /// A command, as somebody types it.
+    private struct Command {
+        var text: String
+        /// Who else types it, as the comment behind it says.
+        let others: [String]
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let holdfastctl = root.appending(path: ".build/debug/holdfastctl")
+    private static let isTested =
+        ForeignProgram.areRequired || FileManager.default.isExecutableFile(atPath: holdfastctl.path)
+
+    private func commands() throws -> [Command] {
+        let text = try String(contentsOf: Self.root.appending(path: "Server/README.md"), encoding: .utf8)
+        let parts = text.components(separatedBy: "```")
+        return zip(parts, parts.dropFirst()).enumerated().flatMap { index, pair -> [Command] in
+            guard index % 2 == 0, pair.1.hasPrefix("sh\n"), !pair.0.hasSuffix("<!-- install -->\n") else { return [] }
+            return pair.1.dropFirst(3).replacing("\\\n", with: " ").split(separator: "\n").map { line in
+                let halves = String(line).components(separatedBy: "  # ")
+                let others = halves.dropFirst().first?.components(separatedBy: "so do ").dropFirst().first ?? ""
+                return Command(
+                    text: halves[0].trimmingCharacters(in: .whitespaces),
+                    others: others.isEmpty ? [] : others.components(separatedBy: " and "))
+            }
+        }
+    }
+
+    /// What each says, by how it begins: the first that fits.
+    private static let answers = [
+        ("holdfastctl keygen", ""), ("holdfast-server genesis", "With 3 approvers of whom 2 must agree"),
+        ("holdfast-server sign", "These 3 people approve from now on, 2 for each change?"),
+        ("holdfast-server init", "The approvers' digest, which is worth writing down"), ("holdfast-server app add", ""),
+        ("holdfast-server app key", "="), ("holdfast-server host add", ""), ("holdfast-server host see", " key "),
+        ("holdfast-server next chain", ""), ("holdfast-server change propose", "gate replay: passed"),
+        ("holdfast-server approve", "approve: "),
+        ("holdfast-server publish CHANGE --data /srv/pins --dry-run", "approved"),
+        ("holdfast-server publish", "published: generation 1"), ("holdfast-server status", "bank  generation 1"),
+        ("holdfast-server doctor", "all that is published was approved"),
+        ("holdfast-server gate", "ready: every client gets in with it"), ("holdfast-server demo", "ok     published"),
+        ("holdfast-server backup", "worth writing down"),
+        ("holdfast-server restore pins.backup --check", "every key opens"),
+        ("holdfast-server restore", "The server may start."),
+        ("holdfast-server reseal", "all keys are sealed with a new secret"),
+    ]
+
+    /// What an operator has before the first command, and what stands in the place of things that a test has not.
+    private struct Desk {
+        let folder: URL
+        let authority: TestAuthority
+        let shown: TestCertificate
+        let next: TestCertificate
+        let host: LoopbackTLSServer
+        let environment: [String: String]
+        var change = ""
+        var publicKey = ""
+
+        init(in folder: URL) async throws {
+            self.folder = folder
+            authority = try TestAuthority.root()
+            shown = try authority.leaf(names: [.dns(World.host)])
+            next = try authority.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
+            host = try await LoopbackTLSServer.start(serving: shown)
+            for name in ["srv", "etc/holdfast", "media/safe", "bin"] {
+                try FileManager.default.createDirectory(
+                    at: folder.appending(path: name), withIntermediateDirectories: true)
+            }
+            for (name, program) in [("holdfast-server", ServerProgram.url), ("holdfastctl", ReadmeTests.holdfastctl)] {
+                try FileManager.default.createSymbolicLink(
+                    at: folder.appending(path: "bin/\(name)"), withDestinationURL: program)
+            }
+            for (name, text) in [
+                ("roots.pem", TestCertificate.pem(authority.root)), ("fullchain.pem", next.chainPEM),
+                ("answer", "yes\n"),
+                ("alice.password", "for alice alone"), ("bob.password", "for bob alone"),
+                ("carol.password", "for carol alone"), ("backup.password", "for backups alone"),
+            ] {
+                let file = folder.appending(path: name)
+                try Data(text.utf8).write(to: file)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            }
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+            environment = ["PATH": "\(folder.path)/bin:\(path)"]
+        }
+
+        /// The command with the paths, the host and the times of this test.
+        func fitted(_ text: String) -> String {
+            var text = text.replacing("CHANGE", with: change)
+            for path in ["/srv/", "/etc/holdfast/", "/media/safe/"] {
+                text = text.replacing(path, with: folder.path + path)
+            }
+            let begins = SystemWallClock().now.addingTimeInterval(TimeInterval(World.month)).formatted(.iso8601)
+            text = text.replacing(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: begins)
+            if text.contains("host add bank") {
+                text += " --port \(host.port) --dial \(host.address)"
+            } else {
+                text = text.replacing(" bank \(World.host)", with: " bank \(World.host):\(host.port)")
+            }
+            return text.contains("host see bank") ? text + " --allow 127.0.0.0/8" : text
+        }
+
+        /// Runs it, with yes for what it asks.
+        func run(_ text: String) async throws -> String {
+            let (status, output) = try await ForeignProgram.run(
+                ForeignProgram.required("bash"), ["-euo", "pipefail", "-c", fitted(text)], in: folder,
+                withErrors: true, environment: environment, input: folder.appending(path: "answer"))
+            let words = String(decoding: output, as: UTF8.self)
+            #expect(status == 0, "\(fitted(text)): \(words)")
+            return words
+        }
+
+        /// Whether an app with the key that `app key` printed gets in where the host is, today and after its renewal.
+        func letsIn(from port: Int) async throws -> Bool {
+            let store = try CertStore(
+                checking: CertStoreConfiguration(
+                    serviceURL: try #require(URL(string: "http://127.0.0.1:\(port)/lists/bank.json")),
+                    publicKey: publicKey, useChallenge: false),
+                secureDataStore: InMemoryDataStore(),
+                remoteDataProvider: URLSessionDataProvider(allowsPlainHTTPToLoopback: true),
+                logger: AdministrationSite.quiet)
+            _ = try await store.update(mode: .forced)
+            let policy = try store.policy(for: World.host)
+            return try [shown, next].allSatisfy { certificate in
+                let trust = ServerTrust(
+                    chain: PresentedChain(certificate.chain),
+                    purpose: .server(identity: try DialedHost(World.host, port: host.port)),
+                    validator: PathValidator(anchors: try TrustAnchors(der: [authority.root])))
+                return policy.evaluate(trust, at: SystemWallClock().now).isTrusted
+            }
+        }
+    }
+
+    @Test(
+        "Every command does what it is there for, in its order, and an app gets in", .enabled(if: ReadmeTests.isTested))
+    func commandsWork() async throws {
+        try await withFolder { folder in
+            var desk = try await Desk(in: folder)
+            var left = Set(Self.answers.map(\.0))
+            var served = 0
+            for command in try commands() {
+                if command.text.hasPrefix("holdfast-server serve") {
+                    let line = "exec \(desk.fitted(command.text)) --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0"
+                    let server = try ServingProcess(["/bin/bash", "-c", line], environment: desk.environment)
+                    try await server.says("listening for apps on")
+                    #expect(try await desk.letsIn(from: server.port), "\(server.text)")
+                    #expect(await server.stop() == 0)
+                    served += 1
+                    continue
+                }
+                let expected = try #require(Self.answers.first { command.text.hasPrefix($0.0) }, "\(command.text)")
+                left.remove(expected.0)
+                for name in ["alice"] + command.others {
+                    let output = try await desk.run(command.text.replacing("alice", with: name))
+                    #expect(expected.1.isEmpty || output.contains(expected.1), "\(command.text): \(output)")
+                    if command.text.contains("change propose") {
+                        desk.change = String(output.prefix { $0 != "\n" }.dropFirst("change ".count))
+                    } else if command.text.contains("app key") {
+                        desk.publicKey = output.trimmingCharacters(in: .whitespacesAndNewlines)
+                    }
+                }
+                // Before the secret, which both servers have in one file, is another.
+                guard command.text.contains("/srv/restored") else { continue }
+                _ = try await desk.run("holdfast-server doctor --data /srv/restored")
+                let list = "public/lists/bank.json"
+                #expect(
+                    try Data(contentsOf: folder.appending(path: "srv/restored/\(list)"))
+                        == Data(contentsOf: folder.appending(path: "srv/pins/\(list)")))
+            }
+            #expect(left.isEmpty && served == 2, "\(left)")
+            _ = try await desk.run("holdfast-server doctor --data /srv/pins")
+            // A backup of before the change of the secret needs the old one, of which there is a copy.
+            let check = "holdfast-server restore pins.backup --check --key backup.pem --password-file backup.password"
+            _ = try await desk.run("\(check) --secret /media/safe/secret")
+            let wrong = try await desk.run("! \(check) --secret /etc/holdfast/secret")
+            #expect(wrong.contains("the secret of the time of the backup"))
+            await desk.host.shutdown()
+        }
+    }
+}
