@@ -26,6 +26,6 @@ struct ServerCommand: AsyncParsableCommand {
             HostCommand.self, NextCommand.self, ChangeCommand.self, ApproveCommand.self, RejectCommand.self,
             PublishCommand.self, RenewCommand.self, RevertCommand.self, StatusCommand.self, DoctorCommand.self,
             TokenCommand.self,
-            BackupCommand.self, RestoreCommand.self, ResealCommand.self,
+            BackupCommand.self, RestoreCommand.self, ResealCommand.self, ResumeCommand.self,
         ])
 }

@@ -100,8 +100,10 @@ public struct Ledger: Sendable {
     public private(set) var tokens: [Digest: TokenGrant] = [:]
     /// The statement of approvers that counts.
     public private(set) var approvers: ApproverChain.Mark?
-    /// The time of the latest entry, in seconds since 1970.
+    /// The time of the latest entry, in seconds since 1970. Only a person who vouches for the clock sets it back.
     public private(set) var latestTime: Int64 = 0
+    /// How often a person has vouched for the clock.
+    public private(set) var resumptions = 0
     /// When the latest backup was written, in seconds since 1970; nil if none was.
     public private(set) var latestBackup: Int64?
     /// The ``SigningSecret/id`` of the secret that keys are sealed with since the last change of it; nil if there was none.
@@ -138,7 +140,7 @@ public struct Ledger: Sendable {
         let entry = try chain.follow(octets)
         try apply(entry)
         self.chain = chain
-        latestTime = max(latestTime, entry.time)
+        latestTime = entry.event == .resumed ? entry.time : max(latestTime, entry.time)
     }
 
     /// Changes nothing before everything was read.
@@ -198,8 +200,18 @@ public struct Ledger: Sendable {
         case .resealed: secretID = try facts.octets("secret", count: 8)
         case .backup: latestBackup = entry.time
         case .restored: try applyRestoring(facts)
-        case .created, .approved, .resumed: break
+        case .resumed: applyResumption(entry.time)
+        case .created, .approved: break
         }
+    }
+
+    /// What was proposed at a time that is still to come would be open for longer than approvers were told, and a canary
+    /// would have a change for longer than its hours.
+    private mutating func applyResumption(_ now: Int64) {
+        resumptions += 1
+        for (id, proposal) in proposals where proposal.time > now && ended[id] == nil { ended[id] = .lapsed }
+        canaries = canaries.filter { $0.value.began <= now && ended[$0.value.change] == nil }
+        latestBackup = latestBackup.map { min($0, now) }
     }
 
     private mutating func applyRestoring(_ facts: EntryFacts) throws(ServerError) {

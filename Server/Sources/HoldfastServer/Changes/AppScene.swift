@@ -36,10 +36,12 @@ struct AppScene: Sendable {
 
 extension Catalog {
     /// Reads what a change of an app is judged by. Publications that nobody holds any more are left out.
+    /// - Throws: ``ServerError``; `clock` while nothing can be judged.
     func scene(of name: AppName) async throws(ServerError) -> AppScene {
-        try await look { [server] session, ledger throws(ServerError) in
+        try await look { [server, time] session, ledger throws(ServerError) in
             let app = try Self.app(name, session, ledger)
             let now = try session.now()
+            try time.require(now, after: ledger.latestTime)
             var hosts: [AppScene.Host] = []
             for (id, host) in try Self.hosts(of: name, session, ledger) {
                 hosts.append(

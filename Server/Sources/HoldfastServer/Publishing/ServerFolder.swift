@@ -1,8 +1,8 @@
 public import Foundation
 public import Holdfast
 
-/// The folder of a server: `configuration.json`, `server.db`, `head`, `lock`, `public/` and `versions/`, and while a backup
-/// is being restored `restoring`.
+/// The folder of a server: `configuration.json`, `server.db`, `head`, `clock`, `lock`, `public/` and `versions/`, and
+/// while a backup is being restored `restoring`.
 public struct ServerFolder: Sendable {
     /// The folder.
     public let url: URL
@@ -14,6 +14,7 @@ public struct ServerFolder: Sendable {
     public var configuration: URL { url.appending(path: "configuration.json") }
     var database: URL { url.appending(path: "server.db") }
     var head: HeadFile { HeadFile(url.appending(path: "head")) }
+    private var clockFile: URL { url.appending(path: "clock") }
     /// There from before a backup is unpacked until everything that is public was read.
     var restoring: URL { url.appending(path: "restoring") }
 
@@ -64,7 +65,8 @@ public struct ServerFolder: Sendable {
         let made = SigningSecret(using: &generator)
         try secret.create(made, outside: url)
         let engine = try SQLiteEngine(database, clock: clock)
-        _ = try await Catalog(creating: engine, server: statement.server, genesis: genesis, head: head)
+        _ = try await Catalog(creating: engine, server: statement.server, genesis: genesis, head: head,
+            time: ServerTime(clock, file: clockFile))
         await engine.close()
         // Written last: a folder without it has no server.
         let settings = try FolderConfiguration(
@@ -102,21 +104,28 @@ public struct ServerFolder: Sendable {
     }
 
     /// Opens a server. Without its secret it is open all the same, and signs nothing.
+    /// - Parameters:
+    ///   - clock: the clock of the machine.
+    ///   - steady: the seconds since it started.
     /// - Throws: ``ServerError``; `restoring` for a backup that was not restored to its end: nothing is signed, served or
     ///   written before all that is public was read.
-    public func open(clock: any WallClock) async throws(ServerError) -> Open {
+    public func open(clock: any WallClock, steady: SteadyTime = .system) async throws(ServerError) -> Open {
         guard !FileManager.default.fileExists(atPath: restoring.path) else {
             throw ServerError(.restoring, of: url.path, expected: "a server", found: "a backup that is being restored")
         }
-        return try await openAnyway(clock: clock)
+        return try await openAnyway(clock: clock, steady: steady)
     }
 
     /// Opens a server that may be in the middle of a restoration.
-    func openAnyway(clock: any WallClock) async throws(ServerError) -> Open {
+    /// - Parameter isRestored: whether the database comes out of a backup, which may be old.
+    func openAnyway(
+        clock: any WallClock, steady: SteadyTime, isRestored: Bool = false
+    ) async throws(ServerError) -> Open {
         let configuration = try readConfiguration()
         let engine = try SQLiteEngine(database, clock: clock)
         let catalog = try await Catalog(
-            engine, server: configuration.server, genesis: configuration.genesis, head: head)
+            engine, server: configuration.server, genesis: configuration.genesis, head: head,
+            time: ServerTime(clock, steady: steady, file: clockFile, spansStops: isRestored))
         var secret: SigningSecret?
         var problem: ServerError?
         do throws(ServerError) {

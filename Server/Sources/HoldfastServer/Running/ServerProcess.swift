@@ -40,7 +40,7 @@ public struct ServerProcess: Sendable {
         self.logger = logger
         let publisher = open.publisher
         let group = MultiThreadedEventLoopGroup.singleton
-        let time = SigningTime(clock, open.catalog)
+        let catalog = open.catalog
         let counters = ListenerCounters()
         var listenerLogger = logger
         listenerLogger.logLevel = .warning
@@ -48,19 +48,19 @@ public struct ServerProcess: Sendable {
         apps.limits.connections = min(apps.limits.connections, connections)
         let problem = open.secretProblem
         let readiness: @Sendable () -> [String] = {
-            [problem.map { "Nothing can be signed: \($0)" }, time.problem.map { "\($0)" }].compactMap(\.self)
+            [problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" }].compactMap(\.self)
         }
         let listener = PublicListener(
             apps, serving: publisher.live,
             budget: SigningBudget(ceiling: ceiling ?? SigningBudget.measuredCeiling(threads: System.coreCount)),
-            time: { time.now }, counters: counters,
+            time: { catalog.signingTime }, counters: counters,
             readiness: readiness, on: group, logger: listenerLogger, onListening: { onListening(.apps, Self.text($0)) })
         let administration = try AdministrationListener(
             settings.adminListen, for: publisher, counters: counters, readiness: readiness, on: group,
             logger: listenerLogger,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
-            publisher, at: time, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
+            publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
         var services: [any Service] = [listener, administration, loop]
         if settings.watches {

@@ -52,7 +52,7 @@ struct World: Sendable {
         story = try Story(number: number)
         catalog = try await Catalog(
             creating: engine, server: Story.server, genesis: story.genesis,
-            head: HeadFile(folder.appending(path: "head")))
+            head: HeadFile(folder.appending(path: "head")), time: Self.time(clock, in: folder))
         root = try TestAuthority.root(clock: clock)
         shown = try root.leaf(names: [.dns(Self.host)])
         announced = try root.leaf(names: [.dns(Self.host)]) { $0.notAfter = .days(180) }
@@ -90,11 +90,23 @@ struct World: Sendable {
         try await catalog.add(Catalog.Key(sealed: sealed, certificate: Array(trust.certificate)), by: "operator")
     }
 
+    /// The seconds since the machine started: it never sleeps, and its clock is never set.
+    var steady: SteadyTime { Self.steady(clock) }
+
+    private static func steady(_ clock: ManualClock) -> SteadyTime {
+        SteadyTime(boot: "test") { Int64(clock.now.timeIntervalSince1970) }
+    }
+
+    /// The time of a process on a folder.
+    static func time(_ clock: ManualClock, in folder: URL) -> ServerTime {
+        ServerTime(clock, steady: steady(clock), file: folder.appending(path: "clock"))
+    }
+
     /// The publisher of another process on the same folder.
     func another(_ engine: SQLiteEngine) async throws -> Publisher {
         let catalog = try await Catalog(
             engine, server: Story.server, genesis: Digest(of: story.genesis.text),
-            head: HeadFile(folder.appending(path: "head")))
+            head: HeadFile(folder.appending(path: "head")), time: Self.time(clock, in: folder))
         return Publisher(catalog, folder: publisher.folder, secret: Self.secret())
     }
 
