@@ -34,7 +34,7 @@ struct ServeCommand: AsyncParsableCommand {
     var allow: [String] = []
     @Flag(help: "Do not watch hosts.")
     var noWatch = false
-    @Option(help: "From where hosts are seen, such as the name of this machine; server if absent.")
+    @Option(help: "From where hosts are seen, such as the name of this machine; server if absent. Give host see the same.")
     var vantage: String?
     @Option(help: "A file with settings, JSON.", completion: .file())
     var config: String?

@@ -67,6 +67,14 @@ public struct Ledger: Sendable {
         public let began: Int64
     }
 
+    /// What a vantage saw that nobody announced.
+    public struct Sighting: Sendable, Hashable {
+        /// The SHA-256 of the certificates that servers showed as their own.
+        public let certificates: Set<Digest>
+        /// When, in seconds since 1970.
+        public let time: Int64
+    }
+
     /// A private key that signs for an app.
     public struct Key: Sendable, Hashable {
         /// Its id.
@@ -96,6 +104,8 @@ public struct Ledger: Sendable {
     public private(set) var keys: [Name: Key] = [:]
     /// The alarms that were raised: the host and the digest of what it showed.
     public private(set) var alarms: Set<Name> = []
+    /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
+    public private(set) var sightings: [Name: [String: Sighting]] = [:]
     /// The tokens that were made and not revoked, by their digests.
     public private(set) var tokens: [Digest: TokenGrant] = [:]
     /// The statement of approvers that counts.
@@ -196,6 +206,7 @@ public struct Ledger: Sendable {
         case .alarm:
             alarms.insert(
                 Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))"))
+        case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
         case .resealed: secretID = try facts.octets("secret", count: 8)
         case .backup: latestBackup = entry.time
@@ -212,6 +223,19 @@ public struct Ledger: Sendable {
         for (id, proposal) in proposals where proposal.time > now && ended[id] == nil { ended[id] = .lapsed }
         canaries = canaries.filter { $0.value.began <= now && ended[$0.value.change] == nil }
         latestBackup = latestBackup.map { min($0, now) }
+        sightings = sightings.mapValues { vantages in vantages.filter { $0.value.time <= now } }
+    }
+
+    private mutating func applySighting(_ facts: EntryFacts) throws(ServerError) {
+        let name = Name(app: try facts.app(), name: try facts.text("host"))
+        let (vantage, time) = (try facts.text("vantage"), try facts.number("time"))
+        var certificates: Set<Digest> = []
+        for part in try facts.text("certificates").utf8.split(separator: UInt8(ascii: ",")) {
+            guard let digest = Digest(hex: part) else { throw facts.impossible("digests as certificates") }
+            certificates.insert(digest)
+        }
+        guard Vantage.isName(vantage), apps[name.app] != nil else { throw facts.impossible("a vantage of an app's host") }
+        sightings[name, default: [:]][vantage] = Sighting(certificates: certificates, time: time)
     }
 
     private mutating func applyRestoring(_ facts: EntryFacts) throws(ServerError) {

@@ -76,12 +76,12 @@ struct PublishingLoop: Service {
             state.troubles.note(subject, "\(problem)", at: now)
             return false
         }
-        state.troubles.end(subject)
         if !state.isTimely {
             // What was read meanwhile signs nothing.
             (state.isTimely, state.nextRefresh, state.nextRound) = (true, now, now)
             await follow(&state, now)
         }
+        state.troubles.end(subject)
         await attempt("keeping the time", &state, now) { _ throws(ServerError) in
             try publisher.catalog.noteTime()
             return []

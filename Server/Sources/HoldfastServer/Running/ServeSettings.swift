@@ -79,12 +79,8 @@ public struct ServeSettings: Sendable {
         default: throw ServerError(.invalidValue, of: "watch", expected: "true or false", found: "another text")
         }
         allowed = try Self.blocks(text(.allow), .allow)
-        vantage = text(.vantage) ?? "server"
-        guard ASCIIText.isName(vantage.utf8, 1...64, others: ".-_") else {
-            throw ServerError(
-                .invalidValue, of: "vantage", expected: "1 to 64 letters, digits, periods, hyphens and underscores",
-                found: "another text")
-        }
+        vantage = text(.vantage) ?? Vantage.usual
+        try Vantage.require(vantage)
     }
 
     // MARK: Where values come from

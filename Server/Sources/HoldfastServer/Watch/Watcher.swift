@@ -24,7 +24,7 @@ public struct Watcher: Service {
         public var deadlines = ProbeDeadlines()
 
         /// The usual way, from a vantage.
-        public init(vantage: String) { self.vantage = vantage }
+        public init(vantage: String = Vantage.usual) { self.vantage = vantage }
     }
 
     /// What a look found.
@@ -162,6 +162,7 @@ public struct Watcher: Service {
             }
         }
         guard isWritten else { return Report(app: lease.app, host: label, findings: [], alarms: []) }
+        try await catalog.say(seen.compactMap(\.chain), from: settings.vantage, on: host.host, of: lease.app)
         var alarms: [String] = []
         for finding in findings where finding.verdict == .unannounced {
             guard let key = finding.key else { continue }

@@ -24,14 +24,14 @@ struct CatalogTests {
                 try await again.next(of: world.catalogHost, world.app).chains.map(\.begins) == [Story.now + World.month]
             )
             let seen = try await again.observations(of: world.catalogHost, world.app)
-            #expect(seen.map { $0.chain?.certificates } == [world.shown.chain])
+            #expect(seen.map { $0.chain?.certificates } == [world.shown.chain, world.shown.chain])
             let (versions, texts) = try await again.versionsAndTexts(of: world.app)
             #expect(versions.map(\.messageKey) == ["old"])
             #expect(texts.map(\.text) == ["Update, please."])
             #expect(
                 try await again.key(.fingerprints, of: world.app) == world.catalog.key(.fingerprints, of: world.app))
-            // Created, approvers, app, host, two keys, next, versions and texts.
-            #expect(again.ledger.chain.head.count == 8)
+            // Created, approvers, app, host, two keys, next, what two saw, versions and texts.
+            #expect(again.ledger.chain.head.count == 10)
             #expect(try HeadFile(world.folder.appending(path: "head")).heads() == [again.ledger.chain.head])
         }
     }

@@ -118,10 +118,7 @@ struct World: Sendable {
         try await catalog.set(catalogHost, of: app, by: "operator")
         try await catalog.announce(
             HostChain(announced.chain), from: Story.now + Self.month, on: catalogHost, of: app, by: "operator")
-        try await catalog.note(
-            Observation(
-                vantage: "test", address: "192.0.2.1", chain: HostChain(shown.chain), firstSeen: now, lastSeen: now),
-            of: catalogHost, app)
+        try await see(shown, of: app)
         let key = try SealedKey(
             sealing: SigningKey().pem, at: SealedKeyTests.place("\(name)-1", app: name), with: Self.secret())
         try await catalog.add(Catalog.Key(sealed: key), by: "operator")
@@ -137,13 +134,18 @@ struct World: Sendable {
 
     var now: Int64 { Int64(clock.now.timeIntervalSince1970) }
 
-    /// The host shows a certificate now.
-    func see(_ certificate: TestCertificate) async throws {
-        try await catalog.note(
-            Observation(
-                vantage: "test", address: "192.0.2.1", chain: HostChain(certificate.chain), firstSeen: now,
-                lastSeen: now),
-            of: catalogHost, app)
+    /// The host shows a certificate now, from wherever one looks.
+    func see(
+        _ certificate: TestCertificate, of app: AppName? = nil, on host: CatalogHost? = nil, at address: String = "192.0.2.1",
+        from vantages: [String] = ["here", "there"]
+    ) async throws {
+        for vantage in vantages {
+            let seen = Observation(
+                vantage: vantage, address: address, chain: try HostChain(certificate.chain), firstSeen: now,
+                lastSeen: now)
+            try await catalog.note(
+                [(host: host ?? catalogHost, seen: [seen])], from: vantage, of: app ?? self.app, by: "test")
+        }
     }
 
     /// Time passes, and the host is seen again with the same certificate.
