@@ -50,7 +50,8 @@ struct HostCommand: AsyncParsableCommand {
                         let shown =
                             seen.chain.map { "certificate \(Digest(of: $0.certificates[0]))" } ?? seen.failure ?? ""
                         Terminal.line(
-                            "  \(seen.address)  \(shown), last seen \(CommandValue.time(seen.lastSeen)) from \(seen.vantage)")
+                            "  \(seen.address)  \(shown), last seen \(CommandValue.time(seen.lastSeen)) from \(seen.vantage)"
+                        )
                     }
                     let next = try await open.catalog.next(of: host, app)
                     for chain in next.chains {

@@ -21,7 +21,8 @@ extension Catalog {
                 let id = try Self.id(of: host, app, step.session, step.ledger)
                 for observation in seen { try Self.note(observation, at: id, step.session) }
                 try Self.say(
-                    seen.compactMap(\.chain), at: seen.map(\.lastSeen).max() ?? step.now, from: vantage, at: id, host, app,
+                    seen.compactMap(\.chain), at: seen.map(\.lastSeen).max() ?? step.now, from: vantage, at: id, host,
+                    app,
                     &step, by: actor)
             }
         }
@@ -33,7 +34,8 @@ extension Catalog {
     ) async throws(ServerError) {
         let isNews = try await look { session, ledger throws(ServerError) in
             let id = try Self.id(of: host, app, session, ledger)
-            return try Self.news(chains, at: try session.now(), from: vantage, at: id, host, app, session, ledger) != nil
+            return try Self.news(chains, at: try session.now(), from: vantage, at: id, host, app, session, ledger)
+                != nil
         }
         guard isNews else { return }
         try await transact { step throws(ServerError) in
@@ -70,13 +72,13 @@ extension Catalog {
         let known = Set((old?.certificates ?? []).map(\.fingerprint) + next.map(\.fingerprint))
         let strange = Set(chains.map(\.fingerprint)).subtracting(known)
         guard !strange.isEmpty else { return nil }
-        let texts = strange.map { "\($0)" }.sorted().prefix(greatestCount)
+        let said = strange.sorted { "\($0)" < "\($1)" }.prefix(greatestCount)
         if let last = ledger.sightings[.init(app: app, name: host.label)]?[vantage], time - last.time < repetition,
-            last.certificates.isSuperset(of: strange)
+            last.certificates.isSuperset(of: said)
         {
             return nil
         }
-        return Array(texts)
+        return said.map { "\($0)" }
     }
 }
 

@@ -234,7 +234,9 @@ public struct Ledger: Sendable {
             guard let digest = Digest(hex: part) else { throw facts.impossible("digests as certificates") }
             certificates.insert(digest)
         }
-        guard Vantage.isName(vantage), apps[name.app] != nil else { throw facts.impossible("a vantage of an app's host") }
+        guard Vantage.isName(vantage), apps[name.app] != nil else {
+            throw facts.impossible("a vantage of an app's host")
+        }
         sightings[name, default: [:]][vantage] = Sighting(certificates: certificates, time: time)
     }
 

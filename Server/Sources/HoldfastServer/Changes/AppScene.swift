@@ -11,8 +11,10 @@ struct AppScene: Sendable {
         /// looked within the hour, what was seen then. An address that is gone stops no change for ever.
         let shown: [Observation]
 
-        init(_ host: CatalogHost, _ observations: [Observation], _ next: NextShown, _ vantages: [Digest: [String]], at now: Int64)
-        {
+        init(
+            _ host: CatalogHost, _ observations: [Observation], _ next: NextShown, _ vantages: [Digest: [String]],
+            at now: Int64
+        ) {
             (self.host, self.observations, self.next, self.vantages) = (host, observations, next, vantages)
             let fresh = observations.filter { $0.lastSeen >= now - Vantage.lifetime }
             var places: Set<[String]> = []

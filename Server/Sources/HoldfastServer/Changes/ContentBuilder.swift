@@ -75,7 +75,8 @@ struct ContentBuilder {
                     .gate, of: host.host.label,
                     expected: "certificate \(fingerprint) seen from two vantages within the hour, or announced",
                     found: vantages.isEmpty ? "neither" : "seen from \(vantages.joined(separator: ", ")) only",
-                    remedy: "Announce it with holdfast-server next chain; or look from another place with holdfast-server "
+                    remedy:
+                        "Announce it with holdfast-server next chain; or look from another place with holdfast-server "
                         + "host look, and hand in what it shows with host import --vantage NAME.")
             }
             seen.append(leaf)

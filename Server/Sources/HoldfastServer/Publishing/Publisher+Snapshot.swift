@@ -12,6 +12,7 @@ extension Publisher {
             let served = live.current
             var parts: [AppName: PublishedSnapshot.Part] = [:]
             var problems: [String] = []
+            let now = try session.now()
             for app in ledger.appNames {
                 for audience in Audience.allCases {
                     guard let name = audience.name(of: app), audience == .everybody || ledger.apps[name] == nil else {
@@ -22,6 +23,10 @@ extension Publisher {
                     } catch {
                         problems.append("\(name) is served as before: \(error)")
                         parts[name] = served.parts[name]?.kept(signing: ledger.content(for: audience, of: app))
+                        // A server that has just started served nothing before.
+                        if parts[name] == nil, audience == .everybody {
+                            parts[name] = PublishedSnapshot.Part(documents: folder.documents(of: app, ledger, at: now))
+                        }
                     }
                 }
             }

@@ -114,7 +114,8 @@ extension Catalog {
             }
             let time = min(now, file.time)
             let seen = shown.map { shown in
-                Observation(vantage: vantage, address: shown.address, chain: shown.chain, firstSeen: time, lastSeen: time)
+                Observation(
+                    vantage: vantage, address: shown.address, chain: shown.chain, firstSeen: time, lastSeen: time)
             }
             looks.append((host, seen))
         }

@@ -7,11 +7,12 @@ import Testing
 
 @Suite("Vouching for the clock")
 struct ResumptionTests {
-    @Test("A clock that jumped ahead and was believed stops everything once it is mended, until a person vouches for it")
+    @Test(
+        "A clock that jumped ahead and was believed stops everything once it is mended, until a person vouches for it")
     func mended() async throws {
         try await World.run { world in
             try await world.publish()
-            let (before, _) = try await world.approved(World.fewFormats)
+            let (before, _) = try await world.approved(World.formats)
             let jump: Int64 = 5 * 86_400
             world.clock.advance(by: .seconds(jump))
             // All of this is dated some days ahead.

@@ -47,14 +47,14 @@ struct ServerTimeTests {
         try await withFolder { folder in
             let machine = Machine(in: folder)
             let time = machine.time()
-            #expect(try time.now(after: Story.now) == Story.now)
+            #expect((try? time.now(after: Story.now)) == Story.now)
             machine.pass(1_000)
             machine.set(jump)
             expectError(.clock) { try time.now(after: Story.now - 10_000) }
             machine.pass(7_200)
             expectError(.clock) { try time.now(after: Story.now - 10_000) }
             machine.set(-jump)
-            #expect(try time.now(after: Story.now) == Story.now + 8_200)
+            #expect((try? time.now(after: Story.now)) == Story.now + 8_200)
         }
     }
 
@@ -119,7 +119,9 @@ struct ServerTimeTests {
         }
     }
 
-    @Test("Small drift over a start is believed, and so is a stop of days; after weeks a person has to vouch for the clock")
+    @Test(
+        "Small drift over a start is believed, and so is a stop of days; after weeks a person has to vouch for the clock"
+    )
     func stops() async throws {
         try await withFolder { folder in
             let machine = Machine(in: folder)

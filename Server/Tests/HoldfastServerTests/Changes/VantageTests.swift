@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 import HoldfastTesting
 import Testing
 
@@ -29,7 +30,8 @@ struct VantageTests {
             let content = try await world.draft()
             #expect(content.hosts[0].certificates.contains { $0.fingerprint == fingerprint })
             let words = try await world.catalog.unannounced(in: content)
-            #expect(words.contains { $0.contains("\(fingerprint)") && $0.contains("from here, there, since") }, "\(words)")
+            #expect(
+                words.contains { $0.contains("\(fingerprint)") && $0.contains("from here, there, since") }, "\(words)")
 
             // One of the two looks again after half an hour, and the other does not.
             world.clock.advance(by: .seconds(1_800))
@@ -38,9 +40,10 @@ struct VantageTests {
             world.clock.advance(by: .seconds(1_801))
             try await world.see(stranger, from: ["here"])
             await expectError(.gate) { try await world.draft() }
-            #expect(try await !world.draft { $0.removed = [fingerprint] }.hosts[0].certificates.contains {
-                $0.fingerprint == fingerprint
-            })
+            #expect(
+                try await !world.draft { $0.removed = [fingerprint] }.hosts[0].certificates.contains {
+                    $0.fingerprint == fingerprint
+                })
             // Its owner announces it.
             try await world.catalog.announce(
                 HostChain(stranger.chain), from: world.now, on: world.catalogHost, of: world.app, by: "operator")
@@ -66,7 +69,8 @@ struct VantageTests {
         }
     }
 
-    @Test("The audit says what was seen once for each vantage, again before it counts no more, and nothing that is known")
+    @Test(
+        "The audit says what was seen once for each vantage, again before it counts no more, and nothing that is known")
     func audited() async throws {
         try await World.run { world in
             #expect(try await seen(world).map { $0.facts["vantage"] } == ["here", "there"])
@@ -88,6 +92,7 @@ struct VantageTests {
     @Test("What another watcher saw is taken as a whole, from another place, and within the hour")
     func imported() async throws {
         try await World.run { world in
+            try await world.publish(world.draft { $0.formats = World.fewFormats })
             let stranger = try world.root.leaf(names: [.dns(World.host)])
             func file(_ label: String = "\(World.host):443", at time: Int64? = nil) throws -> SightingsFile {
                 try SightingsFile(

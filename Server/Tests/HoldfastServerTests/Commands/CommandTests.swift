@@ -110,7 +110,8 @@ struct CommandTests {
             #expect(try await desk.run("approvers", "--data", desk.data).contains("2 must approve"))
             try await desk.see()
             let proposed = try await desk.run(
-                "change", "propose", "bank", "--data", desk.data, "--format", "list", "--reason", "first pins", "--proposer",
+                "change", "propose", "bank", "--data", desk.data, "--format", "list", "--reason", "first pins",
+                "--proposer",
                 "carol")
             #expect(proposed.contains("adds host api.example.com:443"))
             #expect(!proposed.contains("SEEN ON THE NETWORK ONLY"))

@@ -1,5 +1,7 @@
 import Foundation
+import Holdfast
 import HoldfastNIOTesting
+import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer

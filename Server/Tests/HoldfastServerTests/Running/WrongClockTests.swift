@@ -32,6 +32,17 @@ struct WrongClockTests {
         return variables
     }
 
+    /// The library puts a variable into the environment, before which a program of Swift finds its arguments. So `env`
+    /// loads it first, and becomes the program.
+    private static let wrapper = ["/usr/bin/env"]
+
+    /// What the library leaves behind for every process.
+    private func clean(_ process: ServingProcess) {
+        for name in ["faketime_shm_", "sem.faketime_sem_"] {
+            try? FileManager.default.removeItem(atPath: "/dev/shm/\(name)\(process.id)")
+        }
+    }
+
     /// It serves what was signed, and signs nothing.
     private func isMute(_ port: Int) async throws {
         let client = RawClient(port: port)
@@ -44,18 +55,24 @@ struct WrongClockTests {
         #expect(try await client.get("/health/live").status == 200)
     }
 
-    @Test("Started a year ahead or back, it serves what was signed and signs nothing, until the clock is right", arguments: ["+366d", "-366d"])
+    @Test(
+        "Started a year ahead or back, it serves what was signed and signs nothing, until the clock is right",
+        arguments: ["+366d", "-366d"])
     func started(_ shift: String) async throws {
         try await ServeSite.run { site in
             try await site.publish()
             let head = site.open.catalog.ledger.chain.head
-            let server = try await ServingProcess.start(site, environment: try Self.shifted(shift))
+            let server = try await ServingProcess.start(
+                site, wrappedBy: Self.wrapper, environment: try Self.shifted(shift))
+            defer { clean(server) }
             try await server.says(Self.trouble)
             try await isMute(server.port)
             // Commands write nothing either, and say what to do.
             let command = try ServingProcess(
-                [ServerProgram.url.path, "host", "add", "bank", "www.example.com", "--data", site.data],
-                environment: try Self.shifted(shift))
+                Self.wrapper + [
+                    ServerProgram.url.path, "host", "add", "bank", "www.example.com", "--data", site.data,
+                ], environment: try Self.shifted(shift))
+            defer { clean(command) }
             #expect(await command.status() == 3)
             try await command.says("resume --clock")
             #expect(await server.stop() == 0)
@@ -76,7 +93,9 @@ struct WrongClockTests {
             let file = site.folder.appending(path: "shift")
             func set(_ shift: String) throws { try WholeFile.replace(file, with: Array("\(shift)\n".utf8)) }
             try set("+0d")
-            let server = try await ServingProcess.start(site, environment: try Self.shifted(by: file))
+            let server = try await ServingProcess.start(
+                site, wrappedBy: Self.wrapper, environment: try Self.shifted(by: file))
+            defer { clean(server) }
             try await server.says("signed again")
             #expect(try await site.clientsThatLetIn(site.shown, server.port) == World.everybody)
             for shift in ["+366d", "-366d"] {
@@ -98,7 +117,9 @@ struct WrongClockTests {
             try await site.publish()
             // Nothing shows that these are not three days without the server.
             try FileManager.default.removeItem(at: site.server.url.appending(path: "clock"))
-            let ahead = try await ServingProcess.start(site, environment: try Self.shifted("+3d"))
+            let ahead = try await ServingProcess.start(
+                site, wrappedBy: Self.wrapper, environment: try Self.shifted("+3d"))
+            defer { clean(ahead) }
             try await ahead.says("signed again")
             #expect(await ahead.stop() == 0)
 

@@ -136,7 +136,8 @@ struct World: Sendable {
 
     /// The host shows a certificate now, from wherever one looks.
     func see(
-        _ certificate: TestCertificate, of app: AppName? = nil, on host: CatalogHost? = nil, at address: String = "192.0.2.1",
+        _ certificate: TestCertificate, of app: AppName? = nil, on host: CatalogHost? = nil,
+        at address: String = "192.0.2.1",
         from vantages: [String] = ["here", "there"]
     ) async throws {
         for vantage in vantages {
