@@ -21,7 +21,9 @@ struct ChangeCommand: AsyncParsableCommand {
         var format: [String] = []
         @Option(help: "After how many seconds clients ask again.")
         var refresh: Int64 = 3_600
-        @Flag(help: "Add what the servers show now, announced or not: it was seen on the network only.")
+        @Flag(
+            help:
+                "Add what the servers show now and nobody announced, if it was seen from two vantages within the hour.")
         var includeSeen = false
         @Option(help: "Leave out a certificate or key: 64 hexadecimal digits. Repeat it.")
         var remove: [String] = []

@@ -7,7 +7,7 @@ import HoldfastServer
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "host", abstract: "Add the hosts that an app dials, and see what they show.",
-        subcommands: [Add.self, List.self, See.self])
+        subcommands: [Add.self, List.self, See.self, Look.self, Import.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Add a host, or replace how it is dialed.")
@@ -50,7 +50,9 @@ struct HostCommand: AsyncParsableCommand {
                     for seen in try await open.catalog.observations(of: host, app) {
                         let shown =
                             seen.chain.map { "certificate \(Digest(of: $0.certificates[0]))" } ?? seen.failure ?? ""
-                        Terminal.line("  \(seen.address)  \(shown), last seen \(CommandValue.time(seen.lastSeen))")
+                        Terminal.line(
+                            "  \(seen.address)  \(shown), last seen \(CommandValue.time(seen.lastSeen)) from \(seen.vantage)"
+                        )
                     }
                     let next = try await open.catalog.next(of: host, app)
                     for chain in next.chains {

@@ -19,18 +19,14 @@ extension HostCommand {
         var app: String
         @Option(help: "Addresses that may be asked although they are private, such as 10.0.0.0/8. Repeat it.")
         var allow: [String] = []
-        @Option(help: "From where it is seen, such as the name of this machine.")
-        var vantage: String = "command"
+        @Option(help: "From where it is seen: as serve is told, or server.")
+        var vantage: String = Vantage.usual
 
         func run() async throws {
             let name = try AppName(app)
+            try Vantage.require(vantage)
             var settings = Watcher.Settings(vantage: vantage)
-            settings.allowed = try allow.map { text in
-                guard let block = try? AddressBlock(text) else {
-                    throw ValidationError("Name --allow as a block of addresses, such as 10.0.0.0/8.")
-                }
-                return block
-            }
+            settings.allowed = try HostCommand.blocks(allow)
             try await server.withServer { [settings] open in
                 let watcher = Watcher(
                     open.catalog, settings, logger: Logger(label: "holdfast-server") { _ in TerminalLogHandler() })

@@ -34,8 +34,11 @@ struct ServeCommand: AsyncParsableCommand {
     var allow: [String] = []
     @Flag(help: "Do not watch hosts.")
     var noWatch = false
-    @Option(help: "From where hosts are seen, such as the name of this machine; server if absent.")
+    @Option(
+        help: "From where hosts are seen, such as the name of this machine; server if absent. Give host see the same.")
     var vantage: String?
+    @Option(help: "From which level on there are lines in the log: trace, debug, info, notice, warning or error.")
+    var logLevel: String?
     @Option(help: "A file with settings, JSON.", completion: .file())
     var config: String?
 
@@ -51,6 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags[.allow] = allow.isEmpty ? nil : allow.joined(separator: ",")
         flags[.watch] = noWatch ? "false" : nil
         flags[.vantage] = vantage
+        flags[.logLevel] = logLevel
         return flags
     }
 
@@ -59,7 +63,8 @@ struct ServeCommand: AsyncParsableCommand {
             flags: flags, environment: ProcessInfo.processInfo.environment, file: config.map { URL(filePath: $0) })
         let wanted = settings.listen.limits.connections
         let connections = DescriptorLimit.raise(for: wanted)
-        let logger = Logger(label: "holdfast-server") { _ in TerminalLogHandler() }
+        var logger = Logger(label: "holdfast-server") { _ in TerminalLogHandler() }
+        logger.logLevel = settings.logLevel
         if connections < wanted {
             logger.warning(
                 "the limit of open files leaves \(connections) connections, not \(wanted): raise it (ulimit -n)")
@@ -68,18 +73,53 @@ struct ServeCommand: AsyncParsableCommand {
         try server.folder.readConfiguration()
         let lock = try server.folder.lock()
         defer { withExtendedLifetime(lock) {} }
-        try await server.withServer { open in
-            if let problem = open.secretProblem { logger.error("nothing can be signed: \(problem)") }
+        while try await serve(settings, clock, connections, logger) {
+            logger.notice("the database can be used again: starting anew")
+        }
+        logger.info("stopped")
+    }
+
+    /// Serves as much as can be.
+    /// - Returns: whether what was missing is there now.
+    private func serve(
+        _ settings: ServeSettings, _ clock: any WallClock, _ connections: Int, _ logger: Logger
+    ) async throws -> Bool {
+        let listening: @Sendable (ServerProcess.Audience, String) -> Void = { audience, address in
+            logger.info("listening for \(audience.rawValue) on \(address)")
+        }
+        let mending = FolderMending(server.folder, clock: clock)
+        let open: ServerFolder.Open
+        var isWhole = false
+        switch try await server.folder.openWhatCanBe(clock: clock) {
+        case .whole(let found): (open, isWhole) = (found, true)
+        case .reading(let found, let problem):
+            logger.error("nothing can be written: challenges are answered, documents are not signed again: \(problem)")
+            open = found
+        case .documents(let problem):
+            logger.error(
+                "the documents in \(server.folder.publicFolder.url.path) are served, and nothing else: \(problem)")
+            let process = ServerProcess(
+                documentsOf: server.folder, because: problem, settings, clock: clock, connections: connections,
+                mending: mending, logger: logger, onListening: listening)
+            try await process.run()
+            return mending.isDone
+        }
+        if let problem = open.secretProblem { logger.error("nothing can be signed: \(problem)") }
+        do {
             do throws(ServerError) {
                 try await open.publisher.refresh()
             } catch {
                 logger.error("reading what is published: \(error)")
             }
             let process = try ServerProcess(
-                open, settings, clock: clock, connections: connections, logger: logger
-            ) { audience, address in logger.info("listening for \(audience.rawValue) on \(address)") }
+                open, settings, clock: clock, connections: connections, mending: isWhole ? nil : mending,
+                logger: logger, onListening: listening)
             try await process.run()
-            logger.info("stopped")
+            await open.engine.close()
+        } catch {
+            await open.engine.close()
+            throw error
         }
+        return mending.isDone
     }
 }

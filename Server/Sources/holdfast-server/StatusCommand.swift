@@ -12,6 +12,9 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         try await server.withServer { open in
             if let problem = open.secretProblem { Terminal.line("nothing can be signed: \(problem)") }
+            if let problem = open.catalog.clockProblem {
+                throw NegativeAnswer(words: "nothing is signed or judged: \(problem)")
+            }
             var isGood = open.secretProblem == nil
             for app in open.catalog.apps {
                 let standing = try await open.publisher.standing(of: app)
@@ -41,10 +44,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await server.withServer { open in
-            if let problem = open.secretProblem { Terminal.line("fault: \(problem)") }
+            let problems = [open.secretProblem, open.catalog.clockProblem].compactMap(\.self)
+            for problem in problems { Terminal.line("fault: \(problem)") }
             let findings = try await open.publisher.examine()
             for finding in findings { Terminal.line("\(finding.isFault ? "fault" : "note"): \(finding.words)") }
-            guard open.secretProblem == nil, !findings.contains(where: \.isFault) else {
+            guard problems.isEmpty, !findings.contains(where: \.isFault) else {
                 throw NegativeAnswer(words: "something is broken")
             }
             Terminal.line(

@@ -38,6 +38,8 @@ public struct AuditEntry: Sendable, Hashable {
         case token
         /// A key was seen that nobody announced.
         case alarm
+        /// From a vantage, certificates were seen that nobody announced.
+        case seen
     }
 
     /// The place in the audit, from 0 on.

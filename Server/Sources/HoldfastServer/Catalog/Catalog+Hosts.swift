@@ -108,16 +108,8 @@ extension Catalog {
 
     // MARK: What was seen
 
-    /// Notes what a server of a host shows. It goes on from the last observation at the address if that was the same.
-    /// Observations are no evidence, so they are not in the audit.
-    /// - Throws: ``ServerError`` `notFound`.
-    public func note(_ seen: Observation, of host: CatalogHost, _ app: AppName) async throws(ServerError) {
-        try await engine.write { [self] session throws(ServerError) in
-            try Self.note(seen, at: Self.id(of: host, app, session, ledger), session)
-        }
-    }
-
-    /// Notes what was seen of the host of a row.
+    /// Notes what was seen of the host of a row. It goes on from the last observation at the address if that was the same.
+    /// Observations are no evidence, so they are not in the audit; what nobody announced is.
     static func note(_ seen: Observation, at id: Int64, _ session: any StorageSession) throws(ServerError) {
         if let chain = seen.chain { try Self.store(chain, session) }
         let digest: StorageValue = .optional(seen.chain?.digest.octets)

@@ -12,7 +12,9 @@ public final class Catalog: Sendable {
     public let server: RandomID
     /// The digest of the first statement of approvers, from the configuration.
     let genesis: Digest
-    private let head: HeadFile
+    let head: HeadFile
+    /// What the clock says, as far as it can be believed.
+    let time: ServerTime
     private let kept: Mutex<Ledger>
 
     /// What the audit says has happened, as far as this process has read it.
@@ -24,14 +26,16 @@ public final class Catalog: Sendable {
     ///   - server: the id of the server, from the configuration.
     ///   - genesis: the digest of the first statement of approvers, from the configuration.
     ///   - head: the file with the head of the audit.
+    ///   - time: when things are written.
     /// - Throws: ``ServerError`` `brokenChain` if the database is not the one that the head and the genesis belong to.
     public init(
-        _ engine: any StorageEngine, server: RandomID, genesis: Digest, head: HeadFile
+        _ engine: any StorageEngine, server: RandomID, genesis: Digest, head: HeadFile, time: ServerTime
     ) async throws(ServerError) {
         self.engine = engine
         self.server = server
         self.genesis = genesis
         self.head = head
+        self.time = time
         kept = Mutex(Ledger())
         _ = try await look { session, ledger throws(ServerError) in
             try Self.approverChain(session, server: server, genesis: genesis, known: ledger.approvers)
@@ -44,9 +48,11 @@ public final class Catalog: Sendable {
     ///   - server: the id of the server.
     ///   - genesis: the first statement of approvers, signed by all of them.
     ///   - head: the file with the head of the audit; made here.
+    ///   - time: when things are written.
     /// - Throws: ``ServerError`` `constraint` if the database is not empty; what ``ApproverChain`` throws.
     public convenience init(
-        creating engine: any StorageEngine, server: RandomID, genesis: SignedApprovers, head: HeadFile
+        creating engine: any StorageEngine, server: RandomID, genesis: SignedApprovers, head: HeadFile,
+        time: ServerTime
     ) async throws(ServerError) {
         let digest = Digest(of: genesis.text)
         _ = try ApproverChain(genesis: genesis, digest: digest, server: server)
@@ -61,7 +67,7 @@ public final class Catalog: Sendable {
             return step.ledger.chain.head
         }
         try head.write(end)
-        try await self.init(engine, server: server, genesis: digest, head: head)
+        try await self.init(engine, server: server, genesis: digest, head: head, time: time)
     }
 
     /// One transaction that writes: its session, its time, and the ledger as it will be.
@@ -83,7 +89,9 @@ public final class Catalog: Sendable {
     }
 
     /// Runs a closure in a transaction that writes, with an entry in the audit for what it does.
+    /// - Parameter isVouched: whether a person says that the clock is right.
     func transact<Value: Sendable>(
+        vouchingForClock isVouched: Bool = false,
         _ body: @escaping @Sendable (inout Step) throws(ServerError) -> Value
     ) async throws(ServerError) -> Value {
         let held = SharedLock()
@@ -93,10 +101,9 @@ public final class Catalog: Sendable {
                 held.take(try head.lock())
                 let before = try caughtUp(session, from: ledger, heads: try head.heads())
                 var step = Step(session: session, ledger: before, now: try session.now())
-                // Nothing is written about a time before the last: documents would look older than their forerunners.
-                guard step.now >= before.latestTime else {
-                    throw ServerError(.clock, expected: "a time from \(before.latestTime) on", found: "\(step.now)")
-                }
+                // Another process may have vouched for the clock.
+                time.follow(before.resumptions)
+                if !isVouched { try time.require(step.now, after: before.latestTime) }
                 let value = try body(&step)
                 if step.ledger.chain.head != before.chain.head {
                     try head.write(before.chain.head, next: step.ledger.chain.head)
@@ -107,6 +114,8 @@ public final class Catalog: Sendable {
                 keep(written.ledger)
                 // The second line of the file says the same until this is written.
                 try? head.write(written.ledger.chain.head)
+                // A server that runs says if this does not work; a command has done what it was told.
+                try? time.note()
                 held.release()
             }
         ).value
@@ -150,6 +159,7 @@ public final class Catalog: Sendable {
     }
 
     private func keep(_ ledger: Ledger) {
+        time.follow(ledger.resumptions)
         kept.withLock { kept in
             if ledger.chain.head.count > kept.chain.head.count { kept = ledger }
         }

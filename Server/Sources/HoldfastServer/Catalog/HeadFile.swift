@@ -15,9 +15,14 @@ public struct HeadFile: Sendable {
     public init(_ url: URL) { self.url = url }
 
     /// Waits until no other process writes.
-    func lock() throws(ServerError) -> FolderLock {
-        try FolderLock.waiting(
-            for: url.deletingLastPathComponent().appending(path: ".\(url.lastPathComponent).lock"))
+    func lock() throws(ServerError) -> FolderLock { try FolderLock.waiting(for: lockFile) }
+
+    /// Takes the lock, if no other process writes.
+    /// - Throws: ``ServerError`` `folderInUse` if one does; `file`.
+    func lockAtOnce() throws(ServerError) -> FolderLock { try FolderLock(lockFile) }
+
+    private var lockFile: URL {
+        url.deletingLastPathComponent().appending(path: ".\(url.lastPathComponent).lock")
     }
 
     /// The heads that the database may have: one, or two after a crash.

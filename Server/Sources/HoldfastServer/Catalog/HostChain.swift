@@ -51,6 +51,9 @@ public struct HostChain: Sendable, Hashable {
         return head[2..<(2 + count)].reduce(0) { $0 << 8 | Int($1) } + 2 + count
     }
 
+    /// The SHA-256 of the server's own certificate.
+    var fingerprint: Digest { Digest(of: certificates[0]) }
+
     /// The server's own certificate.
     var leaf: X509Certificate? { try? X509Certificate(der: certificates[0]) }
 }

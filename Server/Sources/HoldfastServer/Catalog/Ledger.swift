@@ -67,6 +67,14 @@ public struct Ledger: Sendable {
         public let began: Int64
     }
 
+    /// What a vantage saw that nobody announced.
+    public struct Sighting: Sendable, Hashable {
+        /// The SHA-256 of the certificates that servers showed as their own.
+        public let certificates: Set<Digest>
+        /// When, in seconds since 1970.
+        public let time: Int64
+    }
+
     /// A private key that signs for an app.
     public struct Key: Sendable, Hashable {
         /// Its id.
@@ -96,12 +104,16 @@ public struct Ledger: Sendable {
     public private(set) var keys: [Name: Key] = [:]
     /// The alarms that were raised: the host and the digest of what it showed.
     public private(set) var alarms: Set<Name> = []
+    /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
+    public private(set) var sightings: [Name: [String: Sighting]] = [:]
     /// The tokens that were made and not revoked, by their digests.
     public private(set) var tokens: [Digest: TokenGrant] = [:]
     /// The statement of approvers that counts.
     public private(set) var approvers: ApproverChain.Mark?
-    /// The time of the latest entry, in seconds since 1970.
+    /// The time of the latest entry, in seconds since 1970. Only a person who vouches for the clock sets it back.
     public private(set) var latestTime: Int64 = 0
+    /// How often a person has vouched for the clock.
+    public private(set) var resumptions = 0
     /// When the latest backup was written, in seconds since 1970; nil if none was.
     public private(set) var latestBackup: Int64?
     /// The ``SigningSecret/id`` of the secret that keys are sealed with since the last change of it; nil if there was none.
@@ -138,7 +150,7 @@ public struct Ledger: Sendable {
         let entry = try chain.follow(octets)
         try apply(entry)
         self.chain = chain
-        latestTime = max(latestTime, entry.time)
+        latestTime = entry.event == .resumed ? entry.time : max(latestTime, entry.time)
     }
 
     /// Changes nothing before everything was read.
@@ -194,12 +206,38 @@ public struct Ledger: Sendable {
         case .alarm:
             alarms.insert(
                 Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))"))
+        case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
         case .resealed: secretID = try facts.octets("secret", count: 8)
         case .backup: latestBackup = entry.time
         case .restored: try applyRestoring(facts)
-        case .created, .approved, .resumed: break
+        case .resumed: applyResumption(entry.time)
+        case .created, .approved: break
         }
+    }
+
+    /// What was proposed at a time that is still to come would be open for longer than approvers were told, and a canary
+    /// would have a change for longer than its hours.
+    private mutating func applyResumption(_ now: Int64) {
+        resumptions += 1
+        for (id, proposal) in proposals where proposal.time > now && ended[id] == nil { ended[id] = .lapsed }
+        canaries = canaries.filter { $0.value.began <= now && ended[$0.value.change] == nil }
+        latestBackup = latestBackup.map { min($0, now) }
+        sightings = sightings.mapValues { vantages in vantages.filter { $0.value.time <= now } }
+    }
+
+    private mutating func applySighting(_ facts: EntryFacts) throws(ServerError) {
+        let name = Name(app: try facts.app(), name: try facts.text("host"))
+        let (vantage, time) = (try facts.text("vantage"), try facts.number("time"))
+        var certificates: Set<Digest> = []
+        for part in try facts.text("certificates").utf8.split(separator: UInt8(ascii: ",")) {
+            guard let digest = Digest(hex: part) else { throw facts.impossible("digests as certificates") }
+            certificates.insert(digest)
+        }
+        guard Vantage.isName(vantage), apps[name.app] != nil else {
+            throw facts.impossible("a vantage of an app's host")
+        }
+        sightings[name, default: [:]][vantage] = Sighting(certificates: certificates, time: time)
     }
 
     private mutating func applyRestoring(_ facts: EntryFacts) throws(ServerError) {

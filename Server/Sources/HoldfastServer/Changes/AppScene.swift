@@ -5,6 +5,23 @@ struct AppScene: Sendable {
         let host: CatalogHost
         let observations: [Observation]
         let next: NextShown
+        /// The vantages that have seen a certificate lately, as the audit has it.
+        let vantages: [Digest: [String]]
+        /// What is shown, each chain at each address once, whoever has seen it: as it was seen last, and if anybody has
+        /// looked within the hour, what was seen then. An address that is gone stops no change for ever.
+        let shown: [Observation]
+
+        init(
+            _ host: CatalogHost, _ observations: [Observation], _ next: NextShown, _ vantages: [Digest: [String]],
+            at now: Int64
+        ) {
+            (self.host, self.observations, self.next, self.vantages) = (host, observations, next, vantages)
+            let fresh = observations.filter { $0.lastSeen >= now - Vantage.lifetime }
+            var places: Set<[String]> = []
+            shown = (fresh.isEmpty ? observations : fresh).sorted { $0.lastSeen > $1.lastSeen }.filter { seen in
+                places.insert([seen.address, seen.chain.map { "\($0.digest)" } ?? "-"]).inserted
+            }
+        }
     }
 
     /// A content that was published, and the second from which on it was.
@@ -36,16 +53,22 @@ struct AppScene: Sendable {
 
 extension Catalog {
     /// Reads what a change of an app is judged by. Publications that nobody holds anymore are left out.
+    /// - Throws: ``ServerError``; `clock` while nothing can be judged.
     func scene(of name: AppName) async throws(ServerError) -> AppScene {
-        try await look { [server] session, ledger throws(ServerError) in
+        try await look { [server, time] session, ledger throws(ServerError) in
             let app = try Self.app(name, session, ledger)
             let now = try session.now()
+            try time.require(now, after: ledger.latestTime)
             var hosts: [AppScene.Host] = []
             for (id, host) in try Self.hosts(of: name, session, ledger) {
+                let seen = try Self.observations(id, session)
+                let vantages = Dictionary(
+                    seen.compactMap { $0.chain?.fingerprint }.map {
+                        ($0, ledger.vantages(of: $0, host, name, at: now))
+                    }, uniquingKeysWith: { first, _ in first })
                 hosts.append(
                     AppScene.Host(
-                        host: host, observations: try Self.observations(id, session),
-                        next: try Self.next(id, host, name, session, ledger)))
+                        host, seen, try Self.next(id, host, name, session, ledger), vantages, at: now))
             }
             return AppScene(
                 app: app, hosts: hosts,

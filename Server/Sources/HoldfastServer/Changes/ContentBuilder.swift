@@ -18,10 +18,8 @@ struct ContentBuilder {
     /// The last second at which documents may be signed.
     let end: Int64
 
-    /// In seconds: what was seen earlier is not added.
-    private static let greatestAge: Int64 = 3_600
-
-    /// - Throws: ``ServerError`` `invalidValue`, also for an app without hosts or formats.
+    /// - Throws: ``ServerError`` `invalidValue`, also for an app without hosts or formats; `gate` for what was seen from
+    ///   one vantage only and is to be added.
     func content() throws(ServerError) -> Content {
         var hosts: [ContentHost] = []
         for host in scene.hosts { hosts.append(try content(of: host)) }
@@ -36,13 +34,11 @@ struct ContentBuilder {
     private func content(of host: AppScene.Host) throws(ServerError) -> ContentHost {
         let (name, port) = (host.host.name, host.host.port)
         let old = scene.published?.hosts.first { $0.name.utf8.elementsEqual(name.utf8) && $0.port == port }
-        // What was shown once, to somebody who looked then, is no reason to pin it now.
-        let seen = host.observations.filter { $0.lastSeen >= scene.now - Self.greatestAge }
-            .compactMap { $0.chain?.leaf }
         let announced = host.next.chains.compactMap { $0.chain.leaf }
+        let seen = includesSeen ? try seen(of: host, unlike: old, announced) : []
         var certificates = (old?.certificates ?? []).filter { $0.expires >= scene.now }
         var known = Set(certificates.map(\.sortingKey))
-        for leaf in (includesSeen ? seen : []) + announced {
+        for leaf in seen + announced {
             let certificate = try ContentHost.Certificate(
                 fingerprint: Digest(of: leaf.der), expires: Int64(leaf.notAfter.timeIntervalSince1970))
             if known.insert(certificate.sortingKey).inserted { certificates.append(certificate) }
@@ -52,12 +48,40 @@ struct ContentBuilder {
             guard !keys.contains(where: { $0.pin == pin && $0.role == .leaf }) else { return }
             keys.append(ContentHost.Key(pin: pin, state: state))
         }
-        if includesSeen { for leaf in seen { add(Digest(of: leaf.subjectPublicKeyInfo), .active) } }
-        for leaf in announced { add(Digest(of: leaf.subjectPublicKeyInfo), .backup) }
+        for leaf in seen { add(Digest(of: leaf.subjectPublicKeyInfo), .active) }
+        for chain in host.next.chains {
+            guard let leaf = chain.chain.leaf else { continue }
+            add(Digest(of: leaf.subjectPublicKeyInfo), chain.begins <= scene.now ? .active : .backup)
+        }
         for key in host.next.keys { add(Digest(of: key), .backup) }
         return try ContentHost(
             name: name, port: port, certificates: certificates.filter { !removed.contains($0.fingerprint) },
             keys: keys.filter { !removed.contains($0.pin) })
+    }
+
+    /// What was seen within the hour. What is neither published nor announced must have been seen from two vantages.
+    private func seen(
+        of host: AppScene.Host, unlike old: ContentHost?, _ announced: [X509Certificate]
+    ) throws(ServerError) -> [X509Certificate] {
+        let known = Set(announced.map { Digest(of: $0.der) } + (old?.certificates.map(\.fingerprint) ?? []))
+        var seen: [X509Certificate] = []
+        for observation in host.observations where observation.lastSeen >= scene.now - Vantage.lifetime {
+            guard let leaf = observation.chain?.leaf else { continue }
+            let fingerprint = Digest(of: leaf.der)
+            let vantages = host.vantages[fingerprint] ?? []
+            guard known.contains(fingerprint) || vantages.count >= 2 else {
+                if removed.contains(fingerprint) { continue }
+                throw ServerError(
+                    .gate, of: host.host.label,
+                    expected: "certificate \(fingerprint) seen from two vantages within the hour, or announced",
+                    found: vantages.isEmpty ? "neither" : "seen from \(vantages.joined(separator: ", ")) only",
+                    remedy:
+                        "Announce it with holdfast-server next chain; or look from another place with holdfast-server "
+                        + "host look, and hand in what it shows with host import --vantage NAME.")
+            }
+            seen.append(leaf)
+        }
+        return seen
     }
 }
 

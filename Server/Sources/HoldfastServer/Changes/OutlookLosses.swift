@@ -17,7 +17,7 @@ struct OutlookLosses {
     init(_ outlook: PublicationOutlook, _ scene: AppScene) {
         let horizon = OutlookMaker.date(scene.now + scene.app.settings.staleness)
         let presentations = scene.hosts.map { host in
-            host.observations.map { $0.chain?.leaf } + host.next.chains.map { $0.chain.leaf }
+            host.shown.map { $0.chain?.leaf } + host.next.chains.map { $0.chain.leaf }
         }
         // What was published before ends when its content ends, and no change can help that.
         let ends = Set(scene.publications.map { OutlookMaker.date($0.content.end + 1) })
@@ -47,7 +47,7 @@ struct OutlookLosses {
 
     private static func isShownNow(_ row: PublicationOutlook.Row, _ scene: AppScene) -> Bool {
         guard let host = row.hostIndex, let place = row.presentation else { return false }
-        return place < scene.hosts[host].observations.count
+        return place < scene.hosts[host].shown.count
     }
 
     private static func shortened(_ sentences: [String]) -> [String] {

@@ -191,7 +191,7 @@ struct OutlookMaker {
 
     private func host(_ host: AppScene.Host) -> PublicationOutlook.Host {
         var shown: [PublicationOutlook.Presentation] = []
-        for seen in host.observations {
+        for seen in host.shown {
             guard let chain = seen.chain else {
                 shown.append(.init(unreadable: seen.address, because: seen.failure ?? "it could not be read"))
                 continue

@@ -14,7 +14,7 @@ public final class FolderLock: Sendable {
     static func waiting(for file: URL) throws(ServerError) -> FolderLock { try FolderLock(file, LOCK_EX) }
 
     private init(_ file: URL, _ operation: Int32) throws(ServerError) {
-        descriptor = unsafe open(file.path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600 as mode_t)
+        descriptor = Self.opened(file)
         guard descriptor >= 0 else {
             throw ServerError(
                 .file, of: file.path, expected: "a file that can be locked", found: SystemText.of(errno))
@@ -29,6 +29,19 @@ public final class FolderLock: Sendable {
                 expected: isHeld ? "a folder that no other server uses" : "a file that can be locked",
                 found: isHeld ? "one that another process has locked" : reason)
         }
+    }
+
+    /// A lock writes nothing, so it can be taken where nothing can be written: on the file as it is, or on the folder.
+    private static func opened(_ file: URL) -> Int32 {
+        let flags = O_CLOEXEC | O_NOFOLLOW
+        let descriptor = unsafe open(file.path, O_CREAT | O_RDWR | flags, 0o600 as mode_t)
+        let reason = errno
+        guard descriptor < 0, [EROFS, EACCES, EPERM, ENOSPC].contains(reason) else { return descriptor }
+        let existing = unsafe open(file.path, O_RDONLY | flags)
+        guard existing < 0, errno == ENOENT else { return existing }
+        let folder = unsafe open(file.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if folder < 0 { errno = reason }
+        return folder
     }
 
     deinit { close(descriptor) }

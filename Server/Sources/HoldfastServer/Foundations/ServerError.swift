@@ -112,6 +112,7 @@ extension ServerError.Code {
         "notFound": "Check the name.",
         "notPublishable": "Correct the content, and propose the change again.",
         "gate": "Propose a change that passes the gate, or one that names it with --force.",
-        "clock": "Correct the clock of the machine, then start again.",
+        "clock":
+            "Correct the clock of the machine. If it is right, say so with holdfast-server resume --clock.",
     ]
 }

@@ -47,7 +47,7 @@ extension Publisher {
                 isReady: false, since: since, until: end == .max ? nil : end,
                 words: "a backup was restored, and clients may have documents that it did not know", now: scene.now)
         }
-        let ends = place.observations.compactMap { $0.chain?.leaf?.notAfter.addingTimeInterval(1) }.min()
+        let ends = place.shown.compactMap { $0.chain?.leaf?.notAfter.addingTimeInterval(1) }.min()
         guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else {
             throw ServerError(.invalidValue, of: "host", expected: "a host that can be dialed", found: host.label)
         }

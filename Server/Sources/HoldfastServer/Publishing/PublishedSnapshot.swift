@@ -98,6 +98,8 @@ public struct PublishedSnapshot: Sendable {
     let parts: [AppName: Part]
     /// The documents by their paths, such as `lists/bank.json`: no slash at the beginning, printable ASCII.
     public let documents: [String: Document]
+    /// Whether nothing but documents could be read: nobody knows which apps there are.
+    public let isOfDocuments: Bool
     /// The apps that publish challenge answers.
     public let apps: [AppName: App]
 
@@ -112,7 +114,13 @@ public struct PublishedSnapshot: Sendable {
         self.sequence = sequence
         self.documents = documents
         self.apps = apps
-        (problems, parts) = ([], [:])
+        (problems, parts, isOfDocuments) = ([], [:], false)
+    }
+
+    /// Serves documents alone.
+    init(documents: [String: Document]) {
+        self.documents = documents
+        (sequence, apps, problems, parts, isOfDocuments) = (0, [:], [], [:], true)
     }
 
     /// Puts the parts of all names together. No two have a path in common.
@@ -122,6 +130,7 @@ public struct PublishedSnapshot: Sendable {
         self.problems = problems
         documents = parts.values.reduce(into: [:]) { all, part in all.merge(part.documents) { first, _ in first } }
         apps = parts.compactMapValues(\.app)
+        isOfDocuments = false
     }
 
     /// The document at a path of a request, after percent-decoding and without the slash at the beginning; nil if there

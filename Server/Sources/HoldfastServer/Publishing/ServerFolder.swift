@@ -1,8 +1,8 @@
 public import Foundation
 public import Holdfast
 
-/// The folder of a server: `configuration.json`, `server.db`, `head`, `lock`, `public/` and `versions/`, and while a backup
-/// is being restored `restoring`.
+/// The folder of a server: `configuration.json`, `server.db`, `head`, `clock`, `lock`, `public/` and `versions/`, and
+/// while a backup is being restored `restoring`.
 public struct ServerFolder: Sendable {
     /// The folder.
     public let url: URL
@@ -14,6 +14,7 @@ public struct ServerFolder: Sendable {
     public var configuration: URL { url.appending(path: "configuration.json") }
     var database: URL { url.appending(path: "server.db") }
     var head: HeadFile { HeadFile(url.appending(path: "head")) }
+    private var clockFile: URL { url.appending(path: "clock") }
     /// There from before a backup is unpacked until everything that is public was read.
     var restoring: URL { url.appending(path: "restoring") }
 
@@ -64,7 +65,9 @@ public struct ServerFolder: Sendable {
         let made = SigningSecret(using: &generator)
         try secret.create(made, outside: url)
         let engine = try SQLiteEngine(database, clock: clock)
-        _ = try await Catalog(creating: engine, server: statement.server, genesis: genesis, head: head)
+        _ = try await Catalog(
+            creating: engine, server: statement.server, genesis: genesis, head: head,
+            time: ServerTime(clock, file: clockFile))
         await engine.close()
         // Written last: a folder without it has no server.
         let settings = try FolderConfiguration(
@@ -102,21 +105,78 @@ public struct ServerFolder: Sendable {
     }
 
     /// Opens a server. Without its secret it is open all the same, and signs nothing.
+    /// - Parameters:
+    ///   - clock: the clock of the machine.
+    ///   - steady: the seconds since it started.
     /// - Throws: ``ServerError``; `restoring` for a backup that was not restored to its end: nothing is signed, served or
     ///   written before all that is public was read.
-    public func open(clock: any WallClock) async throws(ServerError) -> Open {
+    public func open(clock: any WallClock, steady: SteadyTime = .system) async throws(ServerError) -> Open {
         guard !FileManager.default.fileExists(atPath: restoring.path) else {
             throw ServerError(.restoring, of: url.path, expected: "a server", found: "a backup that is being restored")
         }
-        return try await openAnyway(clock: clock)
+        return try await openAnyway(clock: clock, steady: steady)
+    }
+
+    /// How much of a server could be opened.
+    public enum Opening: Sendable {
+        /// Everything.
+        case whole(Open)
+        /// A server that writes nothing, and why.
+        case reading(Open, ServerError)
+        /// Nothing but the documents in its folder, and why.
+        case documents(ServerError)
+    }
+
+    /// Opens as much of a server as can be, so that clients get what was signed whatever has become of the rest.
+    /// - Parameters:
+    ///   - clock: the clock of the machine.
+    ///   - steady: the seconds since it started.
+    /// - Throws: ``ServerError`` `restoring`; what ``readConfiguration()`` throws.
+    public func openWhatCanBe(
+        clock: any WallClock, steady: SteadyTime = .system
+    ) async throws(ServerError) -> Opening {
+        try readConfiguration()
+        let problem: ServerError
+        do throws(ServerError) {
+            return .whole(try await open(clock: clock, steady: steady))
+        } catch {
+            guard error.code != .restoring else { throw error }
+            problem = error
+        }
+        // Another program may hold a lock that stops readers too; what is damaged is damaged for them as well.
+        do throws(ServerError) {
+            return .reading(try await openAnyway(clock: clock, steady: steady, access: .reading), problem)
+        } catch {
+            return .documents(problem)
+        }
     }
 
     /// Opens a server that may be in the middle of a restoration.
-    func openAnyway(clock: any WallClock) async throws(ServerError) -> Open {
+    /// - Parameter access: what may be done with the database.
+    /// - Parameter isRestored: whether the database comes out of a backup, which may be old.
+    func openAnyway(
+        clock: any WallClock, steady: SteadyTime, access: SQLiteConnection.Access = .writing, isRestored: Bool = false
+    ) async throws(ServerError) -> Open {
         let configuration = try readConfiguration()
-        let engine = try SQLiteEngine(database, clock: clock)
+        let engine =
+            switch access {
+            case .writing: try SQLiteEngine(database, clock: clock)
+            case .reading: try SQLiteEngine(reading: database, clock: clock)
+            }
+        do throws(ServerError) {
+            return try await open(
+                engine, configuration, ServerTime(clock, steady: steady, file: clockFile, spansStops: isRestored))
+        } catch {
+            await engine.close()
+            throw error
+        }
+    }
+
+    private func open(
+        _ engine: SQLiteEngine, _ configuration: FolderConfiguration, _ time: ServerTime
+    ) async throws(ServerError) -> Open {
         let catalog = try await Catalog(
-            engine, server: configuration.server, genesis: configuration.genesis, head: head)
+            engine, server: configuration.server, genesis: configuration.genesis, head: head, time: time)
         var secret: SigningSecret?
         var problem: ServerError?
         do throws(ServerError) {

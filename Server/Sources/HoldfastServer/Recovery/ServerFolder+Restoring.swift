@@ -108,7 +108,7 @@ extension ServerFolder {
                 .damagedDatabase, of: "backup", expected: "one that can be restored",
                 found: faults.prefix(8).joined(separator: "; "), remedy: "Restore another backup.")
         }
-        let open = try await openAnyway(clock: clock)
+        let open = try await openAnyway(clock: clock, steady: .system, isRestored: true)
         do throws(ServerError) {
             let report = try await record(id, rules, open, actor)
             try after(.recorded)
@@ -172,7 +172,7 @@ extension ServerFolder {
 
     /// What is wrong with a database that came out of a backup.
     private func faults(_ clock: any WallClock) async throws(ServerError) -> [String] {
-        let open = try await openAnyway(clock: clock)
+        let open = try await openAnyway(clock: clock, steady: .system, isRestored: true)
         do throws(ServerError) {
             var faults = try await open.publisher.examine(isInPlace: false).filter(\.isFault).map(\.words)
             faults += try await open.catalog.damage()

@@ -6,7 +6,6 @@ import ServiceLifecycle
 /// folder. What fails is logged and tried again; what was served before is served meanwhile.
 struct PublishingLoop: Service {
     private let publisher: Publisher
-    private let time: SigningTime
     private let identities: [TLSIdentity]
     private let logger: Logger
 
@@ -23,12 +22,10 @@ struct PublishingLoop: Service {
 
     /// - Parameters:
     ///   - publisher: what it works with.
-    ///   - time: when something may be signed.
     ///   - identities: the certificates of listeners, which are read again when they were renewed.
     ///   - logger: for what failed, and for each round with the head of the audit.
-    init(_ publisher: Publisher, at time: SigningTime, renewing identities: [TLSIdentity], logger: Logger) {
+    init(_ publisher: Publisher, renewing identities: [TLSIdentity], logger: Logger) {
         self.publisher = publisher
-        self.time = time
         self.identities = identities
         self.logger = logger
     }
@@ -39,6 +36,8 @@ struct PublishingLoop: Service {
         var nextDelivery: ContinuousClock.Instant
         var nextRefresh: ContinuousClock.Instant
         var seen: Int64
+        /// Whether the clock was believed.
+        var isTimely = true
         var generations: [AppName: Int64] = [:]
         var troubles: Troubles
     }
@@ -60,12 +59,34 @@ struct PublishingLoop: Service {
     private func step(_ state: inout State) async {
         let now = ContinuousClock.now
         await follow(&state, now)
+        guard await isTimely(&state, now) else { return }
         if now >= state.nextRound { await renew(&state, now) }
         guard now >= state.nextDelivery else { return }
         state.nextDelivery = now + Self.delivery
         await attempt("writing to the folder", &state, now) { _ throws(ServerError) in
             try await publisher.deliver().problems
         }
+    }
+
+    /// While the clock cannot be believed, nothing is signed or judged, and nothing written with its time.
+    private func isTimely(_ state: inout State, _ now: ContinuousClock.Instant) async -> Bool {
+        let subject = "signing and judging"
+        if let problem = publisher.catalog.clockProblem {
+            state.isTimely = false
+            state.troubles.note(subject, "\(problem)", at: now)
+            return false
+        }
+        if !state.isTimely {
+            // What was read meanwhile signs nothing.
+            (state.isTimely, state.nextRefresh, state.nextRound) = (true, now, now)
+            await follow(&state, now)
+        }
+        state.troubles.end(subject)
+        await attempt("keeping the time", &state, now) { _ throws(ServerError) in
+            try publisher.catalog.noteTime()
+            return []
+        }
+        return true
     }
 
     private func follow(_ state: inout State, _ now: ContinuousClock.Instant) async {
@@ -99,7 +120,6 @@ struct PublishingLoop: Service {
     private func renew(_ state: inout State, _ now: ContinuousClock.Instant) async {
         state.nextRound = now + Self.retry
         await attempt("signing again", &state, now) { state throws(ServerError) in
-            if let problem = time.problem { throw problem }
             let round = try await publisher.renew()
             for words in round.settled { logger.info("\(words)") }
             if !round.signed.isEmpty {

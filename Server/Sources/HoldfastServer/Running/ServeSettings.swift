@@ -2,6 +2,7 @@ import Configuration
 public import Foundation
 import Holdfast
 public import HoldfastProbe
+public import Logging
 
 /// What `serve` is told: flags, then variables of the environment, then a file; the first that says something counts.
 ///
@@ -30,6 +31,8 @@ public struct ServeSettings: Sendable {
         case allow
         /// From where hosts are seen.
         case vantage
+        /// From which level on there are lines in the log.
+        case logLevel = "log-level"
     }
 
     /// What apps talk to.
@@ -42,6 +45,8 @@ public struct ServeSettings: Sendable {
     public let allowed: [AddressBlock]
     /// From where hosts are seen.
     public let vantage: String
+    /// From which level on there are lines in the log.
+    public let logLevel: Logger.Level
 
     private static let prefix = "HOLDFAST_SERVER_"
     private static let greatestFile = 64 << 10
@@ -79,12 +84,15 @@ public struct ServeSettings: Sendable {
         default: throw ServerError(.invalidValue, of: "watch", expected: "true or false", found: "another text")
         }
         allowed = try Self.blocks(text(.allow), .allow)
-        vantage = text(.vantage) ?? "server"
-        guard ASCIIText.isName(vantage.utf8, 1...64, others: ".-_") else {
+        vantage = text(.vantage) ?? Vantage.usual
+        try Vantage.require(vantage)
+        guard let level = Logger.Level(rawValue: text(.logLevel) ?? "info") else {
             throw ServerError(
-                .invalidValue, of: "vantage", expected: "1 to 64 letters, digits, periods, hyphens and underscores",
+                .invalidValue, of: "log-level",
+                expected: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))",
                 found: "another text")
         }
+        logLevel = level
     }
 
     // MARK: Where values come from

@@ -18,6 +18,8 @@ public struct ServerProcess: Sendable {
     }
 
     private let services: [any Service]
+    /// Ends the process when it is done; nil for a server that is whole.
+    private let mending: FolderMending?
     private let logger: Logger
 
     /// Longer than listeners take to finish answers.
@@ -30,40 +32,43 @@ public struct ServerProcess: Sendable {
     ///   - clock: the time.
     ///   - ceiling: signatures in a second for all clients together; nil to measure what this machine can sign.
     ///   - connections: how many connections apps may have.
+    ///   - mending: ends the process when the database can be written again; nil for one that can be.
     ///   - logger: for what fails, alarms, and each round.
     ///   - onListening: gets each address, such as `127.0.0.1:8080`.
     /// - Throws: ``ServerError`` `invalidValue` for settings that cannot be.
     public init(
         _ open: ServerFolder.Open, _ settings: ServeSettings, clock: any WallClock, ceiling: Double? = nil,
-        connections: Int, logger: Logger, onListening: @escaping @Sendable (Audience, String) -> Void
+        connections: Int, mending: FolderMending? = nil, logger: Logger,
+        onListening: @escaping @Sendable (Audience, String) -> Void
     ) throws(ServerError) {
         self.logger = logger
+        self.mending = mending
         let publisher = open.publisher
         let group = MultiThreadedEventLoopGroup.singleton
-        let time = SigningTime(clock, open.catalog)
+        let catalog = open.catalog
         let counters = ListenerCounters()
-        var listenerLogger = logger
-        listenerLogger.logLevel = .warning
+        let listenerLogger = Self.quieter(logger)
         var apps = settings.listen
         apps.limits.connections = min(apps.limits.connections, connections)
         let problem = open.secretProblem
         let readiness: @Sendable () -> [String] = {
-            [problem.map { "Nothing can be signed: \($0)" }, time.problem.map { "\($0)" }].compactMap(\.self)
+            [problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" }].compactMap(\.self)
         }
         let listener = PublicListener(
             apps, serving: publisher.live,
             budget: SigningBudget(ceiling: ceiling ?? SigningBudget.measuredCeiling(threads: System.coreCount)),
-            time: { time.now }, counters: counters,
+            time: { catalog.signingTime }, counters: counters,
             readiness: readiness, on: group, logger: listenerLogger, onListening: { onListening(.apps, Self.text($0)) })
         let administration = try AdministrationListener(
             settings.adminListen, for: publisher, counters: counters, readiness: readiness, on: group,
             logger: listenerLogger,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
-            publisher, at: time, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
+            publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
         var services: [any Service] = [listener, administration, loop]
-        if settings.watches {
+        // Who looks at a host writes that down first.
+        if settings.watches, mending == nil {
             var watch = Watcher.Settings(vantage: settings.vantage)
             watch.allowed = settings.allowed
             watch.clock = clock
@@ -72,15 +77,55 @@ public struct ServerProcess: Sendable {
         self.services = services
     }
 
-    /// Runs until it is told to stop.
+    /// Puts a server together that has nothing but the documents in its folder: it serves them, and signs nothing.
+    /// - Parameters:
+    ///   - folder: the server's folder.
+    ///   - problem: why its database cannot be used.
+    ///   - settings: where to listen. Only apps are answered.
+    ///   - clock: the time.
+    ///   - connections: how many connections apps may have.
+    ///   - mending: ends the process when the database can be used again.
+    ///   - logger: for what fails.
+    ///   - onListening: gets the address.
+    public init(
+        documentsOf folder: ServerFolder, because problem: ServerError, _ settings: ServeSettings,
+        clock: any WallClock, connections: Int, mending: FolderMending, logger: Logger,
+        onListening: @escaping @Sendable (Audience, String) -> Void
+    ) {
+        self.logger = logger
+        self.mending = mending
+        let listenerLogger = Self.quieter(logger)
+        var apps = settings.listen
+        apps.limits.connections = min(apps.limits.connections, connections)
+        let refresh = FolderRefresh(folder: folder.publicFolder, live: LiveSnapshot(), clock: clock)
+        refresh.refresh()
+        let listener = PublicListener(
+            apps, serving: refresh.live, budget: SigningBudget(ceiling: 1), time: { nil },
+            readiness: { ["Only documents are served: \(problem.code.rawValue)."] },
+            on: MultiThreadedEventLoopGroup.singleton,
+            logger: listenerLogger, onListening: { onListening(.apps, Self.text($0)) })
+        services = [listener, refresh]
+    }
+
+    /// Runs until it is told to stop, or until what is missing is mended.
     /// - Throws: what a service throws, such as ``ServerError`` `invalidValue` for an address that is taken.
     public func run() async throws {
-        var quiet = logger
-        quiet.logLevel = .warning
+        var all = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
+        if let mending {
+            all.append(.init(service: mending, successTerminationBehavior: .gracefullyShutdownGroup))
+        }
         var configuration = ServiceGroupConfiguration(
-            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+            services: all, gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quieter(logger))
         configuration.maximumGracefulShutdownDuration = Self.stopping
         try await ServiceGroup(configuration: configuration).run()
+    }
+
+    /// What libraries say is for whoever asks for more than the usual.
+    private static func quieter(_ logger: Logger) -> Logger {
+        guard logger.logLevel >= .info else { return logger }
+        var quieter = logger
+        quieter.logLevel = max(.warning, logger.logLevel)
+        return quieter
     }
 
     private static func text(_ address: SocketAddress?) -> String {

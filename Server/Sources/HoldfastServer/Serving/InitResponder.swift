@@ -35,7 +35,9 @@ struct InitResponder: Sendable {
             let fields = try InitRequest(target)
             outcome =
                 wantsKey
-                ? key(of: app) : answer(fields, challenge, app, AcceptedLanguages(request.list("Accept-Language")), now)
+                ? key(of: app, snapshot)
+                : answer(
+                    fields, challenge, app, snapshot, AcceptedLanguages(request.list("Accept-Language")), now)
         } catch {
             let body = ErrorBody(
                 code: "ERROR_REQUEST", message: "The request is not valid.", violations: error.violations)
@@ -56,8 +58,11 @@ struct InitResponder: Sendable {
         return ListenerAnswer(outcome.status, json: outcome.body, headers: outcome.headers)
     }
 
-    private func key(of app: PublishedSnapshot.App?) -> Outcome {
+    private static let unreadable = "The server cannot read its database."
+
+    private func key(of app: PublishedSnapshot.App?, _ snapshot: PublishedSnapshot) -> Outcome {
         guard let app else {
+            if snapshot.isOfDocuments { return unavailable(Self.unreadable) }
             return error(.notFound, "PUBLIC_KEY_NOT_FOUND", "There is no public key for this name of an app.")
         }
         let text = String(decoding: CanonicalJSON.text(app.publicKey).octets, as: UTF8.self)
@@ -65,15 +70,18 @@ struct InitResponder: Sendable {
     }
 
     private func answer(
-        _ fields: InitRequest, _ challenge: Challenge?, _ app: PublishedSnapshot.App?, _ languages: AcceptedLanguages,
-        _ now: Int64?
+        _ fields: InitRequest, _ challenge: Challenge?, _ app: PublishedSnapshot.App?, _ snapshot: PublishedSnapshot,
+        _ languages: AcceptedLanguages, _ now: Int64?
     ) -> Outcome {
         guard challenge != nil else {
             return error(
                 .forbidden, "INVALID_CHALLENGE",
                 "The header \(Challenge.header) must have the Base64 of 16 to 32 random octets, once.")
         }
-        guard let app else { return error(.notFound, "APP_NOT_FOUND", "There is no app of this name.") }
+        guard let app else {
+            if snapshot.isOfDocuments { return unavailable(Self.unreadable) }
+            return error(.notFound, "APP_NOT_FOUND", "There is no app of this name.")
+        }
         guard let now else { return unavailable("The clock of the server is not to be trusted.") }
         guard app.key != nil else { return unavailable("The server cannot sign.") }
         guard now <= app.content.end else { return unavailable("What is published is too old to be signed.") }

@@ -12,15 +12,26 @@ import Holdfast
 
     static let dialect = Query.Dialect(now: "holdfast_now()", lock: "", skip: "", blob: "BLOB")
 
+    /// What may be done with a file.
+    enum Access: Sendable {
+        /// Everything; the file is made if it is not there.
+        case writing
+        /// Nothing is written. A file without a log is read as it lies there, since SQLite would want to make one.
+        case reading
+    }
+
     /// Opens a file.
     /// - Parameters:
-    ///   - path: the file; made if it is not there.
+    ///   - path: the file.
+    ///   - access: what may be done with it.
     ///   - clock: what `{now}` says: the machine's clock is the database's.
     ///   - patience: how long to wait for another program's lock, in milliseconds.
-    init(_ path: String, clock: any WallClock, patience: Int32 = patience) throws(ServerError) {
+    init(
+        _ path: String, access: Access = .writing, clock: any WallClock, patience: Int32 = patience
+    ) throws(ServerError) {
         var opened: OpaquePointer?
-        let code = unsafe sqlite3_open_v2(
-            path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+        let (name, flags) = Self.opening(path, access)
+        let code = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened = unsafe opened else {
             let error = unsafe Self.error(code, opened)
             unsafe sqlite3_close_v2(opened)
@@ -45,6 +56,20 @@ import Holdfast
     }
 
     deinit { unsafe sqlite3_close_v2(connection) }
+
+    private static func opening(_ path: String, _ access: Access) -> (name: String, flags: Int32) {
+        guard case .reading = access else { return (path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) }
+        var log = stat()
+        guard unsafe lstat(path + "-wal", &log) != 0 || log.st_size == 0,
+            let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
+        else { return (path, SQLITE_OPEN_READONLY) }
+        return ("file:\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+    }
+
+    /// Makes the settings of a database that is only read.
+    func prepareReading() throws(ServerError) {
+        for setting in ["PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON"] { try execute(setting) }
+    }
 
     /// Makes the settings that every database of this program has.
     func prepare() throws(ServerError) {

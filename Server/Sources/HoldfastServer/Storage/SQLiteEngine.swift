@@ -33,6 +33,25 @@ public final class SQLiteEngine: StorageEngine {
         self.connection = SharedConnection(connection)
     }
 
+    /// Opens a database that cannot be written, such as one on a disk that is full or read-only. Every transaction that
+    /// writes fails.
+    /// - Parameters:
+    ///   - file: the file.
+    ///   - clock: the time that queries see.
+    ///   - patience: for how long to wait for another program's lock.
+    /// - Throws: ``ServerError`` as ``init(_:clock:patience:)``; `readOnlyDatabase` also for one that this version of the
+    ///   program would have to bring to its newest tables.
+    public init(
+        reading file: URL, clock: any WallClock, patience: Duration = .seconds(5)
+    ) throws(ServerError) {
+        let milliseconds = Int32(clamping: patience.components.seconds * 1_000)
+        let connection = try SQLiteConnection(
+            file.path, access: .reading, clock: clock, patience: milliseconds)
+        try connection.prepareReading()
+        try SQLiteMigrations.requireNewest(on: connection)
+        self.connection = SharedConnection(connection)
+    }
+
     /// Runs a closure in a transaction that sees one state and writes nothing.
     public func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value

@@ -11,6 +11,22 @@ enum SQLiteMigrations {
     /// - Throws: ``ServerError`` `newerDatabase` if the file has more steps than this program knows, `damagedDatabase` if
     ///   it is another program's.
     static func run(on connection: SQLiteConnection) throws(ServerError) {
+        let version = try version(of: connection)
+        try take(from: version, on: connection)
+    }
+
+    /// Requires a database that has them all.
+    /// - Throws: as ``run(on:)``, and `readOnlyDatabase` if steps are missing.
+    static func requireNewest(on connection: SQLiteConnection) throws(ServerError) {
+        let version = try version(of: connection)
+        guard version == Int64(steps.count) else {
+            throw ServerError(
+                .readOnlyDatabase, expected: "a database of version \(steps.count), or one that can be written",
+                found: "version \(version)")
+        }
+    }
+
+    private static func version(of connection: SQLiteConnection) throws(ServerError) -> Int64 {
         let version = try number("PRAGMA user_version", connection)
         let owner = try number("PRAGMA application_id", connection)
         let tables = try number("SELECT count(*) FROM sqlite_schema", connection)
@@ -23,6 +39,10 @@ enum SQLiteMigrations {
             throw ServerError(
                 .newerDatabase, expected: "at most version \(steps.count)", found: "version \(version)")
         }
+        return version
+    }
+
+    private static func take(from version: Int64, on connection: SQLiteConnection) throws(ServerError) {
         for step in steps.indices.dropFirst(Int(clamping: version)) {
             do throws(ServerError) {
                 try connection.execute("BEGIN IMMEDIATE")

@@ -24,7 +24,7 @@ public struct Watcher: Service {
         public var deadlines = ProbeDeadlines()
 
         /// The usual way, from a vantage.
-        public init(vantage: String) { self.vantage = vantage }
+        public init(vantage: String = Vantage.usual) { self.vantage = vantage }
     }
 
     /// What a look found.
@@ -80,9 +80,11 @@ public struct Watcher: Service {
 
     /// Looks at the hosts that are due, once.
     /// - Parameter generator: where chance comes from.
-    /// - Returns: a report for each.
+    /// - Returns: a report for each; none while the clock cannot be believed.
     /// - Throws: ``ServerError`` of the database, after all looks have ended, if none could be written down.
     public func round(using generator: inout some RandomNumberGenerator) async throws(ServerError) -> [Report] {
+        // By a wrong clock every certificate is expired, or none.
+        guard catalog.clockProblem == nil else { return [] }
         let token = RandomID(using: &generator)
         return try await look(
             at: try await leases.take(hostsAtOnce, for: Self.lease, token: token), using: &generator)
@@ -93,11 +95,12 @@ public struct Watcher: Service {
     ///   - app: the app.
     ///   - generator: where chance comes from.
     /// - Returns: a report for each host that no other process looks at right now.
-    /// - Throws: ``ServerError`` `notFound` for an app that does not exist; of the database.
+    /// - Throws: ``ServerError`` `notFound` for an app that does not exist; `clock`; of the database.
     public func look(
         at app: AppName, using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> [Report] {
         _ = try await catalog.app(app)
+        if let problem = catalog.clockProblem { throw problem }
         var reports: [Report] = []
         var last: Int64 = 0
         while true {
@@ -159,6 +162,7 @@ public struct Watcher: Service {
             }
         }
         guard isWritten else { return Report(app: lease.app, host: label, findings: [], alarms: []) }
+        try await catalog.say(seen.compactMap(\.chain), from: settings.vantage, on: host.host, of: lease.app)
         var alarms: [String] = []
         for finding in findings where finding.verdict == .unannounced {
             guard let key = finding.key else { continue }

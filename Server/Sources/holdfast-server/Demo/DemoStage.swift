@@ -18,6 +18,8 @@ struct DemoStage: Sendable {
     let tls: LoopbackTLSServer
     let shown: TestCertificate
     let next: TestCertificate
+    /// What nobody announced.
+    let strangers: TestCertificate
     let approvers: [ApproverPrivateKey]
     let app: AppName
     let catalogHost: CatalogHost
@@ -38,12 +40,13 @@ struct DemoStage: Sendable {
         let approvers = try names.map { _ in try newApprover() }
         try await create(server, approvers, secret: folder.appending(path: "secret"), clock)
         let open = try await server.open(clock: clock)
-        var settings = Watcher.Settings(vantage: "demo")
+        var settings = Watcher.Settings()
         settings.allowed = [try AddressBlock("127.0.0.0/8")]
         settings.clock = clock
         let stage = DemoStage(
             folder: server, open: open, authority: authority, tls: tls, shown: shown,
-            next: try authority.leaf(names: [.dns(host)]) { $0.notAfter = .days(180) }, approvers: approvers,
+            next: try authority.leaf(names: [.dns(host)]) { $0.notAfter = .days(180) },
+            strangers: try authority.leaf(names: [.dns(host)]), approvers: approvers,
             app: try AppName("bank"),
             catalogHost: try CatalogHost(name: host, port: Int64(tls.port), dial: tls.address), clock: clock,
             watcher: Watcher(open.catalog, settings, logger: silent))

@@ -73,11 +73,16 @@ actor DemoStory {
                 certificate: Array(trust.certificate)), by: "demo")
         let findings = try await stage.look().flatMap(\.findings)
         check("the watcher saw \(findings.count) address, with a certificate", findings.map(\.verdict) == [.unpinned])
-        try await catalog.announce(
-            HostChain(stage.next.chain), from: Int64(stage.clock.now.timeIntervalSince1970) + 31 * 86_400,
-            on: stage.catalogHost, of: app, by: "demo")
+        let now = Int64(stage.clock.now.timeIntervalSince1970)
+        await refuses("pinning what was seen from one place only", [.gate]) {
+            _ = try await catalog.draft(of: app, .init(includesSeen: true))
+        }
+        for (certificate, begins) in [(stage.shown, now), (stage.next, now + 31 * 86_400)] {
+            try await catalog.announce(
+                HostChain(certificate.chain), from: begins, on: stage.catalogHost, of: app, by: "demo")
+        }
         let next = try await catalog.next(of: stage.catalogHost, app)
-        check("the next certificate is announced, to be shown in 31 days", next.chains.count == 1)
+        check("its owner announces it, and the next one, to be shown in 31 days", next.chains.count == 2)
         return (try list.publicKey.base64, Array(trust.certificate))
     }
 
@@ -87,7 +92,7 @@ actor DemoStory {
             try ContentFormat($0, refresh: 3_600)
         }
         formats.append(try ContentFormat(.trustServer, refresh: 300, customer: DemoStage.customer))
-        let proposal = try await stage.propose(.init(formats: formats, includesSeen: true), "the first pins")
+        let proposal = try await stage.propose(.init(formats: formats), "the first pins")
         for line in proposal.difference.lines { Terminal.line("         \(line)") }
         for result in proposal.report.results { check("gate \(result.gate.rawValue)", result.isPassed) }
         await refuses("publishing without an approval", [.notApproved]) {
@@ -117,7 +122,7 @@ actor DemoStory {
 
     private func alarm(_ clients: DemoClients) async throws {
         Terminal.line("The host shows a key that nobody announced")
-        try stage.tls.serve(try stage.authority.leaf(names: [.dns(DemoStage.host)]))
+        try stage.tls.serve(stage.strangers)
         let inside = try await clients.thatGetIn()
         check("no client gets in", inside.isEmpty)
         let report = try await stage.look()
@@ -130,7 +135,14 @@ actor DemoStory {
     ) async throws {
         Terminal.line("Somebody wants the clients to take that key")
         let served = publisher.live.current.documents
-        let change = try await stage.propose(.init(includesSeen: true), "the attacker's key").change
+        await refuses("pinning it because the watcher saw it", [.gate]) {
+            _ = try await stage.propose(.init(includesSeen: true), "the attacker's key")
+        }
+        // Somebody who may propose announces it.
+        try await catalog.announce(
+            HostChain(stage.strangers.chain), from: Int64(stage.clock.now.timeIntervalSince1970), on: stage.catalogHost,
+            of: stage.app, by: "somebody")
+        let change = try await stage.propose(.init(), "the attacker's key").change
         await refuses("a wrong approval, by a stranger", [.invalidSignature, .notForThis]) {
             try await catalog.add(try await stage.approval(by: DemoStage.newApprover(), of: change))
         }

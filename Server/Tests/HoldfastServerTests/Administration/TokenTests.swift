@@ -140,7 +140,7 @@ struct TokenTests {
 
             let other = try await Catalog(
                 world.engine, server: Story.server, genesis: Digest(of: world.story.genesis.text),
-                head: HeadFile(world.folder.appending(path: "head")))
+                head: HeadFile(world.folder.appending(path: "head")), time: World.time(world.clock, in: world.folder))
             #expect(try await site.call("GET", "/v1/apps", token: "read").status == 200)
             try await other.revokeToken("read", by: "operator")
             let answer = try await site.call("GET", "/v1/apps", token: "read")

@@ -15,8 +15,7 @@ struct BackupCommandTests {
         try await desk.makeServer()
         try await desk.see()
         let proposed = try await desk.run(
-            "change", "propose", "bank", "--data", desk.data, "--format", "list", "--include-seen", "--reason", "first",
-            "--no-proposer")
+            "change", "propose", "bank", "--data", desk.data, "--format", "list", "--reason", "first", "--no-proposer")
         let change = String(proposed.split(separator: "\n")[0].dropFirst("change ".count))
         for name in ["alice", "bob"] {
             _ = try await desk.run("approve", change, "--data", desk.data, "--key", "\(name).pem", "--yes")

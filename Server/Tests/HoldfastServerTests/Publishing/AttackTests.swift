@@ -120,7 +120,7 @@ struct AttackTests {
         static func publisher(_ engine: SQLiteEngine, _ folder: URL, _ stage: Stage) async throws -> Publisher {
             let catalog = try await Catalog(
                 engine, server: Story.server, genesis: Digest(of: stage.world.story.genesis.text),
-                head: HeadFile(folder.appending(path: "head")))
+                head: HeadFile(folder.appending(path: "head")), time: World.time(stage.world.clock, in: folder))
             return Publisher(
                 catalog,
                 folder: PublicFolder(folder.appending(path: "public"), versions: folder.appending(path: "versions")),

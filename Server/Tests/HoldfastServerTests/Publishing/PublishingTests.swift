@@ -203,11 +203,7 @@ struct PublishingTests {
                 other, displayName: "Other",
                 settings: AppSettings(canary: 0, anchors: [world.root.root], builds: []), by: "operator")
             try await world.catalog.set(world.catalogHost, of: other, by: "operator")
-            let chain = try HostChain(world.shown.chain)
-            try await world.catalog.note(
-                Observation(
-                    vantage: "test", address: "192.0.2.1", chain: chain, firstSeen: world.now, lastSeen: world.now),
-                of: world.catalogHost, other)
+            try await world.see(world.shown, of: other)
             let trust = try TrustServerKey(customer: World.customer, kind: .p256, at: world.clock.now)
             let place = try SealedKeyTests.place("trust-2", .trustServer, app: "bank2")
             let sealed = try SealedKey(sealing: trust.privateKeyPEM, at: place, with: World.secret())

@@ -78,10 +78,7 @@ struct WithdrawalTests {
             let shop = try CatalogHost(name: "shop.example.com")
             try await world.catalog.set(shop, of: world.app, by: "operator")
             let certificate = try world.root.leaf(names: [.dns(shop.name)])
-            try await world.catalog.note(
-                Observation(
-                    vantage: "test", address: "192.0.2.2", chain: HostChain(certificate.chain), firstSeen: world.now,
-                    lastSeen: world.now), of: shop, world.app)
+            try await world.see(certificate, on: shop, at: "192.0.2.2")
             try await world.publish(world.draft { $0.formats = World.fewFormats }, forcing: [.lint])
             let whole = try await world.draft()
             let content = try Content(

@@ -64,12 +64,12 @@ struct ServeSite: Sendable {
                 sealed: SealedKey(sealing: trust.privateKeyPEM, at: place(app, .trustServer), with: secret),
                 certificate: Array(trust.certificate)), by: "test")
         let now = Int64(clock.now.timeIntervalSince1970)
-        try await catalog.announce(
-            HostChain(announced.chain), from: now + World.month, on: host, of: app, by: "test")
-        try await catalog.note(
-            Observation(
-                vantage: "test", address: "192.0.2.1", chain: HostChain(shown.chain), firstSeen: now, lastSeen: now),
-            of: host, app)
+        for (certificate, begins) in [(shown, now), (announced, now + World.month)] {
+            try await catalog.announce(HostChain(certificate.chain), from: begins, on: host, of: app, by: "test")
+        }
+        let seen = try Observation(
+            vantage: Vantage.usual, address: "192.0.2.1", chain: HostChain(shown.chain), firstSeen: now, lastSeen: now)
+        try await catalog.note([(host: host, seen: [seen])], from: Vantage.usual, of: app, by: "test")
         func place(_ app: AppName, _ purpose: SealedKey.Purpose) throws -> SealedKey.Place {
             try SealedKey.Place(server: Story.server, app: app, id: "\(purpose)-1", purpose: purpose)
         }
@@ -79,7 +79,7 @@ struct ServeSite: Sendable {
     func approvedChange(until days: Int64 = 180) async throws -> RandomID {
         var generator = SystemRandomNumberGenerator()
         let content = try await open.catalog.draft(
-            of: app, Catalog.ContentWishes(formats: World.formats, includesSeen: true, lifetime: days * 86_400))
+            of: app, Catalog.ContentWishes(formats: World.formats, lifetime: days * 86_400))
         let change = try await open.publisher.propose(
             content, proposer: nil, reason: "a test", using: &generator
         ).change

@@ -83,6 +83,9 @@ final class ServingProcess: Sendable {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
+    /// The number that the system gave it.
+    var id: Int32 { process.processIdentifier }
+
     /// Whether it has not ended yet.
     var isRunning: Bool { end.withLock { $0.status == nil } }
 

@@ -28,7 +28,7 @@ extension World {
 
     /// The server, opened by another process.
     func opened<Value>(_ body: (ServerFolder.Open) async throws -> Value) async throws -> Value {
-        let open = try await server.open(clock: clock)
+        let open = try await server.open(clock: clock, steady: steady)
         do {
             let value = try await body(open)
             await open.engine.close()
@@ -63,7 +63,7 @@ extension World {
                 places: places ?? [.folder(folder.appending(path: "public"))], known: known, disregarded: disregarding)
             let report = try await other.restore(
                 source(backup), rules: rules, clock: clock, using: &generator, by: "operator")
-            let open = try await other.open(clock: clock)
+            let open = try await other.open(clock: clock, steady: steady)
             try await open.publisher.refresh()
             try await body(World(self, as: open, in: other.url), report)
             await open.engine.close()

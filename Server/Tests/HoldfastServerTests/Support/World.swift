@@ -52,7 +52,7 @@ struct World: Sendable {
         story = try Story(number: number)
         catalog = try await Catalog(
             creating: engine, server: Story.server, genesis: story.genesis,
-            head: HeadFile(folder.appending(path: "head")))
+            head: HeadFile(folder.appending(path: "head")), time: Self.time(clock, in: folder))
         root = try TestAuthority.root(clock: clock)
         shown = try root.leaf(names: [.dns(Self.host)])
         announced = try root.leaf(names: [.dns(Self.host)]) { $0.notAfter = .days(180) }
@@ -90,11 +90,23 @@ struct World: Sendable {
         try await catalog.add(Catalog.Key(sealed: sealed, certificate: Array(trust.certificate)), by: "operator")
     }
 
+    /// The seconds since the machine started: it never sleeps, and its clock is never set.
+    var steady: SteadyTime { Self.steady(clock) }
+
+    private static func steady(_ clock: ManualClock) -> SteadyTime {
+        SteadyTime(boot: "test") { Int64(clock.now.timeIntervalSince1970) }
+    }
+
+    /// The time of a process on a folder.
+    static func time(_ clock: ManualClock, in folder: URL) -> ServerTime {
+        ServerTime(clock, steady: steady(clock), file: folder.appending(path: "clock"))
+    }
+
     /// The publisher of another process on the same folder.
     func another(_ engine: SQLiteEngine) async throws -> Publisher {
         let catalog = try await Catalog(
             engine, server: Story.server, genesis: Digest(of: story.genesis.text),
-            head: HeadFile(folder.appending(path: "head")))
+            head: HeadFile(folder.appending(path: "head")), time: Self.time(clock, in: folder))
         return Publisher(catalog, folder: publisher.folder, secret: Self.secret())
     }
 
@@ -106,10 +118,7 @@ struct World: Sendable {
         try await catalog.set(catalogHost, of: app, by: "operator")
         try await catalog.announce(
             HostChain(announced.chain), from: Story.now + Self.month, on: catalogHost, of: app, by: "operator")
-        try await catalog.note(
-            Observation(
-                vantage: "test", address: "192.0.2.1", chain: HostChain(shown.chain), firstSeen: now, lastSeen: now),
-            of: catalogHost, app)
+        try await see(shown, of: app)
         let key = try SealedKey(
             sealing: SigningKey().pem, at: SealedKeyTests.place("\(name)-1", app: name), with: Self.secret())
         try await catalog.add(Catalog.Key(sealed: key), by: "operator")
@@ -125,13 +134,19 @@ struct World: Sendable {
 
     var now: Int64 { Int64(clock.now.timeIntervalSince1970) }
 
-    /// The host shows a certificate now.
-    func see(_ certificate: TestCertificate) async throws {
-        try await catalog.note(
-            Observation(
-                vantage: "test", address: "192.0.2.1", chain: HostChain(certificate.chain), firstSeen: now,
-                lastSeen: now),
-            of: catalogHost, app)
+    /// The host shows a certificate now, from wherever one looks.
+    func see(
+        _ certificate: TestCertificate, of app: AppName? = nil, on host: CatalogHost? = nil,
+        at address: String = "192.0.2.1",
+        from vantages: [String] = ["here", "there"]
+    ) async throws {
+        for vantage in vantages {
+            let seen = Observation(
+                vantage: vantage, address: address, chain: try HostChain(certificate.chain), firstSeen: now,
+                lastSeen: now)
+            try await catalog.note(
+                [(host: host ?? catalogHost, seen: [seen])], from: vantage, of: app ?? self.app, by: "test")
+        }
     }
 
     /// Time passes, and the host is seen again with the same certificate.

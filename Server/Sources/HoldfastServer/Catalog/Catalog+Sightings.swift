@@ -1,0 +1,93 @@
+extension Catalog {
+    /// Fewer entries than looks: what a vantage goes on seeing is said again after so many seconds, before it counts no
+    /// more.
+    private static let repetition: Int64 = 2_700
+    /// More certificates than a host has at all its addresses. Others are not said, and count for nothing.
+    private static let greatestCount = 32
+
+    /// Notes what was seen in one look, all of it or nothing.
+    /// - Parameters:
+    ///   - looks: what was seen of each host.
+    ///   - vantage: from where.
+    ///   - app: the app.
+    ///   - actor: who says so, for the audit.
+    /// - Throws: ``ServerError`` `notFound` for a host that the app has not.
+    public func note(
+        _ looks: [(host: CatalogHost, seen: [Observation])], from vantage: String, of app: AppName, by actor: String
+    ) async throws(ServerError) {
+        try Vantage.require(vantage)
+        try await transact { step throws(ServerError) in
+            for (host, seen) in looks {
+                let id = try Self.id(of: host, app, step.session, step.ledger)
+                for observation in seen { try Self.note(observation, at: id, step.session) }
+                try Self.say(
+                    seen.compactMap(\.chain), at: seen.map(\.lastSeen).max() ?? step.now, from: vantage, at: id, host,
+                    app,
+                    &step, by: actor)
+            }
+        }
+    }
+
+    /// Says in the audit what the watcher saw that nobody announced, unless it said so lately.
+    func say(
+        _ chains: [HostChain], from vantage: String, on host: CatalogHost, of app: AppName
+    ) async throws(ServerError) {
+        let isNews = try await look { session, ledger throws(ServerError) in
+            let id = try Self.id(of: host, app, session, ledger)
+            return try Self.news(chains, at: try session.now(), from: vantage, at: id, host, app, session, ledger)
+                != nil
+        }
+        guard isNews else { return }
+        try await transact { step throws(ServerError) in
+            let id = try Self.id(of: host, app, step.session, step.ledger)
+            try Self.say(chains, at: step.now, from: vantage, at: id, host, app, &step, by: "watcher")
+        }
+    }
+
+    private static func say(
+        _ chains: [HostChain], at time: Int64, from vantage: String, at id: Int64, _ host: CatalogHost, _ app: AppName,
+        _ step: inout Step, by actor: String
+    ) throws(ServerError) {
+        guard let news = try news(chains, at: time, from: vantage, at: id, host, app, step.session, step.ledger) else {
+            return
+        }
+        try step.record(
+            .seen, by: actor,
+            [
+                "app": "\(app)", "host": host.label, "vantage": vantage, "time": "\(time)",
+                "certificates": news.joined(separator: ","),
+            ])
+    }
+
+    /// The certificates that are neither published nor announced; nil if there are none, or if the audit has them.
+    private static func news(
+        _ chains: [HostChain], at time: Int64, from vantage: String, at id: Int64, _ host: CatalogHost, _ app: AppName,
+        _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> [String]? {
+        let published = try ledger.publication(of: app).map { publication throws(ServerError) in
+            try content(of: publication, app, session).hosts
+        }
+        let old = published?.first { "\($0.name):\($0.port)".utf8.elementsEqual(host.label.utf8) }
+        let next = try next(id, host, app, session, ledger).chains.map(\.chain)
+        let known = Set((old?.certificates ?? []).map(\.fingerprint) + next.map(\.fingerprint))
+        let strange = Set(chains.map(\.fingerprint)).subtracting(known)
+        guard !strange.isEmpty else { return nil }
+        let said = strange.sorted { "\($0)" < "\($1)" }.prefix(greatestCount)
+        if let last = ledger.sightings[.init(app: app, name: host.label)]?[vantage], time - last.time < repetition,
+            last.certificates.isSuperset(of: said)
+        {
+            return nil
+        }
+        return said.map { "\($0)" }
+    }
+}
+
+extension Ledger {
+    /// The vantages that have seen a certificate of a host lately, sorted.
+    func vantages(of certificate: Digest, _ host: CatalogHost, _ app: AppName, at now: Int64) -> [String] {
+        (sightings[.init(app: app, name: host.label)] ?? [:]).filter { _, sighting in
+            sighting.certificates.contains(certificate) && (now - Vantage.lifetime...now).contains(sighting.time)
+        }
+        .keys.sorted()
+    }
+}

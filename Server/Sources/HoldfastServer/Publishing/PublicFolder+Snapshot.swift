@@ -1,0 +1,47 @@
+import Foundation
+
+extension PublicFolder {
+    /// In seconds: how soon clients and caches ask again for what nobody can say the end of.
+    private static let refresh: Int64 = 60
+
+    /// Everything that is there, to serve as it is. What clients must not take any more they refuse themselves.
+    /// - Parameter now: seconds since 1970.
+    func snapshot(at now: Int64) -> PublishedSnapshot {
+        var documents: [String: PublishedSnapshot.Document] = [:]
+        for path in paths() {
+            if let octets = try? read(path) { documents[path] = document(octets, at: path, now) }
+        }
+        return PublishedSnapshot(documents: documents)
+    }
+
+    /// The documents of an app that are there as the audit has them, where the database has lost them.
+    func documents(of app: AppName, _ ledger: Ledger, at now: Int64) -> [String: PublishedSnapshot.Document] {
+        var documents: [String: PublishedSnapshot.Document] = [:]
+        for (name, version) in ledger.documents where name.app == app && !version.isWithdrawn {
+            guard let octets = try? read(name.name), Digest(of: octets) == version.digest else { continue }
+            documents[name.name] = document(octets, at: name.name, now)
+        }
+        return documents
+    }
+
+    private func document(_ octets: [UInt8], at path: String, _ now: Int64) -> PublishedSnapshot.Document {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: url.appending(path: path).path)
+        let written = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? 0
+        return PublishedSnapshot.Document(
+            octets: octets, mediaType: Self.mediaType(of: path), signedAt: Int64(exactly: written.rounded(.down)) ?? 0,
+            refresh: Self.refresh, end: now + 2 * Self.refresh)
+    }
+
+    private static let kinds: [(suffix: String, kind: ContentFormat.Kind)] = [
+        (".json.signed", .trustServer), (".json", .list), (".xml", .android), (".plist", .apple),
+        (".swift", .alamofire), (".kt", .okhttp),
+    ]
+
+    private static func mediaType(of path: String) -> String {
+        let found = kinds.first { path.utf8.suffix($0.suffix.utf8.count).elementsEqual($0.suffix.utf8) }
+        let format = found.flatMap { found in
+            try? ContentFormat(found.kind, refresh: refresh, customer: found.kind == .trustServer ? "any" : nil)
+        }
+        return format?.mediaType ?? "application/octet-stream"
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("The command from two vantages")
+struct VantageCommandTests {
+    @Test("What two machines see can be proposed, and says so to those who approve it; what one sees cannot")
+    func vantages() async throws {
+        try await withFolder { folder in
+            let desk = try CommandTests.Desk(in: folder)
+            try await desk.makeServer()
+            try await withLoopbackTLSServer(serving: desk.shown) { tls in
+                let label = "\(World.host):\(tls.port)"
+                _ = try await desk.run(
+                    "host", "add", "bank", World.host, "--port", "\(tls.port)", "--dial", "127.0.0.1", "--data",
+                    desk.data)
+                let propose = [
+                    "change", "propose", "bank", "--data", desk.data, "--format", "list", "--include-seen", "--reason",
+                    "first", "--no-proposer",
+                ]
+                // The host on port 443 is nowhere.
+                _ = try await desk.run(
+                    "host", "see", "bank", "--data", desk.data, "--allow", "127.0.0.0/8", status: 1)
+                let alone = try await desk.run(propose, status: 1)
+                #expect(alone.contains("gate of \(label)") && alone.contains("seen from server only"), "\(alone)")
+                #expect(alone.contains("next chain") && alone.contains("host import"), "\(alone)")
+
+                let look = try ServingProcess(
+                    [ServerProgram.url.path, "host", "look", label, "--dial", "127.0.0.1", "--allow", "127.0.0.0/8"])
+                #expect(await look.status() == 0, "\(look.text)")
+                try await look.says("holdfast-sightings-v1")
+                try Data(look.text.utf8).write(to: folder.appending(path: "seen.json"))
+                func take(_ vantage: String, status: Int32 = 0) async throws -> String {
+                    try await desk.run(
+                        "host", "import", "bank", "seen.json", "--vantage", vantage, "--data", desk.data, "--as",
+                        "carol", status: status)
+                }
+                #expect(try await take("server", status: 2).contains("another place"))
+                #expect(try await take("an office", status: 2).contains("vantage"))
+                #expect(try await take("office").contains(label))
+                let both = try await desk.run(propose)
+                #expect(both.contains("SEEN ON THE NETWORK ONLY, from office, server"), "\(both)")
+                #expect(try await desk.run("host", "list", "bank", "--data", desk.data).contains("from office"))
+            }
+        }
+    }
+
+    @Test("host look names what it cannot see, and asks no private address that nobody allowed")
+    func look() async throws {
+        try await withFolder { folder in
+            let desk = try CommandTests.Desk(in: folder)
+            try await withLoopbackTLSServer(serving: desk.shown) { tls in
+                let refused = try await desk.run("host", "look", "127.0.0.1:\(tls.port)", status: 1)
+                #expect(refused.contains("not every host shows a certificate"), "\(refused)")
+                let allowed = try await desk.run(
+                    "host", "look", "127.0.0.1:\(tls.port)", "--allow", "127.0.0.0/8")
+                let file = try SightingsFile(Array(allowed.utf8))
+                #expect(file.hosts.flatMap(\.shown).map(\.chain.certificates) == [desk.shown.chain])
+                #expect(try await desk.run("host", "look", "a:b:c", status: 2).contains("NAME:PORT"))
+            }
+        }
+    }
+}

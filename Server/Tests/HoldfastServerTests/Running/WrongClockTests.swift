@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+@testable import HoldfastServer
+
+/// The program itself, serving under clocks that are wrong.
+@Suite(
+    "serve with a wrong clock", .timeLimit(.minutes(3)),
+    .enabled(if: ForeignProgram.isTested("faketime"), "needs faketime"))
+struct WrongClockTests {
+    private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
+    private static let trouble = "signing and judging: clock"
+
+    /// The program `faketime` would be a process of its own between the test and the server.
+    private static func library() throws -> String {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: "/usr/lib").map { "/usr/lib/\($0)/faketime" }
+        let files = (folders + ["/usr/lib/faketime"]).map { "\($0)/libfaketimeMT.so.1" }
+        return try #require(files.first { FileManager.default.fileExists(atPath: $0) })
+    }
+
+    /// Variables under which the clock is wrong, and nothing else is.
+    private static func shifted(_ shift: String) throws -> [String: String] {
+        ["LD_PRELOAD": try library(), "FAKETIME": shift, "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"]
+    }
+
+    /// The same, as a file says, which is read for each question.
+    private static func shifted(by file: URL) throws -> [String: String] {
+        var variables = try shifted("")
+        variables["FAKETIME"] = nil
+        variables["FAKETIME_TIMESTAMP_FILE"] = file.path
+        variables["FAKETIME_NO_CACHE"] = "1"
+        return variables
+    }
+
+    /// The library puts a variable into the environment, before which a program of Swift finds its arguments. So `env`
+    /// loads it first, and becomes the program.
+    private static let wrapper = ["/usr/bin/env"]
+
+    /// What the library leaves behind for every process.
+    private func clean(_ process: ServingProcess) {
+        for name in ["faketime_shm_", "sem.faketime_sem_"] {
+            try? FileManager.default.removeItem(atPath: "/dev/shm/\(name)\(process.id)")
+        }
+    }
+
+    /// It serves what was signed, and signs nothing.
+    private func isMute(_ port: Int) async throws {
+        let client = RawClient(port: port)
+        let answer = try await client.get("/app/init?appName=bank", Self.challenge)
+        #expect(answer.status == 503 && answer.header("X-Cert-Pinning-Signature") == nil, "\(answer.text)")
+        let list = try await client.get("/lists/bank.json")
+        #expect(list.status == 200 && list.header("Cache-Control") == "no-cache", "\(list.text)")
+        let ready = try await client.get("/health/ready")
+        #expect(ready.status == 503 && ready.body.contains("clock"), "\(ready.text)")
+        #expect(try await client.get("/health/live").status == 200)
+    }
+
+    @Test(
+        "Started a year ahead or back, it serves what was signed and signs nothing, until the clock is right",
+        arguments: ["+366d", "-366d"])
+    func started(_ shift: String) async throws {
+        try await ServeSite.run { site in
+            try await site.publish()
+            let head = site.open.catalog.ledger.chain.head
+            let server = try await ServingProcess.start(
+                site, wrappedBy: Self.wrapper, environment: try Self.shifted(shift))
+            defer { clean(server) }
+            try await server.says(Self.trouble)
+            try await isMute(server.port)
+            // Commands write nothing either, and say what to do.
+            let command = try ServingProcess(
+                Self.wrapper + [
+                    ServerProgram.url.path, "host", "add", "bank", "www.example.com", "--data", site.data,
+                ], environment: try Self.shifted(shift))
+            defer { clean(command) }
+            #expect(await command.status() == 3)
+            try await command.says("resume --clock")
+            #expect(await server.stop() == 0)
+            _ = try await site.open.catalog.now()
+            #expect(site.open.catalog.ledger.chain.head == head)
+
+            let next = try await ServingProcess.start(site)
+            try await next.says("signed again")
+            #expect(try await site.clientsThatLetIn(site.shown, next.port) == World.everybody)
+            await next.stop()
+        }
+    }
+
+    @Test("A clock that is set while it serves stops all signing until it is right again")
+    func set() async throws {
+        try await ServeSite.run { site in
+            try await site.publish()
+            let file = site.folder.appending(path: "shift")
+            func set(_ shift: String) throws { try WholeFile.replace(file, with: Array("\(shift)\n".utf8)) }
+            try set("+0d")
+            let server = try await ServingProcess.start(
+                site, wrappedBy: Self.wrapper, environment: try Self.shifted(by: file))
+            defer { clean(server) }
+            try await server.says("signed again")
+            #expect(try await site.clientsThatLetIn(site.shown, server.port) == World.everybody)
+            for shift in ["+366d", "-366d"] {
+                let before = server.text.utf8.count
+                try set(shift)
+                try await server.says(Self.trouble, after: before)
+                try await isMute(server.port)
+                try set("+0d")
+                try await server.says("signing and judging: works again", after: before)
+                #expect(try await site.clientsThatLetIn(site.shown, server.port) == World.everybody)
+            }
+            #expect(await server.stop() == 0)
+        }
+    }
+
+    @Test("What was signed by a clock that was ahead stops it, and a person who vouches for the clock starts it again")
+    func resumed() async throws {
+        try await ServeSite.run { site in
+            try await site.publish()
+            // Nothing shows that these are not three days without the server.
+            try FileManager.default.removeItem(at: site.server.url.appending(path: "clock"))
+            let ahead = try await ServingProcess.start(
+                site, wrappedBy: Self.wrapper, environment: try Self.shifted("+3d"))
+            defer { clean(ahead) }
+            try await ahead.says("signed again")
+            #expect(await ahead.stop() == 0)
+
+            let server = try await ServingProcess.start(site)
+            try await server.says(Self.trouble)
+            try await isMute(server.port)
+            let arguments = ["resume", "--clock", "--yes", "--as", "carol", "--data", site.data]
+            let command = try ServingProcess([ServerProgram.url.path] + arguments)
+            try await command.says("resumed at")
+            #expect(await command.status() == 0)
+            try await server.says("signing and judging: works again")
+            try await server.says("signed again")
+            #expect(try await site.clientsThatLetIn(site.shown, server.port) == World.everybody)
+            let entries = try await site.open.catalog.audit(after: -1, limit: 1_000).map { try AuditEntry($0) }
+            #expect(entries.filter { $0.event == .resumed }.map(\.actor) == ["carol"])
+            let again = try ServingProcess([ServerProgram.url.path] + arguments)
+            try await again.says("nothing was written")
+            #expect(await again.status() == 0)
+            #expect(await server.stop() == 0)
+        }
+    }
+}
