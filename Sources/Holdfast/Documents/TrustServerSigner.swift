@@ -66,9 +66,9 @@ public struct TrustServerSigner: Sendable {
         }
     }
 
-    /// The notAfter of the configured certificate.
-    var expiry: Date? {
-        if case .certificate(let certificate) = kind { certificate.notAfter } else { nil }
+    /// The first instant at which the configured certificate is no longer valid.
+    var end: Date? {
+        if case .certificate(let certificate) = kind { certificate.validityEnd } else { nil }
     }
 
     /// The certificate under whose key the message must verify.
