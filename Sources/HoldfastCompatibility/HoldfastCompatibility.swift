@@ -1,5 +1,6 @@
 // One import for code that was written against GCXTrustPolicy, WultraSSLPinning or ISPCertificatePinning.
 @_exported public import Holdfast
+
 #if canImport(ObjectiveC)
 @_exported public import CHoldfastCompatibility
 #endif

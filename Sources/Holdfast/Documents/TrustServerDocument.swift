@@ -16,9 +16,9 @@ package struct TrustServerDocument: Sendable {
     package let timestamp: Date
     /// The entries in the order of the document. A host may have several, with different ports or with the same.
     package let entries: [TrustServerEntry]
-    /// The notAfter of the configured signer certificate where it has passed; nil where it has not, and where an
-    /// authority is configured. Nothing is rejected for this, because the certificate is trusted by its octets, but
-    /// replace it.
+    /// The first instant at which the configured signer certificate is no longer valid, where that has come; nil where it
+    /// has not, and where an authority is configured. Nothing is rejected for this, because the certificate is trusted by
+    /// its octets, but replace it.
     package let signerExpired: Date?
 
     /// Verifies a document and reads it. Nothing of its content is read before its signature is verified, and only

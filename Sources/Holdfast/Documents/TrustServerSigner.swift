@@ -66,7 +66,7 @@ public struct TrustServerSigner: Sendable {
         }
     }
 
-    /// The end of the configured certificate.
+    /// The first instant at which the configured certificate is no longer valid.
     package var end: Date? {
         if case .certificate(let certificate) = kind { certificate.validityEnd } else { nil }
     }

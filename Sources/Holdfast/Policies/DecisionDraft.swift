@@ -14,6 +14,8 @@ struct DecisionDraft {
     var effort = ValidationEffort()
     /// What a source of pins may act on.
     var findings: [PinFinding] = []
+    /// Where a source of revocation lists may look for them.
+    var pathsToFollow: [[X509Certificate]] = []
     /// The decisions of the members of a composite.
     var members: [TrustDecision] = []
     /// The earliest end of everything but the path that a decision to trust rests on.
@@ -39,9 +41,10 @@ struct DecisionDraft {
     /// A decision to trust rests on something that no longer holds from an instant on.
     mutating func restsOnWhat(endsAt instant: Date) { end = min(end, instant) }
 
-    /// Adds the cost and the notices of a validation.
+    /// Adds the cost, the notices and the paths of a validation.
     private mutating func take(_ outcome: ValidationOutcome) {
         effort += outcome.effort
+        pathsToFollow += outcome.pathsToFollow
         for notice in outcome.notices { note(notice) }
     }
 
@@ -86,6 +89,7 @@ struct DecisionDraft {
             chain: trust.chain, path: path, configuredPins: pins, matchedPins: matched, notices: notices,
             effort: effort, holdsUntil: min(end, path?.holdsUntil ?? .distantFuture))
         decision.findings = findings
+        decision.pathsToFollow = pathsToFollow
         decision.members = members
         return decision
     }

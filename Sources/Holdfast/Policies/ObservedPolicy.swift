@@ -38,11 +38,10 @@ final class ObservedPolicy: TrustPolicy {
     }
 
     /// Reports the decision to the manager's observers.
-    func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { told(policy.evaluate(trust, at: time)) }
+    func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { decision(about: trust, at: time) }
 
-    func decisionWithoutTrust(at time: Date) -> TrustDecision { told(policy.decisionWithoutTrust(at: time)) }
-
-    private func told(_ decision: TrustDecision) -> TrustDecision {
+    func decisionWithoutTrust(at time: Date) -> TrustDecision {
+        let decision = policy.decisionWithoutTrust(at: time)
         tell(decision)
         return decision
     }

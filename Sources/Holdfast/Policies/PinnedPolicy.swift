@@ -101,7 +101,10 @@ public struct PinnedPolicy: TrustPolicy {
 
     /// Passes a final decision to the source.
     public func tell(_ decision: TrustDecision) {
-        guard let host = decision.host, case .hosts(let pattern) = scope, pattern.matches(host) else { return }
+        // A decision about a client has no host.
+        if let host = decision.host {
+            guard case .hosts(let pattern) = scope, pattern.matches(host) else { return }
+        }
         source.receive(decision)
     }
 

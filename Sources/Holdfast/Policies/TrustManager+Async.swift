@@ -16,9 +16,7 @@ extension TrustManager {
         let lookup = lookUp(host)
         await lookup.prepare()
         return await EvaluationQueue.run {
-            let decision = lookup.judgment(of: trust, at: time ?? self.clock.now)
-            self.tell(decision)
-            return decision
+            self.handedOut(lookup.judgment(of: trust, at: time ?? self.clock.now), about: trust)
         }
     }
 }

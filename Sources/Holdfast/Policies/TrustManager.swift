@@ -156,8 +156,12 @@ public final class TrustManager: Sendable {
     ///   - time: the time for which to decide; nil for the manager's clock.
     /// - Returns: the decision, which every observer is told too.
     public func evaluate(_ trust: ServerTrust, at time: Date? = nil) -> TrustDecision {
-        let decision = judgment(of: trust, at: time ?? clock.now)
+        handedOut(judgment(of: trust, at: time ?? clock.now), about: trust)
+    }
+
+    func handedOut(_ decision: TrustDecision, about trust: ServerTrust) -> TrustDecision {
         tell(decision)
+        trust.tell(decision)
         return decision
     }
 

@@ -78,8 +78,8 @@ public protocol TrustPolicy: Sendable {
     /// for newer ones. By default it does nothing.
     ///
     /// Evaluating changes nothing, so whoever hands a decision out calls this: a ``TrustManager``, an adapter after the
-    /// handshake has proved the peer's key. Code that calls ``evaluate(_:at:)`` itself calls it
-    /// as well.
+    /// handshake has proved the peer's key. Code that calls ``evaluate(_:at:)`` itself calls it, and
+    /// ``ServerTrust/tell(_:)``, as well.
     func tell(_ decision: TrustDecision)
 
     /// Evaluates a trust for a time.
@@ -128,10 +128,11 @@ extension TrustPolicy {
     /// of what another manager, or a composite, has it decide.
     package var unwrapped: any TrustPolicy { (self as? ObservedPolicy)?.policy ?? self }
 
-    /// Evaluates a trust and tells the policy about the final decision.
+    /// Evaluates a trust and hands the decision out: the policy and the validator are told.
     package func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
         let decision = unwrapped.evaluate(trust, at: time)
         tell(decision)
+        trust.tell(decision)
         return decision
     }
 

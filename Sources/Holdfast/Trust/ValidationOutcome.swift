@@ -38,19 +38,25 @@ public struct ValidationOutcome: Sendable {
     package let unusable: [UnusableCertificate]
     /// Requirements that were skipped, such as timestamps while the log list is too old.
     public let notices: [TrustFailure]
+    /// Paths, leaf first and anchor last, that keep every rule except that of revocation, which is checked afterward:
+    /// the places that their certificates name for revocation lists can be trusted that far. Empty if the validator has
+    /// no ``RevocationSource`` that fetches lists.
+    public let pathsToFollow: [[X509Certificate]]
 
-    /// Makes an outcome, for implementations of ``ChainValidator``.
+    /// Makes an outcome, for implementations of ``ChainValidator``. One that wraps another validator passes the
+    /// notices and the paths to follow on.
     public init(
-        path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?, notices: [TrustFailure] = []
+        path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?, notices: [TrustFailure] = [],
+        pathsToFollow: [[X509Certificate]] = []
     ) {
         self.init(
             path: path, otherPaths: otherPaths, failure: failure, effort: ValidationEffort(), unusable: [],
-            notices: notices)
+            notices: notices, pathsToFollow: pathsToFollow)
     }
 
     init(
         path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?, effort: ValidationEffort,
-        unusable: [UnusableCertificate] = [], notices: [TrustFailure] = []
+        unusable: [UnusableCertificate] = [], notices: [TrustFailure] = [], pathsToFollow: [[X509Certificate]] = []
     ) {
         self.path = path
         self.otherPaths = otherPaths
@@ -58,6 +64,7 @@ public struct ValidationOutcome: Sendable {
         self.effort = effort
         self.unusable = unusable
         self.notices = notices
+        self.pathsToFollow = pathsToFollow
     }
 }
 

@@ -52,11 +52,21 @@ public protocol ChainValidator: Sendable {
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, spent: ValidationEffort,
         accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome
+
+    /// Is told that a decision by this validator stands, and tells what it has revocation lists and logs from. By
+    /// default it tells the ``pathValidator``.
+    ///
+    /// Code that validates without a policy calls it with the ``ValidationOutcome/pathsToFollow``; where a policy
+    /// decides, ``ServerTrust/tell(_:)`` does.
+    func noteUse(following paths: [[X509Certificate]])
 }
 
 extension ChainValidator {
     /// nil: the validator does not say what it checks.
     public var pathValidator: PathValidator? { nil }
+
+    /// Tells the ``pathValidator``.
+    public func noteUse(following paths: [[X509Certificate]]) { pathValidator?.noteUse(following: paths) }
 
     /// Ignores what was spent.
     public func validate(

@@ -18,6 +18,8 @@ public struct PathValidator: ChainValidator {
     package private(set) var publicSuffixes: PublicSuffixList?
     /// Where the revocation lists come from; each validation asks once.
     package let revocationSource: any RevocationSource
+    /// Whether it may fetch lists, so that outcomes contain the paths to follow.
+    private let fetchesLists: Bool
     /// Which certificate policies a path must have.
     package let certificatePolicies: CertificatePolicies
     /// Which timestamps of transparency logs the leaf of a server must have.
@@ -55,6 +57,7 @@ public struct PathValidator: ChainValidator {
         self.profile = profile
         self.limits = limits
         revocationSource = revocation
+        fetchesLists = !(revocation is Revocation)
         self.certificatePolicies = certificatePolicies
         self.transparency = transparency
         self.publicSuffixes = publicSuffixes
@@ -99,7 +102,9 @@ public struct PathValidator: ChainValidator {
             var effort = query.spent - spent
             effort.usedCachedPath = true
             effort.work += path.certificates.reduce(0) { $0 + $1.hashingWork }
-            return ValidationOutcome(path: path, failure: nil, effort: effort, notices: query.notices(about: path))
+            return ValidationOutcome(
+                path: path, failure: nil, effort: effort, notices: query.notices(about: path),
+                pathsToFollow: fetchesLists ? [path.certificates] : [])
         }
         var trace: [RuleOutcome]?
         var outcome = search(query, trace: &trace, accepting: accepting)
@@ -110,6 +115,13 @@ public struct PathValidator: ChainValidator {
             cache?.remember(path, for: key, since: isTimeless ? .min : seconds)
         }
         return outcome
+    }
+
+    /// Tells the sources of revocation lists and of logs that a decision by this validator stands, so that they may
+    /// fetch what it lacked. Validating starts nothing.
+    public func noteUse(following paths: [[X509Certificate]]) {
+        revocationSource.noteUse(following: paths)
+        transparency.noteUse()
     }
 
     private func cacheKey(
@@ -176,7 +188,7 @@ public struct PathValidator: ChainValidator {
                 chain: chain, anchors: query.anchors ?? anchors, isTrusted: query.isTrusted,
                 leafMayBeAnchor: !query.skipsRules,
                 rules: query.skipsRules ? .none : PathRules.rules(of: profile), profile: profile,
-                revocation: query.revocation ?? revocation, revocationSource: revocationSource,
+                revocation: query.revocation ?? revocation, collectsPaths: fetchesLists,
                 certificatePolicies: query.skipsRules ? .any : certificatePolicies,
                 context: context(for: query.purpose, at: query.time), host: host,
                 asksOtherListSigners: !query.skipsRules,
@@ -189,7 +201,8 @@ public struct PathValidator: ChainValidator {
             failure?.unusable = search.unusable
             return ValidationOutcome(
                 path: search.accepted, otherPaths: search.validPaths, failure: failure, effort: effort,
-                unusable: search.unusable, notices: query.notices(about: search.accepted ?? search.validPaths.first))
+                unusable: search.unusable, notices: query.notices(about: search.accepted ?? search.validPaths.first),
+                pathsToFollow: search.pathsToFollow)
         }
     }
 

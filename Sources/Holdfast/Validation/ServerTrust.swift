@@ -56,6 +56,13 @@ public struct ServerTrust: Sendable {
     /// Charges what a policy did beside ``validate(for:at:spent:accepting:)``.
     func charge(_ effort: ValidationEffort) { budget?.charge(effort) }
 
+    /// Tells the validator that a decision about this trust stands: its sources may fetch the revocation lists or the
+    /// log list that the decision lacked.
+    ///
+    /// Evaluating starts nothing, so the code that hands a decision out calls this and ``TrustPolicy/tell(_:)``; a
+    /// ``TrustManager`` and the adapters do.
+    public func tell(_ decision: TrustDecision) { validator.noteUse(following: decision.pathsToFollow) }
+
     /// Has the validator look for a path; see ``ChainValidator/validate(_:for:at:spent:accepting:)``.
     /// - Parameter own: what the policy that asks has spent by itself.
     func validate(

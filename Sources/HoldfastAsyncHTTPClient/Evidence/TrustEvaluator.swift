@@ -50,6 +50,8 @@ struct TrustEvaluator: Sendable {
     /// - Throws: the `TrustFailure` of a host without a policy, and of a plain HTTP host whose policy requires a
     ///   certificate. No connection is made for these.
     func look(at origin: HTTPOrigin) throws(TrustFailure) -> Look {
+        // A request on a pooled connection needs no new decision; the lists that it rests on are still renewed.
+        validator.noteUse(following: [])
         let look = look(at: origin.host)
         if origin.scheme == .http || look.lookup.isRefused {
             if let failure = evaluation(of: nil, under: look).decision.failure { throw failure }
@@ -65,7 +67,7 @@ struct TrustEvaluator: Sendable {
         }
         let evaluation = unprovedEvaluation(of: chain ?? PresentedChain([]), under: look)
         let decision = chain == nil ? evaluation.decision : evaluation.decision.provedByHandshake
-        manager.tell(decision)
+        tell(decision)
         return Evaluation(decision: decision, version: evaluation.version)
     }
 
@@ -75,15 +77,20 @@ struct TrustEvaluator: Sendable {
         let evaluation = unprovedEvaluation(of: chain, under: look)
         guard evaluation.decision.isTrusted else { return nil }
         let decision = evaluation.decision.provedByHandshake
-        manager.tell(decision)
+        tell(decision)
         return Evaluation(decision: decision, version: evaluation.version)
     }
 
     /// Why a server is refused whose handshake has proved nothing; nil if it is not.
     func refusal(of chain: PresentedChain, from host: DialedHost) -> TrustFailure? {
         let decision = unprovedEvaluation(of: chain, under: look(at: host)).decision
-        if !decision.isTrusted { manager.tell(decision) }
+        if !decision.isTrusted { tell(decision) }
         return decision.failure
+    }
+
+    private func tell(_ decision: TrustDecision) {
+        manager.tell(decision)
+        validator.noteUse(following: decision.pathsToFollow)
     }
 
     private func unprovedEvaluation(of chain: PresentedChain, under look: Look) -> Evaluation {

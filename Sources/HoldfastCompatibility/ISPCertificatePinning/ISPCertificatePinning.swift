@@ -86,7 +86,7 @@ public enum ISPCertificatePinning {
             let certificates = try PinnedCertificateFile(url: file).read()[host.name] ?? []
             guard !certificates.isEmpty else { return nil }
             return try PinnedPolicy(host: HostPattern(host), pinning: .certificate, of: .data(certificates))
-                .evaluate(trust(host), at: time)
+                .decision(about: trust(host), at: time)
         } catch {
             PolicyLog.shared.logger.error(
                 "the pinned certificates cannot be used",

@@ -112,9 +112,10 @@ public struct PeerVerification: Sendable {
         trust().judgment(of: ServerTrust(chain: chain, purpose: purpose, validator: validator), at: clock.now)
     }
 
-    /// Reports a decision to the observers of the trust and to `onDecision`.
+    /// Reports a decision to the observers of the trust, to the validator and to `onDecision`.
     func tell(_ decision: TrustDecision) {
         trust().tell(decision)
+        validator.noteUse(following: decision.pathsToFollow)
         onDecision(decision)
     }
 

@@ -39,10 +39,11 @@ package struct RevocationLookup: Sendable {
         after first: TrustDecision, by policy: any TrustPolicy, _ validator: PathValidator
     ) async -> TrustDecision {
         guard let store, let chain = first.chain, first.isTrusted || Self.isOpen(first) else { return first }
+        let trust = ServerTrust(chain: chain, purpose: .server(identity: first.host), validator: validator)
+        trust.tell(first)
         // The report says which list could not be fetched.
         try? await store.prepare()
-        let trust = ServerTrust(chain: chain, purpose: .server(identity: first.host), validator: validator)
-        return policy.evaluate(trust, at: first.time)
+        return policy.decision(about: trust, at: first.time)
     }
 
     private static func isOpen(_ decision: TrustDecision) -> Bool {

@@ -24,9 +24,10 @@ struct ClientTrial {
     private let pinning: Pin.Subject?
     private let isBeginning: Bool
 
+    /// - Parameter pins: what the client sees of the document's pins.
     init(
         _ held: HeldDocument, pinning: Pin.Subject?, isBeginning: Bool, host: DialedHost, chain: PresentedChain,
-        validator: any ChainValidator
+        validator: any ChainValidator, seeing pins: (any PinSource) -> any PinSource = { $0 }
     ) {
         self.held = held
         self.pinning = pinning
@@ -35,7 +36,7 @@ struct ClientTrial {
         trust = ServerTrust(chain: chain, purpose: .server(identity: host), validator: validator)
         policy = held.source.map {
             PinnedPolicy(
-                scope: .hosts(HostPattern(host)), source: $0, pinning: pinning, certificates: [], log: .silent)
+                scope: .hosts(HostPattern(host)), source: pins($0), pinning: pinning, certificates: [], log: .silent)
         }
     }
 
@@ -71,9 +72,7 @@ struct ClientTrial {
 
     /// When what the source requires of the host changes, as far as it can be told at a time.
     func pinEnds(at second: Int64) -> [Int64] {
-        let question = PinQuestion(host: host, time: Date(wholeSeconds: second), subject: pinning)
-        guard case .required(let pins) = held.source?.answer(to: question).content else { return [] }
-        return pins.rules.map(\.end.wholeSeconds)
+        held.pinEnds(of: host, pinning, at: second)
     }
 
     private func hasEnded(at second: Int64) -> Bool { held.end.map { $0.wholeSeconds <= second } ?? false }

@@ -130,6 +130,13 @@ struct HeldDocument: Sendable {
         beginnings.last { $0.second <= second }?.refusal
     }
 
+    /// When what the document requires of a host changes, as far as it can be told at a time.
+    func pinEnds(of host: DialedHost, _ pinning: Pin.Subject?, at second: Int64) -> [Int64] {
+        let question = PinQuestion(host: host, time: Date(wholeSeconds: second), subject: pinning)
+        guard case .required(let pins) = source?.answer(to: question).content else { return [] }
+        return pins.rules.map(\.end.wholeSeconds)
+    }
+
     func isDialed(_ host: DialedHost) -> Bool { patterns.map { $0.contains { $0.matches(host) } } ?? true }
 
     /// Whether another document takes the place of this one for the same clients.

@@ -1,8 +1,8 @@
 import Foundation
 import Holdfast
 
-/// When clients let a chain or a key in: asked of their own code for a chain, and read off the pins for a key that is in no
-/// certificate yet.
+/// When clients let a chain or a key in, asked of their own code. For what is in no certificate yet, a certificate that
+/// servers show stands in.
 struct RolloverAdmissions {
     /// When clients that have its pin get in.
     let validity: [Range<Date>]
@@ -12,15 +12,19 @@ struct RolloverAdmissions {
     let matched: [Int]
 
     private let maker: RolloverMaker
-    private let chain: RolloverChain?
-    private let pin: Pin
+    private let subject: Subject
+
+    private enum Subject {
+        case chain(RolloverChain)
+        /// A key or certificate that is known by its pin alone, and the chains that stand in for those it will have.
+        case pin(Pin, [StandIn])
+    }
 
     /// Of a chain.
     init(of chain: RolloverChain, in maker: RolloverMaker) {
         self.maker = maker
-        self.chain = chain
-        pin = chain.pin
-        var validity = Self.spans(maker, chain) { platform in
+        subject = .chain(chain)
+        var validity = Self.spans(maker, chain.boundaries) { platform in
             let policy = StandardPolicy(host: HostPattern(maker.host))
             let trust = ServerTrust(
                 chain: chain.chain, purpose: .server(identity: maker.host), validator: platform.validator)
@@ -30,12 +34,7 @@ struct RolloverAdmissions {
         let time = max(first?.lowerBound ?? .distantPast, Date(wholeSeconds: maker.begins))
         matched = maker.rules.indices.filter { index in
             maker.platforms.allSatisfy { platform in
-                let policy = PinnedPolicy(
-                    scope: .hosts(HostPattern(maker.host)), source: SingleRule(rule: maker.rules[index].rule),
-                    certificates: [], log: .silent)
-                let trust = ServerTrust(
-                    chain: chain.chain, purpose: .server(identity: maker.host), validator: platform.validator)
-                return policy.evaluate(trust, at: time).isTrusted
+                maker.isSatisfied(index, by: chain.chain, under: platform.validator, at: time)
             }
         }
         if maker.pinned == .publicKey, let last = validity.last, last.upperBound < .distantFuture {
@@ -46,105 +45,119 @@ struct RolloverAdmissions {
     }
 
     /// Of a key or certificate that is known by its pin alone.
-    init(of pin: Pin, in maker: RolloverMaker) {
+    /// - Parameter shown: those of the chains that servers show.
+    init(of pin: Pin, beside shown: [RolloverAdmissions], in maker: RolloverMaker) {
         self.maker = maker
-        self.pin = pin
-        chain = nil
-        matched = maker.rules.indices.filter { maker.rules[$0].rule.pin == pin }
+        let standIns = shown.compactMap(\.standIn)
+        subject = .pin(pin, standIns)
         let begins = Date(wholeSeconds: maker.begins)
+        let named = maker.rules.indices.filter { maker.rules[$0].rule.pin == pin }
+        matched = named.filter { index in
+            standIns.contains { standIn in
+                let leaf = standIn.chain.leaf
+                return maker.isSatisfied(
+                    index, by: PresentedChain([leaf.der]), under: UnknownRoot(leaf: leaf), at: begins,
+                    standIn.names(for: pin))
+            }
+        }
         // An entry of a list ends with its certificate.
         let end = maker.pinned == .certificate ? matched.map { maker.rules[$0].rule.end }.max() : nil
-        validity = [begins..<max(begins, end ?? .distantFuture)]
+        // A pin that is published for issuers alone is no server's.
+        let isServers = named.isEmpty || !matched.isEmpty
+        validity = isServers ? [begins..<max(begins, end ?? .distantFuture)] : []
+    }
+
+    /// The chain, for what has none; nil for what has none itself.
+    private var standIn: StandIn? {
+        guard case .chain(let chain) = subject else { return nil }
+        let times = validity.last.map { last in
+            last.lowerBound...max(last.lowerBound, (certificateEnd ?? last.upperBound).addingTimeInterval(-1))
+        }
+        return StandIn(chain: chain, times: times)
     }
 
     /// When clients with a document let it in.
     func admissions(by held: HeldDocument, isBeginning: Bool) -> [Range<Date>] {
-        guard let chain else { return Self.times(of: pin, in: held, maker) }
         var admitted = validity
-        for (_, pinning) in held.clients {
+        var clients = held.clients.map(\.pinning)
+        if case .pin(let pin, _) = subject {
+            // Nobody knows the key of a certificate from its pin, so nothing can be said of clients that pin keys.
+            clients = clients.filter { $0 ?? pin.subject == pin.subject }
+            if clients.isEmpty { return [] }
+        }
+        for pinning in clients {
             for begins in held.hasBeginnings && isBeginning ? [false, true] : [false] {
-                let spans = Self.spans(maker, chain, held.boundaries) { platform in
-                    let trial = ClientTrial(
-                        held, pinning: pinning, isBeginning: begins, host: maker.host, chain: chain.chain,
-                        validator: platform.validator)
-                    let isGraceNow = trial.status(at: maker.begins).isGrace
-                    return { second in
-                        let status = trial.status(at: second)
-                        return status.getsIn && (!status.isGrace || isGraceNow)
+                let spans = Self.spans(maker, boundaries + held.boundaries) { platform in
+                    switch subject {
+                    case .chain(let chain):
+                        // The key's next certificate will be as good as this one, and its pins may end earlier.
+                        let last = certificateEnd?.addingTimeInterval(-1) ?? .distantFuture
+                        let validator = RenewedValidator(base: platform.validator, times: .distantPast...last)
+                        return getsIn(trial(held, pinning, begins, chain.chain, validator))
+                    case .pin(let pin, let standIns):
+                        let tests = standIns.map {
+                            getsIn(pin, $0, platform) { trial(held, pinning, begins, $0, $1, $2) }
+                        }
+                        return { second in !tests.isEmpty && tests.allSatisfy { $0(second) } }
                     }
-                } ends: { platform, second in
-                    ClientTrial(
-                        held, pinning: pinning, isBeginning: begins, host: maker.host, chain: chain.chain,
-                        validator: platform.validator
-                    ).pinEnds(at: second)
+                } ends: { second in
+                    held.pinEnds(of: maker.host, pinning, at: second)
                 }
-                admitted = Self.intersection(admitted, extended(spans, held))
+                admitted = Self.intersection(admitted, spans)
             }
         }
         return admitted
     }
 
-    /// Admissions that end with the certificate go on with its renewal, for as long as the document's pins do.
-    private func extended(_ spans: [Range<Date>], _ held: HeldDocument) -> [Range<Date>] {
-        guard let certificateEnd, let last = spans.last, last.upperBound == certificateEnd else { return spans }
-        let time = last.upperBound.addingTimeInterval(-1)
-        let answer = held.source?.answer(to: PinQuestion(host: maker.host, time: time))
-        var end = Date.distantFuture
-        if case .required(let pins) = answer?.content, pins.enforcement == .enforce, pins.afterExpiry == .reject {
-            let rules = pins.rules.filter { rule in
-                !rule.isCandidate && rule.counts(at: time) && isMatched(rule, at: time)
-            }
-            let ends = rules.map(\.end)
-            end = (pins.requirement == .any ? ends.max() : ends.min()) ?? certificateEnd
-            end = min(end, held.end ?? .distantFuture)
-        }
-        return spans.dropLast() + [last.lowerBound..<max(end, certificateEnd)]
+    private var boundaries: [Int64] { if case .chain(let chain) = subject { chain.boundaries } else { [] } }
+
+    private func trial(
+        _ held: HeldDocument, _ pinning: Pin.Subject?, _ isBeginning: Bool, _ chain: PresentedChain,
+        _ validator: any ChainValidator, _ names: [Pin: Pin] = [:]
+    ) -> ClientTrial {
+        ClientTrial(
+            held, pinning: pinning, isBeginning: isBeginning, host: maker.host, chain: chain, validator: validator
+        ) { names.isEmpty ? $0 : RenamedPins($0, names) }
     }
 
-    private func isMatched(_ rule: PinRule, at time: Date) -> Bool {
-        guard let chain else { return rule.pin == pin }
-        let policy = PinnedPolicy(
-            scope: .hosts(HostPattern(maker.host)), source: SingleRule(rule: rule), certificates: [], log: .silent)
-        return maker.platforms.allSatisfy { platform in
-            let trust = ServerTrust(
-                chain: chain.chain, purpose: .server(identity: maker.host), validator: platform.validator)
-            return policy.evaluate(trust, at: time).isTrusted
+    /// Whether clients let a chain in at a second. Grace counts only where it has begun.
+    private func getsIn(_ trial: ClientTrial) -> (Int64) -> Bool {
+        let isGraceNow = trial.status(at: maker.begins).isGrace
+        return { second in
+            let status = trial.status(at: second)
+            return status.getsIn && (!status.isGrace || isGraceNow)
         }
     }
 
-    /// When a document names a pin, as far as can be told now.
-    private static func times(of pin: Pin, in held: HeldDocument, _ maker: RolloverMaker) -> [Range<Date>] {
-        let begins = Date(wholeSeconds: maker.begins)
-        let answer = held.source?.answer(to: PinQuestion(host: maker.host, time: begins))
-        switch answer?.content {
-        case .required(let pins):
-            if pins.enforcement == .reportOnly { return [begins..<Date.distantFuture] }
-            let ends = pins.rules.filter { $0.pin == pin && !$0.isCandidate && $0.counts(at: begins) }.map(\.end)
-            guard var end = ends.max() else { return [] }
-            if pins.afterExpiry == .standardValidation { end = .distantFuture }
-            end = min(end, held.end ?? .distantFuture)
-            return begins < end ? [begins..<end] : []
-        case .exempt: return [begins..<Date.distantFuture]
-        case .some(PinAnswer.Content.none), nil: return []
-        }
+    /// Whether clients let in what is known by its pin alone: whatever authority certifies it, or because of its own pin
+    /// under the authority of a chain that servers show.
+    private func getsIn(
+        _ pin: Pin, _ standIn: StandIn, _ platform: ClientPlatform,
+        _ trial: (PresentedChain, any ChainValidator, [Pin: Pin]) -> ClientTrial
+    ) -> (Int64) -> Bool {
+        let (leaf, chain) = (standIn.chain.leaf, standIn.chain.chain)
+        let anywhere = getsIn(trial(PresentedChain([leaf.der]), UnknownRoot(leaf: leaf), standIn.names(for: pin)))
+        guard let times = standIn.times else { return anywhere }
+        let validator = RenewedValidator(base: platform.validator, times: times)
+        let here = getsIn(trial(chain, validator, standIn.names(for: pin)))
+        let anyway = getsIn(trial(chain, validator, standIn.names(without: pin)))
+        return { second in anywhere(second) || here(second) && !anyway(second) }
     }
 
     // MARK: Spans
 
     /// When something holds on all platforms.
     private static func spans(
-        _ maker: RolloverMaker, _ chain: RolloverChain, _ boundaries: [Int64] = [],
+        _ maker: RolloverMaker, _ boundaries: [Int64],
         holds: (ClientPlatform) -> (Int64) -> Bool,
-        ends: (ClientPlatform, Int64) -> [Int64] = { _, _ in [] }
+        ends: (Int64) -> [Int64] = { _ in [] }
     ) -> [Range<Date>] {
-        let certificates = chain.chain.certificates.compactMap { try? X509Certificate(der: $0) }
-        let ofChain = ClientPlatform.boundaries(of: certificates)
         var all = [Date.distantPast..<Date.distantFuture]
         for platform in maker.platforms {
-            var seconds = Set([maker.begins] + ofChain + platform.boundaries + boundaries)
+            var seconds = Set([maker.begins] + platform.boundaries + boundaries)
             // The pins of an instant may be others than those of the one before.
             for second in seconds.sorted() where second >= maker.begins && second < maker.ends {
-                seconds.formUnion(ends(platform, second))
+                seconds.formUnion(ends(second))
             }
             let sorted = seconds.filter { maker.begins <= $0 && $0 < maker.ends }.sorted()
             let test = holds(platform)
@@ -170,14 +183,5 @@ struct RolloverAdmissions {
                 return begin < end ? begin..<end : nil
             }
         }
-    }
-}
-
-/// A requirement of one rule alone, with which it is asked whether a chain satisfies it.
-private struct SingleRule: PinSource {
-    let rule: PinRule
-
-    func answer(to question: PinQuestion) -> PinAnswer {
-        .required(PinSet(known: [PinRule(rule.pin, at: rule.place)]), at: question.time)
     }
 }

@@ -13,6 +13,8 @@ struct RolloverChain {
     let leaf: X509Certificate
     let pin: Pin
     let kind: Kind
+    /// When its certificates begin and end.
+    let boundaries: [Int64]
 
     /// - Parameter pinned: what documents pin.
     init(_ certificates: [Data], named name: String, _ pinned: Pin.Subject) throws(PublishingError) {
@@ -26,6 +28,7 @@ struct RolloverChain {
         } catch {
             throw PublishingError(.invalidInput, of: name.quoted, expected: error.expected, found: error.found)
         }
+        boundaries = ClientPlatform.boundaries(of: chain.certificates.compactMap { try? X509Certificate(der: $0) })
         pin = pinned == .certificate ? leaf.certificatePin : leaf.publicKeyPin
         kind =
             switch leaf.keyKind {

@@ -6,7 +6,8 @@ extension RolloverInputs: StoredValue {
     public static var storedName: String { "rolloverInputs" }
 
     private enum CodingKeys: CodingKey {
-        case host, port, documents, hasEarlierDocuments, servers, candidates, retiring, platforms, appVersions, staleness
+        case host, port, documents, hasEarlierDocuments, servers, candidates, retiring, platforms, appVersions,
+            staleness
         case lead, now
     }
 
@@ -24,7 +25,8 @@ extension RolloverInputs: StoredValue {
             platforms: try container.decode([PublicationOutlook.Platform].self, forKey: .platforms),
             appVersions: try container.decode(PublicationOutlook.AppVersions.self, forKey: .appVersions),
             staleness: try container.decodeIfPresent(Duration.self, forKey: .staleness),
-            lead: try container.decode(Duration.self, forKey: .lead), now: try container.decode(Date.self, forKey: .now))
+            lead: try container.decode(Duration.self, forKey: .lead), now: try container.decode(Date.self, forKey: .now)
+        )
     }
 
     /// Writes inputs that are stored.

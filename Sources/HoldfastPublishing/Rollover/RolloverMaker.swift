@@ -173,9 +173,10 @@ struct RolloverMaker {
                     isRetiring: inputs.retiring.contains(chain.pin) || !own.isEmpty && own.allSatisfy(\.isRetiring),
                     isPublished: !own.isEmpty))
         }
+        let standIns = zip(chains, judges).filter { chain, _ in places.contains { shown[$0] == chain.pin } }.map(\.1)
         for key in keys {
             guard let pin = key.keyPin, !identities.contains(where: { $0.pin == pin }) else { continue }
-            let judge = RolloverAdmissions(of: pin, in: self)
+            let judge = RolloverAdmissions(of: pin, beside: standIns, in: self)
             matched.formUnion(judge.matched)
             let own = judge.matched.map { rules[$0] }
             judges.append(judge)
@@ -188,7 +189,7 @@ struct RolloverMaker {
         for (index, published) in rules.enumerated() where !matched.contains(index) {
             let pin = published.rule.pin
             guard !identities.contains(where: { $0.pin == pin }), !isShownElsewhere(index, chains) else { continue }
-            let judge = RolloverAdmissions(of: pin, in: self)
+            let judge = RolloverAdmissions(of: pin, beside: standIns, in: self)
             judges.append(judge)
             identities.append(
                 .init(
@@ -205,6 +206,20 @@ struct RolloverMaker {
             at: Date(wholeSeconds: begins), pinned: pinned, staleness: inputs.staleness, lead: inputs.lead,
             identities: identities, servers: servers, clients: documents.flatMap { clients(of: $0, judges) },
             next: target, unknownUntil: unknownUntil)
+    }
+
+    /// Whether a chain satisfies a published rule, for a policy that requires that rule alone.
+    func isSatisfied(
+        _ rule: Int, by chain: PresentedChain, under validator: any ChainValidator, at time: Date,
+        _ names: [Pin: Pin] = [:]
+    ) -> Bool {
+        let rule = rules[rule].rule
+        let policy = PinnedPolicy(
+            scope: .hosts(HostPattern(host)),
+            source: RenamedPins(PinSet(known: [PinRule(rule.pin, at: rule.place)]), names), certificates: [],
+            log: .silent)
+        let trust = ServerTrust(chain: chain, purpose: .server(identity: host), validator: validator)
+        return policy.evaluate(trust, at: time).isTrusted
     }
 
     /// The first instant at which nobody holds a document anymore that is not given; nil if that has come.

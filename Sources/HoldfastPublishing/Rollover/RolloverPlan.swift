@@ -289,5 +289,6 @@ extension RolloverSituation {
 
     private func isSpare(_ index: Int, _ target: Int?) -> Bool {
         index != target && !identities[index].isRetiring && !servers.contains { $0.shows == index }
+            && !identities[index].validity.isEmpty
     }
 }

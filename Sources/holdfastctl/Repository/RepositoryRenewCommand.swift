@@ -66,6 +66,7 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
         if let latest = try await served.latest(over: live, in: place.path, by: connection, at: now) {
             publishing.above = max(publishing.above, latest)
         }
-        try await publishing.publish(state, place, signers, includingDrafts: false, asking: hosts.offline ? nil : connection, at: now)
+        try await publishing.publish(
+            state, place, signers, includingDrafts: false, asking: hosts.offline ? nil : connection, at: now)
     }
 }

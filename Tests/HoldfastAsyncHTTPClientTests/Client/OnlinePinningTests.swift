@@ -2,6 +2,8 @@ import AsyncHTTPClient
 import Foundation
 import Holdfast
 import HoldfastAsyncHTTPClient
+import HoldfastPublishing
+import HoldfastSigning
 import HoldfastTesting
 import NIOCore
 import Testing
@@ -69,6 +71,31 @@ struct OnlinePinningTests {
             }
             #expect(provider.requests == 1)
         }
+    }
+
+    @Test("waits for the first list of a store as well, once for all requests")
+    func waitsForList() async throws {
+        let leaf = try setting.leaf()
+        let key = SigningKey()
+        let entry = try FingerprintEntry(
+            name: "www.example.com", pin: .certificate(leaf.der),
+            until: SystemWallClock().now.addingTimeInterval(86_400))
+        let provider = PinProvider(try PinListDraft([entry]).signed(by: key))
+        let store = try CertStore(
+            checking: CertStoreConfiguration(
+                serviceURL: try #require(URL(string: "https://pins.example.com/list")),
+                publicKey: try key.publicKey.base64),
+            secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, logger: RecordingLog().logger)
+        setting.manager.add(policy: try store.policy(for: "www.example.com"))
+        try await withOrigin(leaf) { origin in
+            try await setting.withClient { client in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 { group.addTask { try await client.expectAnswer(origin.url()) } }
+                    try await group.waitForAll()
+                }
+            }
+        }
+        #expect(provider.requests == 1)
     }
 
     @Test(

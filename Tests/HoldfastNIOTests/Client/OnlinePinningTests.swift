@@ -2,6 +2,8 @@ import Foundation
 import Holdfast
 import HoldfastNIO
 import HoldfastNIOTesting
+import HoldfastPublishing
+import HoldfastSigning
 import HoldfastTesting
 import NIOCore
 import NIOPosix
@@ -92,6 +94,28 @@ struct OnlinePinningTests {
             }
             #expect(pins.requests.count == 1)
         }
+    }
+
+    @Test("A connection waits for the first list of a store as well, and the next one for nothing")
+    func firstList() async throws {
+        let key = SigningKey()
+        let entry = try FingerprintEntry(
+            name: host, pin: .certificate(leaf.der), until: SystemWallClock().now.addingTimeInterval(86_400))
+        let provider = HeldProvider()
+        let store = try CertStore(
+            checking: CertStoreConfiguration(
+                serviceURL: try #require(URL(string: "https://pins.example.com/list")),
+                publicKey: try key.publicKey.base64),
+            secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, logger: RecordingLog().logger)
+        let client = try setting.client(for: host, trust: .policy(try store.policy(for: host)))
+        try await withLoopbackTLSServer(serving: leaf) { server in
+            async let first = ClientAttempt.make(client, at: server)
+            while provider.requests == 0 { await Task.yield() }
+            provider.open(.success(try PinListDraft([entry]).signed(by: key)))
+            expectTrust(try await first)
+            expectTrust(try await ClientAttempt.make(client, at: server))
+        }
+        #expect(provider.requests == 1)
     }
 
     @Test("While a connection waits for its document, its event loop serves others")

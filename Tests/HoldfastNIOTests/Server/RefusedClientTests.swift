@@ -49,6 +49,36 @@ struct RefusedClientTests {
             .pinMismatch, of: try setting.issuing.impersonate(device), by: try setting.pinned(device), version)
     }
 
+    /// Pins of one device, and what was found before others.
+    private final class ToldPins: PinSource {
+        let pins: PinSet
+        let told = Lock<[(isTrusted: Bool, findings: [PinFinding])]>([])
+
+        init(_ pins: PinSet) { self.pins = pins }
+
+        func answer(to question: PinQuestion) -> PinAnswer { .required(pins, at: question.time) }
+
+        func receive(_ decision: TrustDecision) {
+            told.withLock { $0.append((decision.isTrusted, decision.findings)) }
+        }
+    }
+
+    @Test("is told to the source of the pins, and so is one that it accepts, once each")
+    func sourceIsTold() async throws {
+        let device = try setting.device()
+        let source = ToldPins(try PinSet(pins: [device.publicKeyPin()]))
+        let policy = PinnedPolicy(scope: .clients("devices"), source: source)
+        try await expectRefusal(.pinMismatch, of: try setting.issuing.impersonate(device), by: policy, .tlsv13)
+        #expect(source.told.withLock { $0 }.map(\.findings) == [[.mismatch(.enforce)]])
+        try await MutualServer.with(try setting.server(policy)) { server in
+            _ = try? await ClientAttempt.make(
+                try setting.client(presenting: device), address: server.address, port: server.port)
+            let report = try await server.report()
+            #expect(report.client != nil)
+        }
+        #expect(source.told.withLock { $0 }.map(\.isTrusted) == [false, true])
+    }
+
     @Test("has no certificate", arguments: TrustedClientTests.versions)
     func noCertificate(version: TLSVersion) async throws {
         try await expectRefusal(.emptyChain, of: nil, by: try setting.pinned(try setting.device()), version)

@@ -47,7 +47,8 @@ struct ForeignRootTests {
         #expect(mended.isLasting && mended.missingToLast.isEmpty)
     }
 
-    @Test("A foreign root two steps above is named, and so is the intermediate through which it certified the authority")
+    @Test(
+        "A foreign root two steps above is named, and so is the intermediate through which it certified the authority")
     func throughIntermediate() throws {
         let below = try foreign.intermediate(name: "Foreign CA")
         let x1Below = try below.crossSign(scene.x1)
@@ -62,7 +63,9 @@ struct ForeignRootTests {
         #expect(mended.isLasting)
     }
 
-    @Test("What a server presents says that another authority certified the root, whether its list of certificates does or not")
+    @Test(
+        "What a server presents says that another authority certified the root, whether its list of certificates does or not"
+    )
     func presentedOnly() throws {
         let coverage = try coverage(
             pinning: [scene.x1], of: [scene.x1, scene.r12], presenting: [scene.r12, x1ByForeign], trusting: foreign)

@@ -183,7 +183,9 @@ struct ChainCheckingTests {
         return list.json
     }
 
-    @Test("A certificate that the logs have seen keeps the rule; each timestamp that does not count is named with the reason")
+    @Test(
+        "A certificate that the logs have seen keeps the rule; each timestamp that does not count is named with the reason"
+    )
     func transparency() async throws {
         let logs = try ["First Log", "Second Log"].map { try TestTransparencyLog(name: $0) }
         let stranger = try TestTransparencyLog(name: "Stranger")

@@ -19,7 +19,7 @@ struct OutlookMinutesTests {
         var (changes, minutes, outs) = (0, 0, 0)
         for seed in 0..<Self.count {
             var generator = SplitMix64(seed: UInt64(seed))
-            let case_ = try OutlookCase(&generator)
+            let case_ = try await OutlookCase(&generator)
             let outlook = try PublicationOutlook(judging: case_.inputs)
             for row in outlook.rows {
                 guard let begins = row.start, let ends = row.end else { continue }
@@ -55,7 +55,9 @@ private struct OutlookCase {
     let inputs: PublicationOutlook.Inputs
     private let chains: [[[UInt8]]]
 
-    init(_ generator: inout SplitMix64) throws {
+    private let server: AnsweringServer
+
+    init(_ generator: inout SplitMix64) async throws {
         func minutes(_ range: ClosedRange<Int>) -> Double {
             Double(Int.random(in: range, using: &generator)) * 60 + Double(Int.random(in: 0..<60, using: &generator))
         }
@@ -109,6 +111,24 @@ private struct OutlookCase {
         let age = ages[Int.random(in: 0..<3, using: &generator)]
         documents.append(
             try scene.trustDocument(leaves[0], leaves[1], at: OutlookScene.start.addingTimeInterval(-age)))
+        let answered = try pinned().flatMap { try scene.entries([$0], until: date(5...130)) }
+        let asked = date(-20 ... -10)
+        server = AnsweringServer(key: scene.listKey, entries: answered, time: asked)
+        documents.append(try server.document(published: asked))
+        let signed = date(-30 ... -10)
+        let file = try PinFile(
+            issuedAt: signed, notAfter: date(10...110),
+            refresh: PinFile.Refresh(after: 3_600, grace: Int(minutes(0...40))),
+            hosts: [
+                PinFile.Host(
+                    HostPattern(OutlookScene.host),
+                    pins: pinned().map { try PinFile.KeyPin(.publicKey(of: $0.der)) }
+                        + [PinFile.KeyPin(.publicKey(of: scene.next.der), state: .backup)])
+            ])
+        // Its timestamp may end first: then clients that begin get nothing.
+        let bundle = try await PublishedBundle(of: file, timestamp: .seconds(Int64(minutes(40...200))), at: signed)
+        documents.append(
+            .init("bundle", kind: .repository(root: bundle.root), octets: bundle.bundle, published: signed))
         let change = date(5...100)
         let shown: [PublicationOutlook.Presentation] = [
             scene.shown(leaves[0], until: change),
@@ -166,7 +186,24 @@ private struct OutlookCase {
             let (store, clock) = try store(at: document.published)
             _ = try await store.update(mode: .forced)
             return { try Self.ask(store.policy(for: OutlookScene.host, pinning: pinning), trust, clock, $0) }
-        case .challengedList, .repository: throw CancellationError()
+        case .challengedList:
+            let clock = ManualClock(now: document.published)
+            let store = try server.client(clock: clock)
+            _ = try await store.update(mode: .forced)
+            return { try Self.ask(store.policy(for: OutlookScene.host), trust, clock, $0) }
+        case .repository(let root, _):
+            guard row.holders != .beginning else {
+                return { time in
+                    let clock = ManualClock(now: time)
+                    let app = try PublishedBundle.app(root: root, bundle: document.octets, clock: clock)
+                    _ = try? await app.update(mode: .forced)
+                    return try Self.ask(app.policy(for: OutlookScene.host), trust, clock, time)
+                }
+            }
+            let clock = ManualClock(now: document.published)
+            let app = try PublishedBundle.app(root: root, bundle: document.octets, clock: clock)
+            _ = try await app.update(mode: .forced)
+            return { try Self.ask(app.policy(for: OutlookScene.host), trust, clock, $0) }
         }
     }
 

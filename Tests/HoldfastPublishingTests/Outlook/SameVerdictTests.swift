@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTUF
 import HoldfastTesting
 import Testing
 
@@ -38,24 +39,33 @@ struct SameVerdictTests {
         ServerTrust(certificates: leaf.chain, host: host, anchors: anchors)
     }
 
-    /// Compares the judge of publications and a client for each chain, host and time.
+    /// Compares the judge of publications, and the policy of a check, with a client for each chain, host and time.
     private func compare(
         _ published: PublishedPins, hosts: [DialedHost], times: [Date],
         client: (ServerTrust, DialedHost, Date) throws -> Bool
     ) throws -> (trusted: Int, refused: Int) {
-        var (trusted, refused) = (0, 0)
         let policies = try hosts.map { host in
             try PolicyLog.$shared.withValue(RecordingLog().policyLog) { try published.policy(of: host) }
         }
+        return try compare(published.document, policies, hosts: hosts, times: times, client: client)
+    }
+
+    /// - Parameter policies: those of a check; nil for a document that is not checked by its file.
+    private func compare(
+        _ document: PublicationOutlook.Document, _ policies: [any TrustPolicy]?, hosts: [DialedHost], times: [Date],
+        client: (ServerTrust, DialedHost, Date) throws -> Bool
+    ) throws -> (trusted: Int, refused: Int) {
+        var (trusted, refused) = (0, 0)
         for time in times {
-            let rows = try rows(of: published, hosts, at: time)
+            let rows = try rows(of: document, hosts, at: time)
             for (index, host) in hosts.enumerated() {
                 for (chain, leaf) in leaves.enumerated() {
-                    let decision = policies[index].evaluate(trust(leaf, host), at: time)
                     let mine = rows.filter { $0.hostIndex == index && $0.presentation == chain }
                     let expected = try client(trust(leaf, host), host, time)
                     #expect(!mine.isEmpty && mine.contains { $0.verdict == .out } == !expected, "\(host) at \(time)")
-                    #expect(decision.isTrusted == expected)
+                    if let policy = policies?[index] {
+                        #expect(policy.evaluate(trust(leaf, host), at: time).isTrusted == expected)
+                    }
                     if expected { trusted += 1 } else { refused += 1 }
                 }
             }
@@ -65,19 +75,19 @@ struct SameVerdictTests {
 
     /// What the outlook says at a time about clients that hold the document.
     private func rows(
-        of published: PublishedPins, _ hosts: [DialedHost], at time: Date
+        of document: PublicationOutlook.Document, _ hosts: [DialedHost], at time: Date
     ) throws -> [PublicationOutlook.Row] {
         let outlook = try PublicationOutlook(
             judging: .init(
-                documents: [published.document],
+                documents: [document],
                 hosts: hosts.map { host in
                     .init(
                         host.name, port: host.port,
                         shown: leaves.map { .init($0.chain.map { Data($0) }, at: "here", seen: time) })
                 },
                 platforms: [.init("root", anchors: [Data(root.root)])],
-                appVersions: published.document.appVersions.isEmpty
-                    ? .noShippedPins : .versions(published.document.appVersions.map { .init($0) }),
+                appVersions: document.appVersions.isEmpty
+                    ? .noShippedPins : .versions(document.appVersions.map { .init($0) }),
                 span: .seconds(1), now: time))
         return outlook.rows.filter { $0.holders == .current }
     }
@@ -98,15 +108,7 @@ struct SameVerdictTests {
         var generator = SplitMix64(seed: 31)
         var counts = (trusted: 0, refused: 0)
         for _ in 0..<24 {
-            let names = [Self.host, "*.example.com", "a.example.com", "WWW.example.com"]
-            var entries = try (0..<(1 + generator.below(4))).map { _ in
-                try FingerprintEntry(
-                    name: names[generator.below(names.count)],
-                    pin: .certificate(certificates[generator.below(certificates.count)].der),
-                    expires: Int64(clock.now.timeIntervalSince1970) + Int64(generator.below(4)) * 10,
-                    depth: generator.below(3) == 0 ? generator.below(3) : 0)
-            }
-            if generator.below(3) == 0 { entries.append(entries[0]) }
+            let entries = try entries(of: certificates, &generator)
             let data = try list(entries, signedBy: key)
             let store = try CertStore(
                 checking: CertStoreConfiguration(
@@ -115,12 +117,49 @@ struct SameVerdictTests {
                 logger: RecordingLog().logger)
             _ = try? await store.update()
             let published = try PublishedPins(list: data, named: "list.json", key: key.publicKey, at: clock.now)
-            let times = entries.flatMap { entry in
-                [-1, 0, 1].map { Date(timeIntervalSince1970: Double(entry.expires) + $0) }
-            }.filter { $0 >= clock.now }
-            let one = try compare(published, hosts: hosts, times: times) { trust, host, time in
+            let one = try compare(published, hosts: hosts, times: times(of: entries)) { trust, host, time in
                 store.policy(for: HostPattern(host)).evaluate(trust, at: time).isTrusted
             }
+            counts = (counts.trusted + one.trusted, counts.refused + one.refused)
+        }
+        #expect(counts.trusted > 100 && counts.refused > 100, "\(counts)")
+    }
+
+    /// Some entries, of which one may stand there twice.
+    private func entries(
+        of certificates: [TestCertificate], _ generator: inout SplitMix64
+    ) throws -> [FingerprintEntry] {
+        let names = [Self.host, "*.example.com", "a.example.com", "WWW.example.com"]
+        var entries = try (0..<(1 + generator.below(4))).map { _ in
+            try FingerprintEntry(
+                name: names[generator.below(names.count)],
+                pin: .certificate(certificates[generator.below(certificates.count)].der),
+                expires: Int64(clock.now.timeIntervalSince1970) + Int64(generator.below(4)) * 10,
+                depth: generator.below(3) == 0 ? generator.below(3) : 0)
+        }
+        if generator.below(3) == 0 { entries.append(entries[0]) }
+        return entries
+    }
+
+    private func times(of entries: [FingerprintEntry]) -> [Date] {
+        entries.flatMap { entry in [-1, 0, 1].map { Date(timeIntervalSince1970: Double(entry.expires) + $0) } }
+            .filter { $0 >= clock.now }
+    }
+
+    @Test("Answers to challenges, with the same entries as lists, and without any")
+    func answers() async throws {
+        let certificates = try certificates()
+        var generator = SplitMix64(seed: 34)
+        var counts = (trusted: 0, refused: 0)
+        for round in 0..<24 {
+            let entries = round % 8 == 0 ? [] : try entries(of: certificates, &generator)
+            let server = AnsweringServer(key: SigningKey(), entries: entries, time: clock.now)
+            let store = try server.client(clock: clock)
+            _ = try? await store.update()
+            let one = try compare(
+                server.document(published: clock.now), nil, hosts: hosts, times: times(of: entries) + [clock.now]
+            ) { trust, host, time in store.policy(for: HostPattern(host)).evaluate(trust, at: time).isTrusted }
+            if entries.isEmpty { #expect(one.trusted == 0) }
             counts = (counts.trusted + one.trusted, counts.refused + one.refused)
         }
         #expect(counts.trusted > 100 && counts.refused > 100, "\(counts)")
@@ -174,6 +213,55 @@ struct SameVerdictTests {
         #expect(counts.trusted > 100 && counts.refused > 100, "\(counts)")
     }
 
+    /// Some entries of a pin file.
+    private func hosts(
+        _ keys: [Pin], _ generator: inout SplitMix64, with needed: [PinFile.KeyPin] = []
+    ) -> [PinFile.Host] {
+        let patterns = ["www.example.com", "*.example.com", "**.example.com", "a.example.com"]
+        return patterns.compactMap { pattern -> PinFile.Host? in
+            guard generator.below(2) == 0, let pattern = try? HostPattern(pattern) else { return nil }
+            if generator.below(8) == 0 { return try? .retired(pattern) }
+            let pins = (0..<(1 + generator.below(4))).compactMap { _ in
+                try? PinFile.KeyPin(
+                    keys[generator.below(keys.count)], role: generator.below(2) == 0 ? .leaf : .issuer,
+                    state: PinFile.KeyPin.State.allCases[generator.below(4)],
+                    notAfter: generator.below(2) == 0
+                        ? nil : clock.now.addingTimeInterval(Double(generator.below(3)) * 10))
+            }
+            return try? PinFile.Host(
+                pattern, ports: generator.below(3) == 0 ? [443] : [],
+                enforcement: generator.below(6) == 0 ? .reportOnly : .enforce,
+                requirement: generator.below(3) == 0 ? .oneOfEachRole : .any,
+                afterExpiry: generator.below(4) == 0 ? .standardValidation : .reject, pins: pins + needed)
+        }
+    }
+
+    @Test("Bundles of repositories, with the pins of pin files, and grace after their end")
+    func bundles() async throws {
+        let certificates = try certificates()
+        let keys = try certificates.dropLast().map { try Pin.publicKey(of: $0.der) }
+        let backup = try PinFile.KeyPin(
+            .publicKey(of: root.intermediate(name: "Backup").certificate.der), state: .backup)
+        var generator = SplitMix64(seed: 35)
+        var counts = (trusted: 0, refused: 0)
+        for _ in 0..<16 {
+            let file = try PinFile(
+                issuedAt: clock.now, notAfter: clock.now.addingTimeInterval(20),
+                refresh: PinFile.Refresh(after: 3_600, grace: 10), hosts: hosts(keys, &generator, with: [backup]))
+            let publication = try await PublishedBundle(of: file, at: clock.now)
+            let app = try PublishedBundle.app(root: publication.root, bundle: publication.bundle, clock: clock)
+            _ = try await app.update(mode: .forced)
+            let published = try PublishedPins(
+                bundle: publication.bundle, root: publication.root, named: "bundle.json", at: clock.now)
+            let times = [0, 9, 10, 11, 20, 21, 30, 31].map { clock.now.addingTimeInterval($0) }
+            let one = try compare(published, hosts: self.hosts, times: times) { trust, host, time in
+                app.policy(for: HostPattern(host)).evaluate(trust, at: time).isTrusted
+            }
+            counts = (counts.trusted + one.trusted, counts.refused + one.refused)
+        }
+        #expect(counts.trusted > 100 && counts.refused > 100, "\(counts)")
+    }
+
     @Test("Pin files, with roles, states, modes, ports, patterns and ends")
     func pinFiles() throws {
         let keys = try certificates().map { try Pin.publicKey(of: $0.der) }
@@ -181,23 +269,7 @@ struct SameVerdictTests {
         var counts = (trusted: 0, refused: 0)
         for _ in 0..<150 {
             let end = generator.below(2) == 0 ? nil : clock.now.addingTimeInterval(20)
-            let patterns = ["www.example.com", "*.example.com", "**.example.com", "a.example.com"]
-            let hosts = patterns.compactMap { pattern -> PinFile.Host? in
-                guard generator.below(2) == 0, let pattern = try? HostPattern(pattern) else { return nil }
-                if generator.below(8) == 0 { return try? .retired(pattern) }
-                let pins = (0..<(1 + generator.below(4))).compactMap { _ in
-                    try? PinFile.KeyPin(
-                        keys[generator.below(keys.count)], role: generator.below(2) == 0 ? .leaf : .issuer,
-                        state: PinFile.KeyPin.State.allCases[generator.below(4)],
-                        notAfter: generator.below(2) == 0
-                            ? nil : clock.now.addingTimeInterval(Double(generator.below(3)) * 10))
-                }
-                return try? PinFile.Host(
-                    pattern, ports: generator.below(3) == 0 ? [443] : [],
-                    enforcement: generator.below(6) == 0 ? .reportOnly : .enforce,
-                    requirement: generator.below(3) == 0 ? .oneOfEachRole : .any,
-                    afterExpiry: generator.below(4) == 0 ? .standardValidation : .reject, pins: pins)
-            }
+            let hosts = hosts(keys, &generator)
             let file = try PinFile(notAfter: end, hosts: hosts)
             let client = PolicyLog.$shared.withValue(RecordingLog().policyLog) {
                 TrustManager(policies: file.policies(), clock: clock)

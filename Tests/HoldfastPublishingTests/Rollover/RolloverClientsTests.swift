@@ -115,7 +115,8 @@ struct RolloverClientsTests {
                     let pinned = try certificates.indices.filter { published >> $0 & 1 == 1 }
                         .map { try X509Certificate(der: certificates[$0].der) }
                     let host = TrustServerHost(
-                        hostname: RepositoryScene.host, port: 443, fingerprints: pinned.map(TrustServerHost.fingerprint),
+                        hostname: RepositoryScene.host, port: 443,
+                        fingerprints: pinned.map(TrustServerHost.fingerprint),
                         publicKeys: pinned.map(TrustServerHost.publicKey), validated: clock.now)
                     provider.publish(
                         try TrustServerDraft(customer: "acme", hosts: [host], timestamp: clock.now).signed(by: key))

@@ -132,6 +132,85 @@ struct RolloverFaultTests {
         #expect(error.code == .notSeen)
     }
 
+    private static func file(
+        _ requirement: PinSet.Requirement, _ pins: [PinFile.KeyPin]
+    ) throws -> PublicationOutlook.Document {
+        let file = try PinFile(
+            hosts: [PinFile.Host(HostPattern(OutlookScene.host), requirement: requirement, pins: pins)])
+        return .init(
+            "bank.pins.json", kind: .shippedPins, octets: Data(file.json), published: OutlookScene.after(days: -30))
+    }
+
+    private static func keyPin(
+        _ certificate: TestCertificate, _ role: PinFile.KeyPin.Role = .leaf, _ state: PinFile.KeyPin.State = .active,
+        days: Double? = nil
+    ) throws -> PinFile.KeyPin {
+        try PinFile.KeyPin(
+            .publicKey(of: certificate.der), role: role, state: state,
+            notAfter: days.map { OutlookScene.after(days: $0) })
+    }
+
+    @Test("The pin of an authority is no spare key that servers could show")
+    func issuerAsSpare() throws {
+        let scene = try OutlookScene()
+        let stranger = try TestAuthority.root(name: "Another").certificate
+        let (spare, backup) = (try Self.keyPin(scene.next, .leaf, .backup), try Self.keyPin(stranger, .issuer, .backup))
+        for (pins, hasSpare) in [([spare], true), ([backup], false), ([spare, backup], true)] {
+            let file = try Self.file(.any, [Self.keyPin(scene.served)] + pins)
+            let (situation, advice) = try Self.advice(Self.inputs(scene, file, [scene.served]))
+            #expect((advice.step == .addBackup) == !hasSpare, "\(advice)")
+            for identity in situation.identities.indices where situation.identities[identity].pin == backup.pin {
+                #expect(situation.identities[identity].validity.isEmpty)
+                #expect(situation.clients[0].admissions[identity].isEmpty)
+            }
+        }
+    }
+
+    @Test(
+        "A key that only its pin names is let in as long as all are that the host requires, under each authority in use"
+    )
+    func requirement() throws {
+        let scene = try OutlookScene(days: 5)
+        let root = try scene.authority.leaf(names: [.dns(OutlookScene.host)])
+        let spare = try Self.keyPin(scene.next, .leaf, .backup)
+        func admitted(_ pins: [PinFile.KeyPin], by servers: [TestCertificate]) throws -> [[Range<Date>]] {
+            let file = try Self.file(.oneOfEachRole, [spare] + pins)
+            let (situation, _) = try Self.advice(Self.inputs(scene, file, servers))
+            let identity = try #require(situation.identities.firstIndex { $0.pin == spare.pin })
+            return [
+                situation.clients[0].admissions[identity], situation.clients[0].admissions[situation.servers[0].shows],
+            ]
+        }
+        func until(_ days: Double) -> [Range<Date>] {
+            [OutlookScene.start..<OutlookScene.after(days: days).addingTimeInterval(1)]
+        }
+        let served = try Self.keyPin(scene.served)
+        let issuing = try Self.keyPin(scene.issuing.certificate, .issuer, days: 10)
+        let anchor = try Self.keyPin(scene.authority.certificate, .issuer, days: 20)
+        // What is served outlives its certificate for as long, and of the two pins of issuers one is enough.
+        #expect(try admitted([served, issuing], by: [scene.served]) == [until(10), until(10)])
+        #expect(try admitted([served, issuing, anchor], by: [scene.served]) == [until(20), until(20)])
+        // Of another server nobody knows whether its authority will issue the next certificate.
+        let other = try Self.keyPin(root)
+        #expect(try admitted([served, other, issuing], by: [scene.served, root])[0].isEmpty)
+        #expect(try admitted([served, other, anchor], by: [scene.served, root])[0] == until(20))
+        // Without its own pin the key would get in nowhere, whatever the authority is pinned for.
+        let stranger = try Self.keyPin(TestAuthority.root(name: "Another").certificate, .issuer)
+        #expect(try admitted([served, stranger], by: [scene.served])[0].isEmpty)
+    }
+
+    @Test("Where an authority's pin alone lets everything in, a key without a certificate is not let in for that")
+    func issuerLetsIn() throws {
+        let scene = try OutlookScene()
+        let file = try Self.file(.any, [Self.keyPin(scene.served), Self.keyPin(scene.issuing.certificate, .issuer)])
+        var inputs = Self.inputs(scene, file, [scene.served])
+        inputs.candidates = [.init("next.key", keyPin: try .publicKey(of: scene.next.der))]
+        let (situation, advice) = try Self.advice(inputs)
+        let identity = try #require(situation.next)
+        #expect(situation.clients[0].admissions[identity].isEmpty && !situation.identities[identity].isPublished)
+        #expect(advice.step == .publish([identity]))
+    }
+
     @Test("What a withdrawal costs: the server that shows the pin, for those who fetch the next document")
     func withdrawal() throws {
         let scene = try OutlookScene()

@@ -31,7 +31,8 @@ struct CheckScene {
         lookup: RevocationLookup? = nil, policies: [String] = [], logs: Data? = nil, watch: ExpiryWatch? = nil
     ) throws -> ChainChecking {
         try ChainChecking(
-            trusting: anchors, lookup: lookup, policies: policies, logs: logs.map { ("log_list.json", $0) }, watch: watch)
+            trusting: anchors, lookup: lookup, policies: policies, logs: logs.map { ("log_list.json", $0) },
+            watch: watch)
     }
 
     /// What is found out about a chain, by default the scene's own.

@@ -59,7 +59,9 @@ struct PublishingRoundTests {
             ("\"port\":443", "\"port\":0"),
         ] {
             try #require(text.contains(old))
-            #expect(throws: PublishingError.self) { try SeenHost(storedJSON: Data(text.replacing(old, with: new).utf8)) }
+            #expect(throws: PublishingError.self) {
+                try SeenHost(storedJSON: Data(text.replacing(old, with: new).utf8))
+            }
         }
     }
 

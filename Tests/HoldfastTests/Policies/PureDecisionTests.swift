@@ -108,6 +108,117 @@ struct PureDecisionTests {
         #expect(fixture.provider.requests.count == 1)
     }
 
+    @Test("A source is told of clients as well, and of no host that the policy does not cover")
+    func clients() throws {
+        let source = TellTale(.required(try wrong()))
+        let device = try pki.issuing.leaf(names: ["device.example"], purposes: [.clientAuthentication])
+        let trust = ServerTrust(
+            chain: PresentedChain(device.chain), purpose: .client,
+            validator: PathValidator(anchors: try TrustAnchors(der: [pki.root.root])))
+        let policy = PinnedPolicy(scope: .clients("devices"), source: source)
+        #expect(policy.decision(about: trust, at: pki.now).failure?.code == .pinMismatch)
+        #expect(source.told.withLock { $0 } == [[.mismatch(.enforce)]])
+        #expect(policy.decision(about: try pki.trust(), at: pki.now).failure?.code == .hostNotCovered)
+        let elsewhere = PinnedPolicy(scope: .hosts(try HostPattern("other.example.net")), source: source)
+        #expect(elsewhere.decision(about: try pki.trust(), at: pki.now).failure?.code == .hostNotCovered)
+        #expect(source.told.withLock { $0.count } == 1)
+    }
+
+    // MARK: Revocation lists and logs
+
+    /// Servers of lists and logs that cannot be reached, and a trust that both are asked about.
+    private struct Evidence {
+        let lists: RevocationStoreFixture
+        let revocation: RevocationStore
+        let logs: TransparencyLogStore
+        let logProvider = ScriptedProvider()
+        let trust: ServerTrust
+        let policy: StandardPolicy
+
+        init() throws {
+            lists = try RevocationStoreFixture()
+            revocation = try lists.store(configured: []) { $0.unknownLeaf = .fails }
+            let url = try #require(URL(string: "https://logs.example.com/log_list.json"))
+            var configuration = TransparencyLogConfiguration(
+                listURL: url, signatureURL: url, key: try SubjectPublicKeyInfo(der: TestKey().subjectPublicKeyInfoDER),
+                shipped: TransparencyLogList([], issuedAt: Date(timeIntervalSince1970: 0)))
+            configuration.remoteDataProvider = logProvider
+            configuration.secureDataStore = InMemoryDataStore()
+            logs = try TransparencyLogStore(checking: configuration, clock: lists.clock, logger: lists.log.logger)
+            trust = ServerTrust(
+                chain: PresentedChain(lists.leaf.chain),
+                purpose: .server(identity: try DialedHost("www.example.com")),
+                validator: PathValidator(
+                    anchors: try TrustAnchors(der: [lists.root.root]), revocation: revocation,
+                    transparency: .required(logs), cache: VerifiedPathCache()))
+            policy = StandardPolicy(host: try HostPattern("www.example.com"))
+        }
+
+        var hasStarted: Bool {
+            logs.documents.isUpdating || !logProvider.requests.isEmpty || !lists.provider.requests.isEmpty
+                || !revocation.lists.isEmpty || revocation.known.withLock { $0.nextLook != .distantPast }
+        }
+    }
+
+    /// Who hands a decision out, and what it calls.
+    private static let handings: [(String, @Sendable (any TrustPolicy, ServerTrust, Date) async -> Void)] = [
+        ("its maker", { policy, trust, time in trust.tell(policy.evaluate(trust, at: time)) }),
+        ("a policy that is asked by itself", { policy, trust, time in _ = policy.decision(about: trust, at: time) }),
+        (
+            "a composite",
+            { policy, trust, time in
+                guard case .hosts(let host) = policy.scope,
+                    let composite = try? CompositePolicy(host: host, allOf: [policy, policy])
+                else { return }
+                _ = composite.decision(about: trust, at: time)
+            }
+        ),
+        ("a manager", { policy, trust, time in _ = TrustManager(policies: [policy]).evaluate(trust, at: time) }),
+        (
+            "a manager that waits",
+            { policy, trust, time in _ = await TrustManager(policies: [policy]).decision(for: trust, at: time) }
+        ),
+        (
+            "a policy of a manager",
+            { policy, trust, time in
+                _ = TrustManager(policies: [policy]).policy(for: policy.hostName)?.evaluate(trust, at: time)
+            }
+        ),
+    ]
+
+    @Test("Evaluating with stores of lists and logs starts nothing; handing the decision out fetches what it lacked")
+    func evidence() async throws {
+        for (name, handOut) in Self.handings {
+            let evidence = try Evidence()
+            let now = evidence.lists.clock.now
+            let decision = evidence.policy.evaluate(evidence.trust, at: now)
+            #expect(decision.failure?.code == .revocationUnknown)
+            #expect(decision.pathsToFollow.map(\.count) == [3])
+            let manager = TrustManager(policies: [evidence.policy])
+            #expect(!manager.judgment(of: evidence.trust, at: now).isTrusted)
+            #expect(!evidence.hasStarted, "evaluating has started a download")
+            await handOut(evidence.policy, evidence.trust, now)
+            #expect(evidence.logs.documents.isUpdating || !evidence.logProvider.requests.isEmpty, "\(name)")
+            _ = await evidence.revocation.updateError()
+            #expect(
+                evidence.lists.places == [RevocationStoreFixture.issuingURL, RevocationStoreFixture.rootURL],
+                "\(name)")
+        }
+    }
+
+    @Test("A path that is remembered from a decision that was never handed out still names its lists")
+    func remembered() async throws {
+        let lists = try RevocationStoreFixture()
+        let store = try lists.store(configured: [])
+        let trust = ServerTrust(
+            chain: PresentedChain(lists.leaf.chain), purpose: .server(identity: try DialedHost("www.example.com")),
+            validator: try lists.validator(store, cache: VerifiedPathCache()))
+        let policy = StandardPolicy(host: try HostPattern("www.example.com"))
+        #expect(policy.evaluate(trust, at: lists.clock.now).isTrusted && store.lists.isEmpty)
+        let second = policy.decision(about: trust, at: lists.clock.now)
+        #expect(second.effort.usedCachedPath && store.lists.count == 2)
+    }
+
     private func listFixture(for certificate: TestCertificate? = nil, name: String) throws -> StoreFixture {
         var fixture = try StoreFixture()
         fixture.configuration.updatesOnMismatch = true
@@ -140,6 +251,14 @@ struct PureDecisionTests {
         _ = await store.finishedUpdate { _ = policy.decision(about: trust, at: pki.now) }
         _ = policy.decision(about: trust, at: pki.now)
         #expect(!store.documents.isUpdating && fixture.provider.requests.count == 1)
+        // Another process, or the next start: a store of the same storage.
+        let restarted = fixture.store()
+        let again = try restarted.policy(for: PolicyFixture.host)
+        _ = again.decision(about: trust, at: pki.now)
+        #expect(!restarted.documents.isUpdating && fixture.provider.requests.count == 1)
+        fixture.clock.advance(by: .seconds(600))
+        _ = await restarted.finishedUpdate { _ = again.decision(about: trust, at: pki.now) }
+        #expect(fixture.provider.requests.count == 2)
     }
 
     @Test("A host that a fresh list does not have is no reason to ask before the list is due")

@@ -55,9 +55,10 @@ struct TransparencyLogStoreTests {
         return log.identifier
     }
 
-    /// The list of now; an update that asking for it has started has ended.
+    /// The list of now; an update that using it has started has ended.
     private func current(_ store: TransparencyLogStore) async -> TransparencyLogList {
         let list = store.current
+        store.noteUse()
         await settle(store)
         return list
     }
@@ -144,12 +145,14 @@ struct TransparencyLogStoreTests {
         #expect(await current(store).issuedAt == clock.now.addingTimeInterval(86_400))
     }
 
-    @Test("A validation starts an update when one is due, and waits for none")
+    @Test("An update that is due begins when a decision is handed out, which waits for none")
     func background() async throws {
         let store = try store()
         let gate = Gate()
         let first = try publish(daysAgo: 1, behind: gate)
-        #expect(store.current == shipped)
+        #expect(store.current == shipped && !store.documents.isUpdating)
+        store.noteUse()
+        #expect(store.current == shipped && store.documents.isUpdating)
         gate.open()
         await settle(store)
         #expect(await identifiers(store) == [first])
@@ -176,7 +179,6 @@ struct TransparencyLogStoreTests {
             validator.validate(PresentedChain(leaf.chain), for: purpose, at: Judge.now) { _ in true }.failure?.code
         }
         #expect(code() == .notTransparent)
-        await settle(store)
         var list = try TestLogList(issuedAt: Judge.now, key: .existing(key))
         for one in scene.entries { list.operators[one.operatorName, default: []].append(one.entry) }
         let (json, signature, isList) = (list.json, try list.signature(), listURL)

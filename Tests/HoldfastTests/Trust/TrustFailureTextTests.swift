@@ -60,7 +60,8 @@ struct TrustFailureTextTests {
             anchors: try TrustAnchors(der: [root.root]))
         let refusal = try #require(policy.evaluate(trust, at: pki.now).failure).description
         func lines(_ text: some StringProtocol) -> [String] {
-            String(text).replacing(/sha256\/[A-Za-z0-9+\/]{43}=/, with: "sha256/…").split(separator: "\n").map(String.init)
+            String(text).replacing(/sha256\/[A-Za-z0-9+\/]{43}=/, with: "sha256/…").split(separator: "\n").map(
+                String.init)
         }
         for (document, isWhole) in [("README.md", false), ("docs/pinning.md", true)] {
             var file = URL(fileURLWithPath: #filePath)

@@ -19,7 +19,8 @@ struct MannersTests {
             "sign leaf.pem --key key.pem --ca - < root.pem", "sign - --key key.pem --ca root.pem < leaf.pem",
             "verify - --public-key signer.pub < pins.json", "verify pins.json --public-key - < signer.pub",
             "list show - < pins.json",
-            "export - --format android --force offline < bank.pins.json", "import - --from android --role leaf < android.xml",
+            "export - --format android --force offline < bank.pins.json",
+            "import - --from android --role leaf < android.xml",
             "show - < leaf.pem", "show - < bank.pins.json", "show pins.json --public-key - < signer.pub",
             "export --key locked.pem --password-file - < pw", "keygen -o new.pem --password-file - < pw",
         ])

@@ -63,7 +63,9 @@ struct NotationTests {
                     #expect(!run.output.isEmpty || status != 0)
                 }
                 try await run(["sign", name, "--key", "key.pem", "--list", "pins.json"] + place)
-                try await run(["sign", "next.pem", "--key", "key.pem", "--ca", "root.pem", "--list", "pins.json", "--json"])
+                try await run([
+                    "sign", "next.pem", "--key", "key.pem", "--ca", "root.pem", "--list", "pins.json", "--json",
+                ])
                 for json in [[], ["--json"]] {
                     try await run(["check", name] + place + json)
                     try await run(["check", name, "--pin", Pin.certificate(next.der).description] + place + json, 1)
@@ -83,10 +85,14 @@ struct NotationTests {
                     try await run(["trust-server", "show", "--customer", "c\(json.count)"] + json)
                 }
                 for file in ["a.key", "b.key"] {
-                    try await run(["keygen", "--tls", name, "-o", file, "--no-password"] + (file == "a.key" ? [] : ["--json"]))
+                    try await run(
+                        ["keygen", "--tls", name, "-o", file, "--no-password"] + (file == "a.key" ? [] : ["--json"]))
                 }
                 try await run(
-                    ["list", "remove", "pins.json", Pin.certificate(next.der).description.replacing("cert-sha256/", with: "")]
+                    [
+                        "list", "remove", "pins.json",
+                        Pin.certificate(next.der).description.replacing("cert-sha256/", with: ""),
+                    ]
                         + ["--public-key", "signer.pub", "--json"] + place)
             }
         }
@@ -102,7 +108,8 @@ struct NotationTests {
             "check --chain none.pem --host www.example.com", "gate www.example.com --next none.pem --pins none.json",
             "pins add none.json www.example.com leaf.pem", "pins diff none.json none.json",
             "repository pins site none.json --key key.pem", "keygen -o new.pem --password-file none",
-            "check www.example.com --log-list none.json --ca root.pem", "check www.example.com --crl none.crl --ca root.pem",
+            "check www.example.com --log-list none.json --ca root.pem",
+            "check www.example.com --crl none.crl --ca root.pem",
         ])
     func missing(line: String) async throws {
         try await SigningSite.with { site in
@@ -116,7 +123,8 @@ struct NotationTests {
             let run = try await site.run(line.split(separator: " ").map(String.init))
             #expect(run.status == 3 && run.output.isEmpty, "\(run.status): \(run.output)\(run.errors)")
             #expect(run.errors.contains("none"), "\(run.errors)")
-            #expect(run.errors.contains("no such file") || run.errors.contains("cannot be read from none"), "\(run.errors)")
+            #expect(
+                run.errors.contains("no such file") || run.errors.contains("cannot be read from none"), "\(run.errors)")
         }
     }
 

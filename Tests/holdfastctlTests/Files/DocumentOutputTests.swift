@@ -52,7 +52,9 @@ struct DocumentOutputTests {
             #expect(try site.text("other") == "what was there before\n")
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.appending(path: "link").path)
             #expect(attributes[.type] as? FileAttributeType == .typeSymbolicLink)
-            let new = try await site.run(["export", "old", "--format", "okhttp", "--force", "offline", "-o", "new.kt", "--json"])
+            let new = try await site.run([
+                "export", "old", "--format", "okhttp", "--force", "offline", "-o", "new.kt", "--json",
+            ])
             #expect(try new.status == 0 && site.mode("new.kt") == 0o644 && new.output.contains(#""schema":1"#))
         }
     }

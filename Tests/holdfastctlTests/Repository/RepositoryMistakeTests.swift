@@ -241,7 +241,8 @@ struct RepositoryMistakeTests {
                     refused.status == 1 && refused.errors.contains("other is not the repository of app.json"),
                     "\(verb) \(refused.errors)")
             }
-            let signed = try await site.run(["repository", "sign", "site", "--key", "offline.pem", "--force", "offline"] + root)
+            let signed = try await site.run(
+                ["repository", "sign", "site", "--key", "offline.pem", "--force", "offline"] + root)
             #expect(
                 signed.status == 0 && signed.output.contains("first root, SHA-256 "), "\(signed.output)\(signed.errors)"
             )

@@ -70,7 +70,10 @@ struct RepositoryStatusTests {
                 #expect(report.following?.forbidden == ["4.root.json"])
                 #expect(report.warnings == ["4.root.json: status 403, which counts as absent"])
                 let text = try await site.run(
-                    ["repository", "status", "--app-root", "site/public/metadata/2.root.json", "--url", url, "--offline"])
+                    [
+                        "repository", "status", "--app-root", "site/public/metadata/2.root.json", "--url", url,
+                        "--offline",
+                    ])
                 #expect(text.status == 0 && text.output.contains("timestamp version 5"), "\(text.output)")
                 #expect(text.errors.contains("403, which counts as absent"), "\(text.errors)")
                 let watched = try await Self.status(

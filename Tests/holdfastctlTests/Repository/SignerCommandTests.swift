@@ -48,7 +48,8 @@ struct SignerCommandTests {
             at line: SourceLocation = #_sourceLocation
         ) async throws -> CommandRun {
             let run = try await CommandRun.holdfastctl(
-                ["repository"] + arguments + SigningSite.offline(arguments.first), environment: environment, in: site.folder)
+                ["repository"] + arguments + SigningSite.offline(arguments.first), environment: environment,
+                in: site.folder)
             #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
             return run
         }

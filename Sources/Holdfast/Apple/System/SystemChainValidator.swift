@@ -39,6 +39,9 @@ public struct SystemChainValidator: ChainValidator {
     /// decide.
     public var pathValidator: PathValidator? { PathValidator(anchors: anchors ?? TrustAnchors([])) }
 
+    /// Does nothing: the system fetches lists itself.
+    public func noteUse(following paths: [[X509Certificate]]) {}
+
     /// Asks the system; see ``ChainValidator/validate(_:for:at:accepting:)``. The time is set as the trust's date.
     public func validate(
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool

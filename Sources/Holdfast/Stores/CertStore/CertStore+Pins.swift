@@ -29,10 +29,12 @@ extension CertStore: PinSource {
     /// Tells the observers of the validation. With ``CertStoreConfiguration/updatesOnMismatch`` a mismatch, and a host
     /// without usable pins, start an update.
     public func receive(_ decision: TrustDecision) {
-        guard let host = decision.host, !decision.findings.contains(.exempt) else { return }
-        let result: ValidationResult =
-            decision.isTrusted ? .trusted : decision.failure?.code == .noUsablePins ? .empty : .untrusted
-        documents.tell(StoreEvent(.validated, name: host.name, result: result))
+        guard !decision.findings.contains(.exempt) else { return }
+        if let host = decision.host {
+            let result: ValidationResult =
+                decision.isTrusted ? .trusted : decision.failure?.code == .noUsablePins ? .empty : .untrusted
+            documents.tell(StoreEvent(.validated, name: host.name, result: result))
+        }
         updateIfAsked(by: decision.findings)
     }
 

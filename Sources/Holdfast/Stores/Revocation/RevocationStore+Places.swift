@@ -10,10 +10,16 @@ extension RevocationStore {
     /// A place that was not known, and whose lists it has.
     typealias Found = (url: URL, authority: X509Certificate)
 
-    /// Has the distribution points of a path's certificates fetched; see ``RevocationSource/note(_:)``.
-    public func note(_ path: [X509Certificate]) {
-        guard configuration.fetchesNamedPlaces else { return }
-        read(path)
+    /// Has lists that are due fetched in the background, and the distribution points of the paths' certificates; see
+    /// ``RevocationSource/noteUse(following:)``.
+    public func noteUse(following paths: [[X509Certificate]]) {
+        let now = clock.now
+        let isDue = known.withLock { state in
+            let isDue = now >= state.nextLook || state.nextLook.timeIntervalSince(now) > Self.lookInterval
+            if isDue { state.nextLook = now.addingTimeInterval(Self.lookInterval) }
+            return isDue
+        }
+        read(configuration.fetchesNamedPlaces ? paths : [], at: now, isLookDue: isDue)
     }
 
     /// Has the distribution points of the application's own certificates fetched, such as those of servers that it knows
@@ -21,17 +27,18 @@ extension RevocationStore {
     ///
     /// Nothing is verified: the makers of these certificates decide which places are fetched.
     /// - Parameter chain: leaf first, each with its issuer behind it, the anchor last.
-    public func follow(_ chain: [X509Certificate]) { read(chain) }
+    public func follow(_ chain: [X509Certificate]) { read([chain], at: clock.now, isLookDue: false) }
 
-    private func read(_ path: [X509Certificate]) {
-        guard let anchor = path.last else { return }
-        let now = clock.now
-        var isLookDue = false
+    private func read(_ paths: [[X509Certificate]], at now: Date, isLookDue: Bool) {
+        var isLookDue = isLookDue
         var found: [Found] = []
-        for (certificate, issuer) in zip(path, path.dropFirst()) {
-            let link = Link(certificate: certificate, issuer: issuer, anchor: anchor)
-            guard !isKnown(link, at: now) else { continue }
-            if take(link, at: now, found: &found) { isLookDue = true }
+        for path in paths {
+            guard let anchor = path.last else { continue }
+            for (certificate, issuer) in zip(path, path.dropFirst()) {
+                let link = Link(certificate: certificate, issuer: issuer, anchor: anchor)
+                guard !isKnown(link, at: now) else { continue }
+                if take(link, at: now, found: &found) { isLookDue = true }
+            }
         }
         // Storage, downloads and observers must not block the thread of a handshake.
         guard isLookDue else { return }

@@ -9,12 +9,13 @@ public import Logging
 /// let validator = PathValidator(anchors: anchors, revocation: store)
 /// ```
 /// It fetches the URLs that the configuration names for an authority, and the distribution points (RFC 5280 4.2.1.13) of
-/// certificates that were given to it or stand in a path that a validator found. A certificate that was only presented
-/// makes it fetch nothing. A list is verified before it is stored, and again when it is read; one that does not verify, or
+/// certificates that were given to it or stand in a path of a decision that was handed out. A certificate that was only
+/// presented makes it fetch nothing. A list is verified before it is stored, and again when it is read; one that does not verify, or
 /// is older than the one that is there, changes nothing.
 ///
-/// A validation never waits for storage or the network: it uses the current lists and requests those that are due. So
-/// the first connection to a server is decided before its list arrives, by ``RevocationConfiguration/unknownLeaf``.
+/// A validation starts nothing and never waits for storage or the network: it uses the current lists. When its decision
+/// is handed out, lists that are missing or due are fetched in the background. So the first connection to a server is
+/// decided before its list arrives, by ``RevocationConfiguration/unknownLeaf``.
 /// ``prepare()`` waits.
 ///
 /// What every ``UpdatingStore`` does, this one does for every list: an update fails with the error of the first list, in
@@ -128,17 +129,8 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
 
     // MARK: What the store knows
 
-    /// The current lists. Reading this has those that are due fetched in the background.
-    public var current: Revocation {
-        let now = clock.now
-        let (current, isDue) = known.withLock { state -> (Revocation, Bool) in
-            let isDue = now >= state.nextLook || state.nextLook.timeIntervalSince(now) > Self.lookInterval
-            if isDue { state.nextLook = now.addingTimeInterval(Self.lookInterval) }
-            return (state.current, isDue)
-        }
-        if isDue { Task.detached { [weak self] in await self?.updateWhatIsDue() } }
-        return current
-    }
+    /// The current lists.
+    public var current: Revocation { known.withLock { $0.current } }
 
     /// Between two looks at what is due, in seconds.
     static let lookInterval: TimeInterval = 60

@@ -9,8 +9,8 @@ public import Logging
 /// let validator = PathValidator(anchors: anchors, transparency: .required(store))
 /// ```
 /// Until a newer list was downloaded the one that the application ships counts. A download that does not verify, or is
-/// older than a list that is there, changes nothing. A validation never waits for storage or the network; it starts an
-/// update in the background when one is due.
+/// older than a list that is there, changes nothing. A validation starts nothing and never waits for storage or the
+/// network; when its decision is handed out, an update that is due begins in the background.
 public final class TransparencyLogStore: UpdatingStore {
     /// How the store was set up.
     package let configuration: TransparencyLogConfiguration
@@ -51,11 +51,13 @@ public final class TransparencyLogStore: UpdatingStore {
 }
 
 extension TransparencyLogStore: TransparencyLogSource {
-    /// The newest list: downloaded, or shipped with the application. An update that is due is started in the background.
+    /// The newest list: downloaded, or shipped with the application.
     public var current: TransparencyLogList {
-        documents.updateIfDue()
         let shipped = configuration.shipped
         guard let list = documents.snapshot.content?.list, list.issuedAt >= shipped.issuedAt else { return shipped }
         return list
     }
+
+    /// Starts an update in the background where one is due.
+    public func noteUse() { documents.updateIfDue() }
 }

@@ -48,7 +48,7 @@ package struct TrustServerTable: Sendable {
     package let timestamp: Date
     /// When the document was made, according to its signer.
     package let signedTimestamp: Date
-    /// The notAfter of the signer's certificate, where it has passed.
+    /// The first instant at which the signer's certificate is no longer valid, where that has come.
     let signerExpired: Date?
     /// The first instant at which the document no longer counts, its grace included.
     package let end: Date

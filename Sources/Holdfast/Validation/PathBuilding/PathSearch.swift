@@ -41,8 +41,8 @@ struct PathSearch {
         let rules: PathRules
         let profile: ValidationProfile
         let revocation: Revocation
-        /// Learns where the lists of certificates in valid paths are.
-        let revocationSource: any RevocationSource
+        /// Whether paths are collected in which certificates name places of revocation lists.
+        var collectsPaths = false
         let certificatePolicies: CertificatePolicies
         let context: PathRuleContext
         /// Where RFC 9525 identity is asked of the leaf.
@@ -82,6 +82,7 @@ struct PathSearch {
 
     private(set) var validPaths: [ValidatedPath] = []
     private(set) var accepted: ValidatedPath?
+    private(set) var pathsToFollow: [[X509Certificate]] = []
     /// The nodes of the first valid path, whether or not it was accepted.
     private(set) var firstValid: [Int]?
     var unusable: [UnusableCertificate] = []
@@ -239,7 +240,7 @@ struct PathSearch {
         }
         // Even if the status is unknown: without a list that has yet to be fetched, no path is valid. A revoked
         // certificate names no download places, and neither does a peer that may name its own anchors.
-        if request.isTrusted == nil { request.revocationSource.note(certificates) }
+        if request.collectsPaths, request.isTrusted == nil { pathsToFollow.append(certificates) }
         if let unknown {
             note(unknown)
             return .blocked

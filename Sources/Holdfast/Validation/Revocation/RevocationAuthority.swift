@@ -42,8 +42,7 @@ struct RevocationAuthority: Sendable, Hashable {
         let request = PathSearch.Request(
             chain: PresentedChain([issuer.der]), anchors: TrustAnchors([anchor]),
             rules: PathRules.rules(of: .standard), profile: .standard,
-            revocation: .crls([], certificates: certificates), revocationSource: Revocation.none,
-            certificatePolicies: .any,
+            revocation: .crls([], certificates: certificates), certificatePolicies: .any,
             context: PathRuleContext(time: time, isServer: false, checksValidity: true, publicSuffixes: nil), host: nil)
         var search = PathSearch(request, meter: WorkMeter(ValidationLimits())) { _ in false }
         return search.signer(of: list, for: self)

@@ -48,6 +48,9 @@ public struct Transparency: Sendable {
         Transparency(source: logs, exempt: exempt, maximumAge: maximumAge, requiresUntiledLog: requiresUntiledLog)
     }
 
+    /// Tells the source that a decision stands.
+    func noteUse() { source?.noteUse() }
+
     /// What is asked for now; nil for nothing.
     var demand: TransparencyDemand? {
         source.map {

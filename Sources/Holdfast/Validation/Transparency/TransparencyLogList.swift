@@ -71,8 +71,17 @@ extension TransparencyLogList: Hashable {
 /// Where ``Transparency`` takes its logs from: a ``TransparencyLogList``, which does not change, or something that
 /// renews it. It is asked once at the beginning of every validation, from any thread, and answers without I/O.
 public protocol TransparencyLogSource: Sendable {
-    /// The current list.
+    /// The current list. Reading it starts nothing.
     var current: TransparencyLogList { get }
+
+    /// Is told that a decision stands for which it was asked, and may fetch a list that is due. It neither blocks nor
+    /// takes long. By default nothing happens.
+    func noteUse()
+}
+
+extension TransparencyLogSource {
+    /// Nothing happens.
+    public func noteUse() {}
 }
 
 extension TransparencyLogList: TransparencyLogSource {

@@ -38,11 +38,10 @@ struct DistributionPointStoreTests {
         let policy = try PinnedPolicy(
             host: HostPattern("www.example.com"), pins: PinSet(pins: [Pin.certificate(bait.der)]),
             certificatePinOnly: true)
-        let validator = PathValidator(anchors: try TrustAnchors(der: [fixture.root.root]), revocation: store)
         let trust = ServerTrust(
             chain: PresentedChain(bait.chain), purpose: .server(identity: try DialedHost("www.example.com")),
-            validator: validator)
-        #expect(policy.evaluate(trust, at: fixture.clock.now).isTrusted)
+            validator: try fixture.validator(store))
+        #expect(policy.decision(about: trust, at: fixture.clock.now).isTrusted)
         await store.updateWhatIsDue()
         #expect(store.lists.map(\.url.absoluteString) == [Fixture.issuingURL, Fixture.rootURL])
         #expect(!fixture.places.contains(url))
@@ -144,7 +143,7 @@ struct DistributionPointStoreTests {
         let own = try namesake.leaf(names: ["www.example.com"]) {
             $0.extensions = [RevocationPoints.inCertificate(urls.map { RevocationPoints.url($0) })]
         }
-        let before = try effort(store)
+        let before = try fixture.outcome(store).effort
         #expect(try fixture.code(store, of: own.chain) == nil)
         let list = try fixture.list(fixture.leaf, own, by: namesake)
         fixture.publish(Dictionary(uniqueKeysWithValues: urls.map { ($0, list) }))
@@ -152,7 +151,7 @@ struct DistributionPointStoreTests {
         #expect(store.lists.filter(\.isUsable).count == urls.count)
         #expect(try fixture.code(store, of: own.chain) == .revoked)
         #expect(try fixture.code(store) == nil)
-        #expect(try effort(store).signatures == before.signatures)
+        #expect(try fixture.outcome(store).effort.signatures == before.signatures)
         // Who is presented with a path of its own is another key of the authority (RFC 5280 6.3.3 (f)).
         #expect(try fixture.code(store, of: fixture.leaf.chain + [namesake.certificate.der]) == .revoked)
     }
@@ -268,14 +267,6 @@ struct DistributionPointStoreTests {
         #expect(await running.updateError() == nil)
         running.keepPlaces()
         #expect(try store().lists.count(where: \.isUsable) == 2)
-    }
-
-    private func effort(_ store: RevocationStore) throws -> ValidationEffort {
-        let validator = PathValidator(anchors: try TrustAnchors(der: [fixture.root.root]), revocation: store)
-        return validator.validate(
-            PresentedChain(fixture.leaf.chain), for: .server(identity: try DialedHost("www.example.com")),
-            at: fixture.clock.now
-        ) { _ in true }.effort
     }
 
     @Test(

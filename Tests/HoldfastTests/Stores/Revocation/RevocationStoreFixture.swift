@@ -68,12 +68,23 @@ struct RevocationStoreFixture {
         return try RevocationStore(configuration: configuration, clock: clock, logger: log.logger)
     }
 
-    func code(_ store: RevocationStore, of chain: [[UInt8]]? = nil) throws -> TrustFailure.Code? {
-        let validator = PathValidator(anchors: try TrustAnchors(der: [root.root]), revocation: store)
+    func validator(_ store: RevocationStore, cache: VerifiedPathCache? = nil) throws -> PathValidator {
+        PathValidator(anchors: try TrustAnchors(der: [root.root]), revocation: store, cache: cache)
+    }
+
+    /// The outcome of a validation that the store was told of.
+    func outcome(_ store: RevocationStore, of chain: [[UInt8]]? = nil) throws -> ValidationOutcome {
+        let validator = try validator(store)
         let outcome = validator.validate(
             PresentedChain(chain ?? leaf.chain), for: .server(identity: try DialedHost("www.example.com")),
             at: clock.now
         ) { _ in true }
+        validator.noteUse(following: outcome.pathsToFollow)
+        return outcome
+    }
+
+    func code(_ store: RevocationStore, of chain: [[UInt8]]? = nil) throws -> TrustFailure.Code? {
+        let outcome = try outcome(store, of: chain)
         return outcome.path == nil ? outcome.failure?.code : nil
     }
 

@@ -15,8 +15,7 @@ struct RevocationStoreTests {
     @Test("refuses what a fetched list revokes, from the next validation on, without a new validator")
     func revokes() async throws {
         let store = try fixture.store()
-        let validator = PathValidator(
-            anchors: try TrustAnchors(der: [fixture.root.root]), revocation: store, cache: VerifiedPathCache())
+        let validator = try fixture.validator(store, cache: VerifiedPathCache())
         func isTrusted() throws -> Bool {
             let host = try DialedHost("www.example.com")
             return validator.validate(
