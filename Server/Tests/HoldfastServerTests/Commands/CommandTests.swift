@@ -180,7 +180,9 @@ struct CommandTests {
             let output = try await Desk(in: folder).run("demo")
             #expect(output.contains("Everything went as it should"))
             #expect(!output.contains("FAILED"))
-            for client in ["list", "challenge", "trust-server certificates", "trust-server keys", "pin file"] {
+            for client in [
+                "list", "challenge", "trust-server certificates", "trust-server keys", "repository", "pin file",
+            ] {
                 #expect(output.contains("the next certificate: \(client) gets in"))
             }
         }
