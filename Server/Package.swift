@@ -64,13 +64,15 @@ let package = Package(
                 .embedInCode("Administration/openapi.yaml"),
                 .embedInCode("Storage/Migrations/sqlite-0001.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0002.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0003.sql"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "holdfast-server",
             dependencies: [
                 "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastProbe"), holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), logging,
+                holdfast("HoldfastProbe"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
+                holdfast("HoldfastNIOTesting"), logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -78,8 +80,9 @@ let package = Package(
             name: "HoldfastServerTests",
             dependencies: [
                 "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastProbe"), holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), crypto,
-                cryptoExtras, logging, serviceLifecycle, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL,
+                holdfast("HoldfastProbe"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
+                holdfast("HoldfastNIOTesting"), crypto, cryptoExtras, logging, serviceLifecycle, nio("NIOCore"),
+                nio("NIOPosix"), nio("NIOHTTP1"), nioSSL,
             ],
             exclude: ["Python"], swiftSettings: strict),
     ]

@@ -48,11 +48,16 @@ struct ChangeCommand: AsyncParsableCommand {
                 })
             if emergency != nil { gates.insert(.canary) }
             guard (1...366).contains(lifetime) else { throw ValidationError("Give a lifetime of 1 to 366 days.") }
-            let wishes = Catalog.ContentWishes(
-                formats: format.isEmpty ? nil : try format.map(read), includesSeen: includeSeen,
-                removed: Set(try remove.map(CommandValue.digest)), lifetime: lifetime * 86_400)
+            var wishes = Catalog.ContentWishes(
+                includesSeen: includeSeen, removed: Set(try remove.map(CommandValue.digest)),
+                lifetime: lifetime * 86_400)
             try await server.withServer { [gates] open in
-                let content = try await open.catalog.draft(of: AppName(app), wishes)
+                let name = try AppName(app)
+                if !format.isEmpty {
+                    let root = try await open.catalog.firstRoot(of: name)
+                    wishes.formats = try format.map { text in try read(text, root) }
+                }
+                let content = try await open.catalog.draft(of: name, wishes)
                 var generator = SystemRandomNumberGenerator()
                 let proposal = try await open.publisher.propose(
                     content, forcing: gates, proposer: try await proposer.identity(open.catalog), reason: reason,
@@ -61,13 +66,18 @@ struct ChangeCommand: AsyncParsableCommand {
             }
         }
 
-        private func read(_ text: String) throws -> ContentFormat {
+        private func read(_ text: String, _ root: Digest?) throws -> ContentFormat {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard let kind = ContentFormat.Kind(rawValue: parts.first ?? "") else {
                 let known = ContentFormat.Kind.allCases.map(\.rawValue).joined(separator: ", ")
                 throw ValidationError("A format is one of \(known).")
             }
-            return try ContentFormat(kind, refresh: refresh, customer: parts.count == 2 ? parts[1] : nil)
+            guard kind != .repository || root != nil else {
+                throw ValidationError("The app has no repository; begin one with app repository init.")
+            }
+            return try ContentFormat(
+                kind, refresh: refresh, customer: parts.count == 2 ? parts[1] : nil,
+                root: kind == .repository ? root : nil)
         }
     }
 

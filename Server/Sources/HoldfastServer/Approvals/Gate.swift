@@ -10,12 +10,14 @@ public enum Gate: String, Sendable, Hashable, CaseIterable {
     case replay
     /// The outlook shows nobody locked out.
     case outlook
+    /// The holders of a repository's offline keys have signed what was approved, and nothing else.
+    case signatures
     /// The canary was followed for its time.
     case canary
     /// What was uploaded is what a client reads at the public URL.
     case readback
 
     /// Whether approvers can let a change pass that fails it. A content that cannot be read, and a base that moved, are
-    /// not what anybody approved.
-    public var canBeForced: Bool { self != .validation && self != .base }
+    /// not what anybody approved; and no approval stands for a signature that clients look for.
+    public var canBeForced: Bool { self != .validation && self != .base && self != .signatures }
 }

@@ -44,6 +44,8 @@ struct AppScene: Sendable {
     let canary: Ledger.Canary?
     /// The keys that sign for the app, by purpose.
     let keys: SealedKeys
+    /// The repository of the app, which may be empty.
+    let repository: RepositoryFiles
     /// The database's time, in seconds since 1970.
     let now: Int64
 
@@ -55,7 +57,7 @@ extension Catalog {
     /// Reads what a change of an app is judged by. Publications that nobody holds anymore are left out.
     /// - Throws: ``ServerError``; `clock` while nothing can be judged.
     func scene(of name: AppName) async throws(ServerError) -> AppScene {
-        try await look { [server, time] session, ledger throws(ServerError) in
+        try await look { [self] session, ledger throws(ServerError) in
             let app = try Self.app(name, session, ledger)
             let now = try session.now()
             try time.require(now, after: ledger.latestTime)
@@ -77,7 +79,10 @@ extension Catalog {
                 canary: ledger.canaries[name],
                 keys: SealedKeys(
                     app: name, fingerprints: try Self.key(.fingerprints, of: name, server, session, ledger),
-                    trustServer: try Self.key(.trustServer, of: name, server, session, ledger)),
+                    trustServer: try Self.key(.trustServer, of: name, server, session, ledger),
+                    snapshot: try Self.key(.snapshot, of: name, server, session, ledger),
+                    timestamp: try Self.key(.timestamp, of: name, server, session, ledger)),
+                repository: RepositoryFiles(of: name, ledger.repository(of: name), in: self),
                 now: now)
         }
     }

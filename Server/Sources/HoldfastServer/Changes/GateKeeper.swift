@@ -9,13 +9,13 @@ struct GateKeeper {
 
     /// Asks one gate after the other, until one refuses.
     /// - Returns: what they said, and the outlook as far as it was reached.
-    func report() -> (report: GateReport, outlook: PublicationOutlook?) {
+    func report() async -> (report: GateReport, outlook: PublicationOutlook?) {
         var results: [GateReport.Result] = []
         var outlook: PublicationOutlook?
         for gate in Gate.allCases where gate != .readback {
             var refusals: [String]
             switch gate {
-            case .validation: refusals = validation
+            case .validation: refusals = await validation()
             case .base: refusals = base
             case .lint, .replay, .outlook:
                 do throws(ServerError) {
@@ -23,7 +23,7 @@ struct GateKeeper {
                     if let outlook {
                         judged = outlook
                     } else {
-                        judged = try OutlookMaker(scene: scene).outlook(of: change.content)
+                        judged = try await OutlookMaker(scene: scene).outlook(of: change.content)
                     }
                     outlook = judged
                     let losses = OutlookLosses(judged, scene)
@@ -32,6 +32,7 @@ struct GateKeeper {
                 } catch {
                     refusals = [error.description]
                 }
+            case .signatures: refusals = await RepositoryJudge(scene, change.content).refusals()
             case .canary: refusals = canary
             case .readback: refusals = []
             }
@@ -44,7 +45,7 @@ struct GateKeeper {
 
     // MARK: The gates
 
-    private var validation: [String] {
+    private func validation() async -> [String] {
         let content = change.content
         var refusals: [String] = []
         if content.hosts.isEmpty { refusals.append("the content has no host") }
@@ -58,12 +59,10 @@ struct GateKeeper {
                 refusals.append("\(format.kind.rawValue): the app has no key for fingerprints")
             case .trustServer where scene.keys.trustServer == nil:
                 refusals.append("trust-server: the app has no key for a trust server")
-            case .repository:
-                // Nothing would be published for it, and somebody would believe that it is.
-                refusals.append("repository: this version publishes none; use holdfastctl repository")
             default: break
             }
         }
+        refusals += await RepositoryJudge(scene, content).faults()
         do throws(ServerError) {
             let keys = try DocumentKeys(rehearsing: content, at: scene.now)
             _ = try DocumentMaker(content: content, keys: keys, publicKeys: scene.publicKeys).documents(at: scene.now)

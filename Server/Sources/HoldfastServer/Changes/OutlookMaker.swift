@@ -14,6 +14,8 @@ struct OutlookMaker {
     private static let span: Int64 = 45 * 86_400
     /// How often a trust server's document is signed anew, in seconds.
     static let round: Int64 = 300
+    /// How long it may take until a repository's timestamp is signed anew, in seconds.
+    static let renewal: Int64 = 2 * 86_400
     /// How a document is called in whose place there is another.
     private static let replacedName = ", replaced"
     /// What the build is called that carries the pin file of a content.
@@ -23,17 +25,19 @@ struct OutlookMaker {
 
     /// Judges a content as if it were published now.
     /// - Throws: ``ServerError`` `notPublishable`.
-    func outlook(of content: Content) throws(ServerError) -> PublicationOutlook {
+    func outlook(of content: Content) async throws(ServerError) -> PublicationOutlook {
         let keys = try DocumentKeys(rehearsing: content, at: scene.now)
-        var documents = try self.documents(of: content, keys, published: scene.now, replaced: nil)
+        let bundles = try await bundles(followedBy: content)
+        var documents = try self.documents(
+            of: content, keys, published: scene.now, replaced: nil, repository: bundles.last ?? nil)
         let asked = Set(documents.map { Array("\($0.name)\(Self.replacedName)".utf8) })
-        for publication in scene.publications.reversed() {
+        for (publication, bundle) in zip(scene.publications, bundles).reversed() {
             let old = publication.content
             // Nobody who holds what ended gets in now, whatever is published.
             guard old.end >= scene.now else { continue }
             for var document in try self.documents(
                 of: old, keys, published: min(publication.published, scene.now),
-                replaced: min(publication.replaced ?? scene.now, scene.now))
+                replaced: min(publication.replaced ?? scene.now, scene.now), repository: bundle)
             where document.kind != .shippedPins {
                 // Whoever asks for it from now on gets nothing, and goes on with it until it ends.
                 if publication.replaced == nil, !asked.contains(Array(document.name.utf8)) {
@@ -49,16 +53,17 @@ struct OutlookMaker {
 
     /// What there is to judge what is published by; nil before the first publication.
     /// - Throws: ``ServerError`` `notPublishable`.
-    func inputsOfPublished() throws(ServerError) -> PublicationOutlook.Inputs? {
+    func inputsOfPublished() async throws(ServerError) -> PublicationOutlook.Inputs? {
         guard let published = scene.published else { return nil }
         let keys = try DocumentKeys(rehearsing: published, at: scene.now)
+        let bundles = try await bundles()
         var documents: [PublicationOutlook.Document] = []
-        for publication in scene.publications.reversed() {
+        for (publication, bundle) in zip(scene.publications, bundles).reversed() {
             // Nobody who holds what ended gets in now, whatever is installed.
             guard publication.replaced == nil || publication.content.end >= scene.now else { continue }
             let made = try self.documents(
                 of: publication.content, keys, published: publication.published, replaced: publication.replaced,
-                signedAt: publication.replaced == nil ? scene.now : nil)
+                signedAt: publication.replaced == nil ? scene.now : nil, repository: bundle)
             documents += publication.replaced == nil ? made : made.filter { $0.kind != .shippedPins }
         }
         return inputs(documents + builds)
@@ -86,9 +91,10 @@ struct OutlookMaker {
     /// - Parameters:
     ///   - signed: the documents if they are there already; nil to make them.
     ///   - signedAt: when machines signed them last; nil for when they were published, or right before they were replaced.
+    ///   - repository: what clients of the repository hold; nil if there is none.
     func documents(
         of content: Content, _ keys: DocumentKeys, published: Int64, replaced: Int64?, signed: [MadeDocument]? = nil,
-        signedAt: Int64? = nil
+        signedAt: Int64? = nil, repository: RehearsedRepository.Bundle? = nil
     ) throws(ServerError) -> [PublicationOutlook.Document] {
         // A machine signs a trust server's document anew until another takes its place.
         let time = signedAt ?? (replaced == nil ? published : max(published, scene.now - 1))
@@ -106,6 +112,14 @@ struct OutlookMaker {
                     replaced: replaced.map(Self.date), hosts: dialed,
                     renewalInterval: made.kind == .trustServer ? .seconds(Self.round) : nil))
         }
+        if let repository {
+            documents.append(
+                PublicationOutlook.Document(
+                    "\(RepositoryPath.prefix(of: content.app))\(name)", kind: .repository(root: repository.root),
+                    octets: repository.octets, published: Self.date(published), replaced: replaced.map(Self.date),
+                    hosts: dialed, renewalInterval: .seconds(Self.renewal),
+                    lastRenewal: Self.date(replaced == nil ? scene.now : repository.signedAt)))
+        }
         if content.formats.contains(where: { $0.kind == .challenge }) {
             documents.append(
                 try challenge(
@@ -121,6 +135,26 @@ struct OutlookMaker {
                     published: Self.date(published), appVersions: [Self.newBuild], hosts: dialed))
         }
         return documents
+    }
+
+    /// What clients of the repository hold after each publication, and after that of another content.
+    private func bundles(
+        followedBy content: Content? = nil
+    ) async throws(ServerError) -> [RehearsedRepository.Bundle?] {
+        let rehearsal = RehearsedRepository(at: scene.now)
+        var contents = scene.publications.map { ($0.content, min($0.published, scene.now)) }
+        if let content { contents.append((content, scene.now)) }
+        var bundles: [RehearsedRepository.Bundle?] = []
+        for (content, time) in contents {
+            guard let format = content.repository, content.end >= scene.now else {
+                bundles.append(nil)
+                continue
+            }
+            let maker = PinFileMaker(content: content, refresh: format.refresh, publicKeys: scene.publicKeys)
+            bundles.append(
+                try await rehearsal.publish(content, pins: try maker.octets(of: .pinFile, at: time), at: time))
+        }
+        return bundles
     }
 
     private func kind(

@@ -30,11 +30,14 @@ public struct ContentFormat: Sendable, Hashable {
     public let refresh: Int64
     /// The customer of a trust-server document; nil for other kinds.
     public let customer: String?
+    /// The SHA-256 of a repository's first root, which apps ship with; nil for other kinds.
+    public let root: Digest?
 
     /// Chooses a format.
-    /// - Throws: ``ServerError`` `invalidValue` for a refresh outside a minute to a year, and for a customer that is
-    ///   missing, not needed, or not 1 to 64 letters, digits, periods, hyphens and underscores.
-    public init(_ kind: Kind, refresh: Int64, customer: String? = nil) throws(ServerError) {
+    /// - Throws: ``ServerError`` `invalidValue` for a refresh outside a minute to a year, for a customer that is
+    ///   missing, not needed, or not 1 to 64 letters, digits, periods, hyphens and underscores, and for a root that is
+    ///   missing or not needed.
+    public init(_ kind: Kind, refresh: Int64, customer: String? = nil, root: Digest? = nil) throws(ServerError) {
         guard Self.refreshes.contains(refresh) else {
             throw ServerError(
                 .invalidValue, of: "refresh", expected: "60 to 31536000 seconds", found: "\(refresh)")
@@ -45,9 +48,15 @@ public struct ContentFormat: Sendable, Hashable {
                 expected: "1 to 64 letters, digits, periods, hyphens and underscores, for a trust server only",
                 found: "another value")
         }
+        guard (kind == .repository) == (root != nil) else {
+            throw ServerError(
+                .invalidValue, of: "root", expected: "the SHA-256 of the first root, for a repository only",
+                found: "another value")
+        }
         self.kind = kind
         self.refresh = refresh
         self.customer = customer
+        self.root = root
     }
 
     private static let refreshes: ClosedRange<Int64> = 60...31_536_000
@@ -61,6 +70,7 @@ public struct ContentFormat: Sendable, Hashable {
     var json: CanonicalJSON {
         var members: [String: CanonicalJSON] = ["kind": .text(kind.rawValue), "refresh": .integer(refresh)]
         if let customer { members["customer"] = .text(customer) }
+        if let root { members["root"] = .text("\(root)") }
         return .object(members)
     }
 
@@ -69,11 +79,16 @@ public struct ContentFormat: Sendable, Hashable {
         let kind = try fields.text("kind", "the name of a format") { Kind(octets: $0) }
         let refresh = try fields.integer("refresh", in: Self.refreshes)
         let customer = try fields.optionalText("customer")
+        let root = try fields.optionalText("root").map { text throws(ServerError) in
+            guard let root = Digest(hex: text) else { throw fields.invalid("root", "64 lower-case hexadecimal digits") }
+            return root
+        }
         try fields.finish()
         guard customer.map({ Self.isCustomer($0) }) ?? true else {
             throw ServerError(
                 .invalidValue, of: "\(path).customer", expected: "a short ASCII name", found: "another text")
         }
-        try self.init(kind, refresh: refresh, customer: customer.map { String(decoding: $0, as: UTF8.self) })
+        try self.init(
+            kind, refresh: refresh, customer: customer.map { String(decoding: $0, as: UTF8.self) }, root: root)
     }
 }

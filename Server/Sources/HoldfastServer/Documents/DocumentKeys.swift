@@ -7,17 +7,22 @@ struct DocumentKeys: Sendable {
     let fingerprints: SigningKey?
     /// Signs trust-server documents.
     let trustServer: TrustServerKey?
+    /// Sign snapshot and timestamp of a repository.
+    let repository: [TUFSigningKey]
 
     /// No keys: to know what would be signed.
     init() {
         fingerprints = nil
         trustServer = nil
+        repository = []
     }
 
     /// Makes keys that are thrown away: what they sign shows how clients fare, and is worth nothing to anybody.
     /// - Throws: ``ServerError`` `notPublishable` for a customer that no trust server can have.
     init(rehearsing content: Content, at now: Int64) throws(ServerError) {
         fingerprints = SigningKey()
+        // A repository is rehearsed as a whole, with keys of its own.
+        repository = []
         let customer = content.formats.first { $0.kind == .trustServer }?.customer
         trustServer = try customer.map { customer throws(ServerError) in
             try ServerError.translating(.notPublishable, of: "customer \(customer)") { () throws(SigningError) in
@@ -49,12 +54,26 @@ struct DocumentKeys: Sendable {
                 try TrustServerKey(certificate: Data(key.certificate ?? []), privateKeyPEM: pem)
             }
         }
+        var repository: [TUFSigningKey] = []
+        for key in [keys.snapshot, keys.timestamp].compactMap(\.self) {
+            let pem = try key.sealed.opened(with: secret)
+            repository.append(
+                try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
+                    try TUFSigningKey(pem: pem)
+                })
+        }
+        self.repository = repository
     }
 }
 
 /// The sealed keys of an app that sign what its content publishes.
 struct SealedKeys: Sendable {
     let app: AppName
-    let fingerprints: Catalog.Key?
-    let trustServer: Catalog.Key?
+    var fingerprints: Catalog.Key?
+    var trustServer: Catalog.Key?
+    var snapshot: Catalog.Key?
+    var timestamp: Catalog.Key?
+
+    /// All of them.
+    var all: [Catalog.Key] { [fingerprints, trustServer, snapshot, timestamp].compactMap(\.self) }
 }

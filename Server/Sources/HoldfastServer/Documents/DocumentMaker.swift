@@ -16,12 +16,7 @@ struct DocumentMaker: Sendable {
     /// - Parameter now: when they are made, in seconds since 1970.
     /// - Throws: ``ServerError`` `outOfTurn` after the end of the content; `notPublishable` for what a format cannot say.
     func documents(at now: Int64) throws(ServerError) -> [MadeDocument] {
-        guard now <= content.end else {
-            throw ServerError(
-                .outOfTurn, of: "content of \(content.app)",
-                expected: "a time until \(UTCText.encode(content.end) ?? "\(content.end)")", found: "a later one",
-                remedy: "Propose a change with a later end; nothing is signed for this content anymore.")
-        }
+        guard now <= content.end else { throw content.hasEnded }
         var documents: [MadeDocument] = []
         for format in content.formats {
             guard let path = format.path(of: content.app) else { continue }
@@ -102,6 +97,14 @@ struct DocumentMaker: Sendable {
 }
 
 extension Content {
+    /// Nothing is signed for it anymore.
+    var hasEnded: ServerError {
+        ServerError(
+            .outOfTurn, of: "content of \(app)", expected: "a time until \(UTCText.encode(end) ?? "\(end)")",
+            found: "a later one",
+            remedy: "Propose a change with a later end; nothing is signed for this content anymore.")
+    }
+
     /// The certificates that lists and challenge answers name at a time, sorted. Clients trust each until it expires or the
     /// content ends, whatever is first: whoever keeps an old list, or serves one, has nothing that was approved for longer.
     /// - Throws: ``ServerError`` `notPublishable` for what a list cannot say.

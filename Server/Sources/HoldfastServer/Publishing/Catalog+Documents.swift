@@ -108,6 +108,14 @@ extension Catalog {
             return StoredDocument(
                 app: app, path: path, version: known.version, octets: [], signedAt: 0, end: 0, isWithdrawn: true)
         }
+        return try stored(path, known, of: app, session)
+    }
+
+    /// A version of a document that is, or was, published.
+    /// - Throws: ``ServerError`` `brokenChain` if its octets are not those that the audit names.
+    static func stored(
+        _ path: String, _ known: Ledger.Version, of app: AppName, _ session: any StorageSession
+    ) throws(ServerError) -> StoredDocument {
         let row = try session.run(
             "SELECT octets, signed_at, ends_at FROM document WHERE app = $1 AND format = $2 AND version = $3",
             [.text("\(app)"), .text(path), .integer(known.version)]

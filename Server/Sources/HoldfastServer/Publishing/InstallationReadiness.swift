@@ -37,7 +37,7 @@ extension Publisher {
                 found: "\(digest)", remedy: "Announce it first: its pin has to reach clients before it does.")
         }
         let since = scene.publications.last?.published
-        guard let inputs = try OutlookMaker(scene: scene).inputsOfPublished() else {
+        guard let inputs = try await OutlookMaker(scene: scene).inputsOfPublished() else {
             return InstallationReadiness(
                 isReady: false, since: nil, until: nil, words: "nothing is published yet", now: scene.now)
         }

@@ -4,7 +4,7 @@ extension PublicFolder {
     /// In seconds: how soon clients and caches ask again for what nobody can say the end of.
     private static let refresh: Int64 = 60
 
-    /// Everything that is there, to serve as it is. What clients must not take any more they refuse themselves.
+    /// Everything that is there, to serve as it is. What clients must not take anymore they refuse themselves.
     /// - Parameter now: seconds since 1970.
     func snapshot(at now: Int64) -> PublishedSnapshot {
         var documents: [String: PublishedSnapshot.Document] = [:]

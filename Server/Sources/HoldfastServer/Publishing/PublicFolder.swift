@@ -29,7 +29,12 @@ public struct PublicFolder: Sendable {
     func write(_ octets: [UInt8], at path: String, version: Int64) throws(ServerError) {
         try replacing(path, version, Digest(of: octets)) { file throws(ServerError) in
             try makeFolder(url, 0o755)
-            try makeFolder(file.deletingLastPathComponent(), 0o755)
+            // A web server of another user enters each of them.
+            var folder = url
+            for component in path.split(separator: "/").dropLast() {
+                folder.append(path: component)
+                try makeFolder(folder, 0o755)
+            }
             try WholeFile.replace(file, with: octets, mode: 0o644)
         }
     }

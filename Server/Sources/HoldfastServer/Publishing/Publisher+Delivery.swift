@@ -17,9 +17,11 @@ extension Publisher {
     /// - Throws: ``ServerError`` of the database.
     public func deliver() async throws(ServerError) -> Delivery {
         var delivery = Delivery()
-        let (ways, problems) = try await dueWays()
+        var (ways, problems, order) = try await dueWays()
         delivery.problems = problems
-        for var way in ways {
+        // What a file of a repository names is there before it.
+        ways.sort { $0.rank < $1.rank }
+        for var way in ways where order.allows(way.document.path, of: way.document.app) {
             do throws(ServerError) {
                 try await take(&way)
                 if way.document.isWithdrawn {
@@ -31,6 +33,7 @@ extension Publisher {
                 try readBack(way)
                 try await step(&way) { row, now, fence throws(ServerError) in try row.confirmed(fence, at: now) }
                 delivery.confirmed.append(way.document.path)
+                order.remove(way.document.path, of: way.document.app)
             } catch {
                 delivery.problems.append("\(way.document.path): \(error)")
                 try? await step(&way) { row, now, fence throws(ServerError) in try row.failed(fence, at: now) }
@@ -45,12 +48,30 @@ extension Publisher {
         /// What clients verify a list with; nil for other documents.
         let key: Catalog.Key?
         var fence: Int64 = 0
+
+        var rank: Int { RepositoryPath.rank(of: document.path) ?? 0 }
     }
 
-    /// - Returns: what is due, and what is wrong with other rows, in words.
-    private func dueWays() async throws(ServerError) -> (ways: [Way], problems: [String]) {
+    /// The files of repositories that are on their way: none is written before those of a lower rank.
+    private struct Order: Sendable {
+        private var waiting: [AppName: [String: Int]] = [:]
+
+        mutating func add(_ path: String, of app: AppName) {
+            if let rank = RepositoryPath.rank(of: path) { waiting[app, default: [:]][path] = rank }
+        }
+
+        mutating func remove(_ path: String, of app: AppName) { waiting[app]?[path] = nil }
+
+        func allows(_ path: String, of app: AppName) -> Bool {
+            guard let rank = RepositoryPath.rank(of: path), let all = waiting[app]?.values else { return true }
+            return all.allSatisfy { $0 >= rank }
+        }
+    }
+
+    /// - Returns: what is due, what is wrong with other rows, in words, and what waits for what.
+    private func dueWays() async throws(ServerError) -> (ways: [Way], problems: [String], order: Order) {
         try await catalog.look { [self] session, ledger throws(ServerError) in
-            var (ways, problems): ([Way], [String]) = ([], [])
+            var (ways, problems, order): ([Way], [String], Order) = ([], [], Order())
             for row in try session.run(
                 """
                 SELECT app, format, version, state, fence, taken_until, failures, due_at FROM outbox \
@@ -58,12 +79,13 @@ extension Publisher {
                 """)
             {
                 do throws(ServerError) {
+                    order.add(try row.text(1), of: try row.text(0) { AppName(octets: $0) })
                     if let way = try way(row, session, ledger) { ways.append(way) }
                 } catch {
                     problems.append("a document on its way to the folder: \(error)")
                 }
             }
-            return (ways, problems)
+            return (ways, problems, order)
         }
     }
 

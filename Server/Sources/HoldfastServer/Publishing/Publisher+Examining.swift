@@ -25,7 +25,7 @@ extension Publisher {
         var outlook: PublicationOutlook?
         var losses: [String] = []
         if let published = scene.published {
-            let judged = try OutlookMaker(scene: scene).outlook(of: published)
+            let judged = try await OutlookMaker(scene: scene).outlook(of: published)
             let all = OutlookLosses(judged, scene)
             (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
         }
@@ -122,7 +122,7 @@ extension Publisher {
     private func findings(of app: AppName) async throws(ServerError) -> [Finding] {
         let scene = try await catalog.scene(of: app)
         var findings: [Finding] = []
-        for key in [scene.keys.fingerprints, scene.keys.trustServer].compactMap(\.self) {
+        for key in scene.keys.all {
             guard let secret else { continue }
             do throws(ServerError) {
                 _ = try key.sealed.opened(with: secret)
@@ -152,6 +152,7 @@ extension Publisher {
             return problems
         }
         findings += problems.map { Finding(isFault: true, words: $0) }
+        if let published = scene.published { findings += await RepositoryJudge(scene, published).findings() }
         if scene.app.settings.builds == nil {
             findings.append(
                 Finding(

@@ -16,14 +16,16 @@ extension Publisher {
         try await requireOpen(change, scene)
         // Before the work, and once more when it is about to be signed.
         _ = try await permit(for: change)
-        let (report, outlook) = GateKeeper(scene: scene, change: change).report()
+        let (report, outlook) = await GateKeeper(scene: scene, change: change).report()
         if let outlook { try await requireNoWorse(outlook, than: change) }
         let beginsCanary = report.refusal?.gate == .canary && scene.canary == nil
         if !beginsCanary { try report.requirePassed(id) }
         let permit = try await permit(for: change)
-        let documents = try documents(for: permit, scene)
+        let keys = try keys(for: permit, scene.keys)
+        let documents = try documents(for: permit, scene, keys)
         guard beginsCanary else {
-            let generation = try await commit(documents, permit, change)
+            let repository = try await repository(for: permit, scene, keys)
+            let generation = try await commit(documents + repository, permit, change, scene.repository.base)
             return Outcome(.published(generation: generation), problems: await followed())
         }
         try await beginCanary(documents, permit, change)
@@ -52,7 +54,7 @@ extension Publisher {
 
     // MARK: Before signing
 
-    private func requireOpen(_ change: Change, _ scene: AppScene) async throws(ServerError) {
+    func requireOpen(_ change: Change, _ scene: AppScene) async throws(ServerError) {
         if let ended = change.ended {
             throw ServerError(
                 ended == .rejected ? .rejected : .outOfTurn, of: "change \(change.id)", expected: "an open change",
@@ -82,7 +84,7 @@ extension Publisher {
             found: worse.prefix(8).joined(separator: "; "), remedy: "Propose it again; its approvals have lapsed.")
     }
 
-    private func permit(for change: Change) async throws(ServerError) -> SigningPermit {
+    func permit(for change: Change) async throws(ServerError) -> SigningPermit {
         let chain = try await catalog.approvers()
         let now = try await catalog.look { session, _ throws(ServerError) in try session.now() }
         return try SigningPermit(change.content, try change.approved(by: chain, at: now))
@@ -90,38 +92,65 @@ extension Publisher {
 
     // MARK: Signing
 
+    static var noSecret: ServerError {
+        ServerError(
+            .secretFile, expected: "the secret", found: "none", remedy: "Start with --secret; nothing was signed.")
+    }
+
     func keys(for permit: SigningPermit, _ sealed: SealedKeys) throws(ServerError) -> DocumentKeys {
-        guard let secret else {
-            throw ServerError(
-                .secretFile, expected: "the secret", found: "none", remedy: "Start with --secret; nothing was signed.")
-        }
+        guard let secret else { throw Self.noSecret }
         return try DocumentKeys(opening: sealed, with: secret, for: permit)
     }
 
-    private func documents(for permit: SigningPermit, _ scene: AppScene) throws(ServerError) -> [MadeDocument] {
-        let keys = try keys(for: permit, scene.keys)
+    private func documents(
+        for permit: SigningPermit, _ scene: AppScene, _ keys: DocumentKeys
+    ) throws(ServerError) -> [MadeDocument] {
         let maker = DocumentMaker(content: permit.content, keys: keys, publicKeys: scene.publicKeys)
         let documents = try maker.documents(at: scene.now)
         let judged = try OutlookMaker(scene: scene).documents(
             of: permit.content, keys, published: scene.now, replaced: nil, signed: documents)
-        let outlook = try OutlookMaker(scene: scene).outlook(judged)
-        // Gates were asked about other signatures; clients must take these.
-        let losses = OutlookLosses(outlook, scene)
-        if let refusal = losses.refused.first, !permit.approved.subject.forced.contains(.replay) {
-            throw ServerError(
-                .gate, of: "app \(scene.app.name)", expected: "documents that clients accept", found: refusal)
-        }
+        try requireAccepted(judged, permit, scene)
         return documents
+    }
+
+    /// What is published of the repository, in the order in which it is written; nothing if clients have all of it.
+    private func repository(
+        for permit: SigningPermit, _ scene: AppScene, _ keys: DocumentKeys
+    ) async throws(ServerError) -> [MadeDocument] {
+        let (content, files) = (permit.content, scene.repository)
+        guard content.repository != nil else { return [] }
+        let state = try await Self.state(of: files)
+        guard !state.hasNoDraft else { return [] }
+        let publication = try await files.publication(
+            of: state, content, keys: keys.repository, includingDrafts: true, at: scene.now)
+        guard let root = publication.state.live?.roots.first, let bundle = publication.objects.last else { return [] }
+        let judged = try OutlookMaker(scene: scene).documents(
+            of: content, keys, published: scene.now, replaced: nil, signed: [],
+            repository: .init(root: root.data, octets: bundle.data, signedAt: scene.now))
+        try requireAccepted(judged, permit, scene)
+        return publication.documents(of: content.app, at: scene.now)
+    }
+
+    /// Gates were asked about other signatures; clients must take these.
+    private func requireAccepted(
+        _ documents: [PublicationOutlook.Document], _ permit: SigningPermit, _ scene: AppScene
+    ) throws(ServerError) {
+        let losses = OutlookLosses(try OutlookMaker(scene: scene).outlook(documents), scene)
+        guard let refusal = losses.refused.first, !permit.approved.subject.forced.contains(.replay) else { return }
+        throw ServerError(
+            .gate, of: "app \(scene.app.name)", expected: "documents that clients accept", found: refusal)
     }
 
     // MARK: Writing
 
     private func commit(
-        _ documents: [MadeDocument], _ permit: SigningPermit, _ change: Change
+        _ documents: [MadeDocument], _ permit: SigningPermit, _ change: Change, _ repository: RepositoryFiles.Base
     ) async throws(ServerError) -> Int64 {
         let app = permit.content.app
         return try await catalog.transact { [catalog] step throws(ServerError) in
             try catalog.requireSame(permit, change, step)
+            let bringsRepository = documents.contains { $0.kind == .repository }
+            if bringsRepository { try Catalog.requireUnchanged(repository, of: app, step) }
             let generation = step.ledger.generation(of: app) + 1
             try step.record(
                 .published, by: permit.approved.approvers.first.map { "\($0)" } ?? "",
@@ -133,6 +162,7 @@ extension Publisher {
             for document in documents {
                 try Catalog.store(document, at: document.path, of: app, generation: generation, &step)
             }
+            if bringsRepository { try Catalog.keep(.empty, of: app, by: "server", &step) }
             try Self.storeCanary(documents, permit.content, generation: generation, &step)
             // What the content before had and this one has not.
             _ = try Settlement.carryOut(for: app, &step)

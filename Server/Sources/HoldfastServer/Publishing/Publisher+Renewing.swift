@@ -10,7 +10,8 @@ extension Publisher {
     }
 
     /// Signs again what has to be signed again: trust-server documents, whose clients take none that is older than ten
-    /// minutes. It says what the generation says, never beyond the end of its content, and needs no approval.
+    /// minutes, and once a day the timestamps of repositories. It says what the generation says, never beyond the end of
+    /// its content, and needs no approval.
     /// - Throws: ``ServerError`` of the database. What concerns one app is a problem of the round.
     public func renew() async throws(ServerError) -> Round {
         var round = Round()
@@ -55,6 +56,12 @@ extension Publisher {
         for (permit, audiences) in groups {
             do throws(ServerError) {
                 round.signed += try await renew(permit, try await catalog.scene(of: app), audiences)
+            } catch {
+                problems.append("\(app): \(error)")
+            }
+            guard audiences.contains(.everybody), permit.content.repository != nil else { continue }
+            do throws(ServerError) {
+                round.signed += try await renewRepository(permit, try await catalog.scene(of: app))
             } catch {
                 problems.append("\(app): \(error)")
             }

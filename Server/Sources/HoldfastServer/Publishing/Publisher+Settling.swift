@@ -47,8 +47,11 @@ struct Settlement {
         let canary = isOver ? published : held?.content ?? published
         let wanted = Set(
             ((published?.paths(for: .everybody) ?? []) + (canary?.paths(for: .canary) ?? [])).map { Array($0.utf8) })
+        let hasRepository = published?.repository != nil
         withdrawn = ledger.documents.filter { name, newest in
             name.app == app && !newest.isWithdrawn && !wanted.contains(Array(name.name.utf8))
+                // Clients ask for the files of earlier versions as well.
+                && !(hasRepository && RepositoryPath.isServed(name.name, by: app))
         }.map(\.key.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         var restored: [(Catalog.StoredDocument, ContentFormat, String)] = []
         if let published, held == nil || isOver {

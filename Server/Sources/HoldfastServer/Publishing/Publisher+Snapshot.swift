@@ -45,6 +45,13 @@ extension Publisher {
         for format in permit.content.formats {
             if format.kind == .challenge {
                 part.app = try challenged(permit, session, ledger)
+            } else if format.kind == .repository, audience == .everybody {
+                for (path, version) in ledger.repository(of: app).documents {
+                    let stored = try Catalog.stored(path, version, of: app, session)
+                    part.documents[path] = PublishedSnapshot.Document(
+                        octets: stored.octets, mediaType: format.mediaType, signedAt: stored.signedAt,
+                        refresh: RepositoryPath.refresh(of: path), end: stored.end)
+                }
             } else if let path = permit.content.path(of: format.kind, for: audience),
                 let stored = try Catalog.document(path, of: app, session, ledger)
             {
@@ -61,7 +68,7 @@ extension Publisher {
     ) throws(ServerError) -> PublishedSnapshot.App? {
         let app = permit.content.app
         guard let stored = try Catalog.key(.fingerprints, of: app, catalog.server, session, ledger) else { return nil }
-        let sealed = SealedKeys(app: app, fingerprints: stored, trustServer: nil)
+        let sealed = SealedKeys(app: app, fingerprints: stored)
         var keys: DocumentKeys?
         do throws(ServerError) {
             // What a clock that is wrong lets expire must not be missing in what is signed once it is right.

@@ -84,11 +84,11 @@ public struct Publisher: Sendable {
                 remedy: "Correct the change; this gate has no exception.")
         }
         let scene = try await catalog.scene(of: content.app)
-        let outlook = try OutlookMaker(scene: scene).outlook(of: content)
+        let outlook = try await OutlookMaker(scene: scene).outlook(of: content)
         let id = try await catalog.propose(
             content, outlook: Array(outlook.json), forcing: forced, proposer: proposer, reason: reason,
             base: scene.generation, using: &generator)
-        let report = GateKeeper(scene: scene, change: try await catalog.change(id)).report().report
+        let report = await GateKeeper(scene: scene, change: try await catalog.change(id)).report().report
         return Proposal(
             change: id, difference: ContentDifference(from: scene.published, to: content), outlook: outlook,
             report: report)
@@ -125,7 +125,7 @@ public struct Publisher: Sendable {
     public func rehearse(_ id: RandomID) async throws(ServerError) -> GateReport {
         let change = try await catalog.change(id)
         let scene = try await catalog.scene(of: change.content.app)
-        return GateKeeper(scene: scene, change: change).report().report
+        return await GateKeeper(scene: scene, change: change).report().report
     }
 }
 

@@ -8,6 +8,8 @@ import Foundation
 struct Restoration: Sendable {
     let id: RandomID
     let state: PublicState
+    /// What is public of repositories.
+    let repositories: [AppName: PublicRepository]
     /// The head of the audit that somebody kept elsewhere; nil if nobody did.
     let known: AuditHead?
     /// Paths at which something that the app's keys did not sign is no reason to stop.
@@ -26,6 +28,8 @@ struct Restoration: Sendable {
         /// What was no longer published, and is not again.
         var withdrawn: [String] = []
         var adopted: [String] = []
+        /// Versions within documents that the next ones must exceed, as those of the documents do.
+        var versions: [String: Int64] = [:]
         /// Whether something newer is public.
         var isOutdated = false
         /// Whether something shows that nothing newer was.
@@ -103,11 +107,49 @@ struct Restoration: Sendable {
         let judge = try judge(app, known, catalog, step)
         var course = Course()
         course.isProven = known.isEmpty && step.ledger.generation(of: app) == 0
+        let repository = repositories[app]
         for path in paths.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             seen.insert(path)
+            if repository != nil, RepositoryPath.isServed(path, by: app) { continue }
             try take(path, judge, &course)
         }
+        if let repository { try take(repository, of: app, known, step, &course, &seen) }
         return course
+    }
+
+    /// A repository stays or goes as a whole: its files name each other.
+    private func take(
+        _ repository: PublicRepository, of app: AppName, _ known: [String: Catalog.StoredDocument],
+        _ step: Catalog.Step, _ course: inout Course, _ seen: inout Set<String>
+    ) throws(ServerError) {
+        var files = known.filter { RepositoryPath.isServed($0.key, by: app) }
+        seen.formUnion(state.found.keys.filter { RepositoryPath.isServed($0, by: app) })
+        let timestamp = RepositoryPath.prefix(of: app) + RepositoryPath.timestamp
+        switch repository.sighting {
+        case .known: course.isProven = true
+        case .older: break
+        case .foreign(let reason):
+            guard disregarded.contains(timestamp) else {
+                throw ServerError(
+                    .invalidSignature, of: timestamp, expected: "a repository that apps with its first root follow",
+                    found: reason,
+                    remedy: "Restore a newer backup, or find out who wrote it, and say --disregard \(timestamp).")
+            }
+            course.isOutdated = true
+        case .newer(let isRenewed):
+            for (path, octets) in repository.files where files[path].map({ $0.octets != octets }) ?? true {
+                let end =
+                    RepositoryPath.isImmutable(path) ? step.now + 10 * RepositoryPath.refresh(of: path) : repository.end
+                files[path] = Catalog.StoredDocument(
+                    app: app, path: path, version: 0, octets: octets, signedAt: step.now, end: end, isWithdrawn: false)
+                if !isRenewed { course.adopted.append(path) }
+            }
+            if isRenewed { course.isProven = true } else { course.isOutdated = true }
+        }
+        let all = files.values.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        course.documents += all.filter { !$0.isWithdrawn }
+        course.withdrawn += all.filter(\.isWithdrawn).map(\.path)
+        course.versions[timestamp] = repository.version
     }
 
     private func judge(
@@ -197,7 +239,9 @@ struct Restoration: Sendable {
             try Catalog.withdraw(path, of: app, &step)
         }
         for document in course.documents {
-            try record(.version(greatest(of: document.path, app, step), path: document.path, app: nil), &step)
+            let least = max(
+                greatest(of: document.path, app, step), greatest(course.versions[document.path] ?? 0, 0, step))
+            try record(.version(least, path: document.path, app: nil), &step)
             let name = Ledger.Name(app: app, name: document.path)
             let next = Catalog.StoredDocument(
                 app: app, path: document.path, version: step.ledger.nextVersion(of: name), octets: document.octets,

@@ -196,8 +196,14 @@ extension ServerFolder {
         let paths = names.union(ledger.apps.keys.flatMap(\.possiblePaths))
         let own = PublicPlace.folder(publicFolder.url)
         let state = try await PublicState([own] + rules.places, paths: paths)
+        var repositories: [AppName: PublicRepository] = [:]
+        for app in ledger.appNames where !ledger.repository(of: app).documents.isEmpty {
+            repositories[app] = try await PublicRepository(
+                of: app, try await open.catalog.repository(of: app), in: [own] + rules.places)
+        }
         let restoration = Restoration(
-            id: id, state: state, known: rules.known, disregarded: rules.disregarded, actor: actor)
+            id: id, state: state, repositories: repositories, known: rules.known, disregarded: rules.disregarded,
+            actor: actor)
         return try await restoration.apply(to: open.catalog)
     }
 }

@@ -2,7 +2,9 @@
 /// version takes those that it has not.
 enum SQLiteMigrations {
     /// The files of `Storage/Migrations`, in their order.
-    static let steps: [[UInt8]] = [PackageResources.sqlite_0001_sql, PackageResources.sqlite_0002_sql]
+    static let steps: [[UInt8]] = [
+        PackageResources.sqlite_0001_sql, PackageResources.sqlite_0002_sql, PackageResources.sqlite_0003_sql,
+    ]
 
     /// Marks the file as this program's (`PRAGMA application_id`): "HFS1".
     private static let application: Int64 = 0x4846_5331

@@ -22,7 +22,7 @@ enum Terminal {
     /// Prints on standard error; an error may have several lines.
     static func complain(_ text: String) { report(escaped(text, keepsLines: true)) }
 
-    /// Prints a line on standard error. A server goes on serving when nobody reads it any more.
+    /// Prints a line on standard error. A server goes on serving when nobody reads it anymore.
     static func report(_ line: String) { try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8)) }
 
     /// Asks a question that is answered with yes or anything else.

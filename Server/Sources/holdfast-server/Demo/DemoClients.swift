@@ -4,6 +4,7 @@ import HoldfastNIOTesting
 import HoldfastProbe
 import HoldfastPublishing
 import HoldfastServer
+import HoldfastTUF
 import HoldfastTesting
 
 /// Real clients of every format, as apps have them: the code that apps run, which downloads from the listener and
@@ -17,8 +18,18 @@ struct DemoClients: Sendable {
     /// Their names.
     var names: [String] { policies.map { $0.name } + (curl == nil ? [] : ["curl"]) }
 
+    /// What apps are built with.
+    struct Trust: Sendable {
+        /// The key of lists and challenge answers.
+        let publicKey: String
+        /// The certificate of the trust server.
+        let trustServer: [UInt8]
+        /// The first root of the repository.
+        let root: Data
+    }
+
     /// Starts with nothing, and downloads.
-    init(of stage: DemoStage, at address: String, publicKey: String, trustServer: [UInt8]) async throws {
+    init(of stage: DemoStage, at address: String, trusting trust: Trust) async throws {
         self.stage = stage
         let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
         func url(_ path: String) throws -> URL {
@@ -31,14 +42,14 @@ struct DemoClients: Sendable {
         ] {
             let store = try CertStore(
                 checking: CertStoreConfiguration(
-                    serviceURL: try url(path), publicKey: publicKey, useChallenge: challenges),
+                    serviceURL: try url(path), publicKey: trust.publicKey, useChallenge: challenges),
                 secureDataStore: InMemoryDataStore(), remoteDataProvider: provider, logger: DemoStage.silent)
             if let error = try await store.update(mode: .forced).error { throw error }
             policies.append((name, try store.policy(for: DemoStage.host)))
         }
         var configuration = TrustServerConfiguration(
             url: try url("trust/\(DemoStage.customer).json.signed"),
-            signer: try TrustServerSigner(certificate: Data(trustServer)), customer: DemoStage.customer)
+            signer: try TrustServerSigner(certificate: Data(trust.trustServer)), customer: DemoStage.customer)
         configuration.secureDataStore = InMemoryDataStore()
         configuration.remoteDataProvider = provider
         let store = try TrustServerStore(checking: configuration, logger: DemoStage.silent)
@@ -48,6 +59,15 @@ struct DemoClients: Sendable {
         ] {
             policies.append((name, try store.policy(for: DemoStage.host, pinning: subject)))
         }
+        var repository = PinRepositoryConfiguration(
+            source: .bundle(try url("repo/bank/bundle.json")), root: trust.root,
+            floor: PinFloor(covering: [try HostPattern(DemoStage.host)]))
+        repository.allowsPlainHTTP = true
+        repository.remoteDataProvider = provider
+        repository.secureDataStore = InMemoryDataStore()
+        let pins = try PinRepository(checking: repository, logger: DemoStage.silent)
+        if let error = try await pins.update(mode: .forced).error { throw error }
+        policies.append(("repository", try pins.policy(for: DemoStage.host)))
         func download(_ path: String) async throws -> Data {
             let request = RemoteDataRequest(url: try url(path))
             guard case .body(let body) = try await provider.data(for: request).content else {

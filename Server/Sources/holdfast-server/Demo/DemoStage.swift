@@ -23,6 +23,7 @@ struct DemoStage: Sendable {
     let approvers: [ApproverPrivateKey]
     let app: AppName
     let catalogHost: CatalogHost
+    let holders: DemoHolders
     let clock: any WallClock
     private let watcher: Watcher
 
@@ -48,7 +49,8 @@ struct DemoStage: Sendable {
             next: try authority.leaf(names: [.dns(host)]) { $0.notAfter = .days(180) },
             strangers: try authority.leaf(names: [.dns(host)]), approvers: approvers,
             app: try AppName("bank"),
-            catalogHost: try CatalogHost(name: host, port: Int64(tls.port), dial: tls.address), clock: clock,
+            catalogHost: try CatalogHost(name: host, port: Int64(tls.port), dial: tls.address),
+            holders: DemoHolders(in: folder), clock: clock,
             watcher: Watcher(open.catalog, settings, logger: silent))
         let value = try await stage.serving(body)
         await open.engine.close()

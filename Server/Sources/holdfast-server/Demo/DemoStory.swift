@@ -20,15 +20,18 @@ actor DemoStory {
     }
 
     func tell() async throws {
-        let (publicKey, trust) = try await prepare()
+        let (publicKey, trustServer) = try await prepare()
         let approval = try await publishFirst()
-        let clients = try await DemoClients(of: stage, at: address, publicKey: publicKey, trustServer: trust)
+        let root = publisher.live.current.document(at: "repo/bank/metadata/1.root.json".utf8)
+        let trust = DemoClients.Trust(
+            publicKey: publicKey, trustServer: trustServer, root: Data(root?.octets ?? []))
+        let clients = try await DemoClients(of: stage, at: address, trusting: trust)
         try await follow(clients)
-        if let isVerified = try await stage.openSSLVerifies(address, signer: trust) {
+        if let isVerified = try await stage.openSSLVerifies(address, signer: trustServer) {
             check("openssl verifies the trust server's document", isVerified)
         }
         try await alarm(clients)
-        try await attack(clients, approval, publicKey: publicKey, trustServer: trust)
+        try await attack(clients, approval, trust)
     }
 
     private func check(_ words: String, _ isGood: Bool) {
@@ -71,6 +74,10 @@ actor DemoStory {
             Catalog.Key(
                 sealed: SealedKey(sealing: trust.privateKeyPEM, at: place("trust", .trustServer), with: secret),
                 certificate: Array(trust.certificate)), by: "demo")
+        try await stage.holders.begin(app, publisher)
+        check(
+            "a repository is begun, with a root that the holders of its keys signed",
+            try await catalog.firstRoot(of: app) != nil)
         let findings = try await stage.look().flatMap(\.findings)
         check("the watcher saw \(findings.count) address, with a certificate", findings.map(\.verdict) == [.unpinned])
         let now = Int64(stage.clock.now.timeIntervalSince1970)
@@ -92,9 +99,15 @@ actor DemoStory {
             try ContentFormat($0, refresh: 3_600)
         }
         formats.append(try ContentFormat(.trustServer, refresh: 300, customer: DemoStage.customer))
+        formats.append(
+            try ContentFormat(.repository, refresh: 21_600, root: try await catalog.firstRoot(of: stage.app)))
         let proposal = try await stage.propose(.init(formats: formats), "the first pins")
         for line in proposal.difference.lines { Terminal.line("         \(line)") }
-        for result in proposal.report.results { check("gate \(result.gate.rawValue)", result.isPassed) }
+        for result in proposal.report.results {
+            // Holders sign what was approved, so their gate is closed until then.
+            let isTooEarly = result.gate == .signatures
+            check("gate \(result.gate.rawValue)\(isTooEarly ? " is closed" : "")", result.isPassed != isTooEarly)
+        }
         await refuses("publishing without an approval", [.notApproved]) {
             _ = try await publisher.publish(proposal.change)
         }
@@ -104,6 +117,10 @@ actor DemoStory {
             _ = try await publisher.publish(proposal.change)
         }
         try await catalog.add(try await stage.approval(by: stage.approvers[1], of: proposal.change))
+        await refuses("publishing without the signatures of the repository's holders", [.gate]) {
+            _ = try await publisher.publish(proposal.change)
+        }
+        try await stage.holders.sign(proposal.change, of: stage.app, publisher)
         let outcome = try await publisher.publish(proposal.change)
         check("published, approved by alice and bob", outcome == .published(generation: 1))
         return approval
@@ -131,7 +148,7 @@ actor DemoStory {
     }
 
     private func attack(
-        _ clients: DemoClients, _ approval: SignedApproval, publicKey: String, trustServer: [UInt8]
+        _ clients: DemoClients, _ approval: SignedApproval, _ trust: DemoClients.Trust
     ) async throws {
         Terminal.line("Somebody wants the clients to take that key")
         let served = publisher.live.current.documents
@@ -171,7 +188,7 @@ actor DemoStory {
             await open.engine.close()
         }
         check("what is served is what was approved", publisher.live.current.documents == served)
-        let fresh = try await DemoClients(of: stage, at: address, publicKey: publicKey, trustServer: trustServer)
+        let fresh = try await DemoClients(of: stage, at: address, trusting: trust)
         check("clients that start now refuse that key as well", try await fresh.thatGetIn().isEmpty)
         try stage.tls.serve(stage.next)
         for (words, some) in [("clients that have pins", clients), ("clients that start now", fresh)] {

@@ -17,7 +17,10 @@ struct ChangeTests {
         try await World.run { world in
             let proposal = try await world.propose()
             #expect(refusal(proposal.report)?.1 == nil)
-            #expect(proposal.report.results.map(\.gate) == [.validation, .base, .lint, .replay, .outlook, .canary])
+            #expect(
+                proposal.report.results.map(\.gate) == [
+                    .validation, .base, .lint, .replay, .outlook, .signatures, .canary,
+                ])
             let lines = proposal.difference.lines
             #expect(lines.contains("adds host api.example.com:443"))
             #expect(lines.contains { $0.contains("adds certificate \(Digest(of: world.announced.der))") })
@@ -92,7 +95,9 @@ struct ChangeTests {
             #expect(try await refusal(world.propose(stranger).report)?.0 == .validation)
             let repository = try Content(
                 app: world.app, hosts: content.hosts,
-                formats: content.formats + [ContentFormat(.repository, refresh: 3_600)], end: content.end)
+                formats: content.formats + [
+                    ContentFormat(.repository, refresh: 3_600, root: Digest(of: "another root".utf8))
+                ], end: content.end)
             #expect(try await refusal(world.propose(repository).report)?.0 == .validation)
             // Nothing but the certificate that is shown.
             let alone = try await world.draft {

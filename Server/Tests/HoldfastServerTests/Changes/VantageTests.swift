@@ -134,7 +134,7 @@ struct VantageTests {
         }
     }
 
-    @Test("An address that nobody sees any more stops no change, as long as somebody looks")
+    @Test("An address that nobody sees anymore stops no change, as long as somebody looks")
     func gone() async throws {
         try await World.run { world in
             try await world.see(world.announced, at: "192.0.2.99", from: ["office"])

@@ -188,7 +188,7 @@ struct CommandTests {
             #expect(output.contains("Everything went as it should"))
             #expect(!output.contains("FAILED"))
             for client in [
-                "list", "challenge", "trust-server certificates", "trust-server keys", "pin file",
+                "list", "challenge", "trust-server certificates", "trust-server keys", "repository", "pin file",
                 "Android's configuration", "App Transport Security", "TrustKit's configuration",
             ] {
                 #expect(output.contains("the next certificate: \(client) gets in"), "\(output)")

@@ -23,6 +23,7 @@ struct ContentTests {
             formats: [
                 ContentFormat(.trustServer, refresh: 300, customer: "gcx"), ContentFormat(.challenge, refresh: 60),
                 ContentFormat(.list, refresh: 86_400),
+                ContentFormat(.repository, refresh: 21_600, root: Digest(of: "the first root".utf8)),
             ],
             domains: ContentDomains(
                 unlistedNeedPins: true,
@@ -80,6 +81,8 @@ struct ContentTests {
             ("\"unlistedNeedPins\":true", "\"unlistedNeedPins\":1"),
             ("\"language\":\"en\"", "\"language\":\"e n\""), ("\"language\":\"cs\"", "\"language\":\"en\""),
             ("\"port\":8443", "\"port\":443"),
+            (",\"root\":\"", ",\"root\":\"0"),
+            ("\"refresh\":86400", "\"refresh\":86400,\"root\":\"\(Digest(of: []))\""),
         ]
         for (part, other) in replacements {
             let damaged = text.replacing(part, with: other)

@@ -26,7 +26,7 @@ struct AttackTests {
         let published: RandomID
         let wanted: RandomID
         let malicious: TestCertificate
-        /// A path at which nothing is published any more.
+        /// A path at which nothing is published anymore.
         let withdrawn: String?
 
         init(_ world: World, _ situation: Situation = .nothing) async throws {

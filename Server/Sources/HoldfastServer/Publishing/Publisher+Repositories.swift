@@ -1,0 +1,266 @@
+import Foundation
+import Holdfast
+public import HoldfastPublishing
+import HoldfastSigning
+
+extension Publisher {
+    /// What is prepared for a repository, for those who sign it.
+    public struct RepositoryProgress: Sendable, Hashable {
+        /// What it changes, a line each: everything that signatures cover.
+        public let changes: [String]
+        /// Who has signed, a line for each role and root.
+        public let signatures: [String]
+        /// Whether enough keys have signed all of it.
+        public let isEnough: Bool
+    }
+
+    /// Begins the repository of an app: makes the keys for snapshot and timestamp, and prepares the first root, which its
+    /// holders sign. They hold the keys of root and targets, and the server never does.
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - root: the public keys of root, and how many must sign.
+    ///   - targets: the public keys of targets, and how many must sign.
+    ///   - actor: who does it, for the audit.
+    ///   - generator: makes the ids of the keys.
+    /// - Throws: ``ServerError`` `constraint` if there is one; `secretFile` without the secret; `invalidValue` for keys that
+    ///   make no repository.
+    public func beginRepository(
+        of app: AppName, root: TUFRoleKeys, targets: TUFRoleKeys, by actor: String,
+        using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> RepositoryProgress {
+        let files = try await catalog.repository(of: app)
+        let isThere = try await RepositoryFiles.translating(.file, of: files.name) { () throws(TUFRepositoryError) in
+            try await files.isThere()
+        }
+        guard !isThere else {
+            throw ServerError(
+                .constraint, of: files.name, expected: "an app without a repository", found: "one that is there",
+                remedy: "Apps follow the first root; its keys are changed by a next root.")
+        }
+        let snapshot = try await onlineKey(.snapshot, of: app, by: actor, using: &generator)
+        let timestamp = try await onlineKey(.timestamp, of: app, by: actor, using: &generator)
+        let now = Date(timeIntervalSince1970: Double(try await catalog.now()))
+        let state = try ServerError.translating(.invalidValue, of: "keys of \(files.name)") {
+            () throws(TUFRepositoryError) in
+            try TUFRepositoryState(
+                roles: [
+                    .root: root, .targets: targets, .snapshot: TUFRoleKeys([snapshot]),
+                    .timestamp: TUFRoleKeys([timestamp]),
+                ], at: now)
+        }
+        return try await keep(state, of: app, files, by: actor)
+    }
+
+    /// The public key of an online role; made if there is none.
+    private func onlineKey(
+        _ purpose: SealedKey.Purpose, of app: AppName, by actor: String,
+        using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> TUFPublicKey {
+        if let key = try await catalog.key(purpose, of: app) {
+            return try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
+                try TUFPublicKey(der: key.sealed.publicKey)
+            }
+        }
+        let made = TUFSigningKey()
+        guard let secret, let pem = made.pem else { throw Self.noSecret }
+        let place = try SealedKey.Place(
+            server: catalog.server, app: app, id: "\(RandomID(using: &generator))", purpose: purpose)
+        try await catalog.add(Catalog.Key(sealed: SealedKey(sealing: pem, at: place, with: secret)), by: actor)
+        return made.publicKey
+    }
+
+    /// Prepares the targets of a change that was approved, for their holders to sign. What is prepared for it already, and
+    /// can still be published, stays with its signatures.
+    /// - Throws: ``ServerError`` `notApproved` and others as ``publish(_:)``; `gate` if the repository is not the approved
+    ///   one; `outOfTurn` if everything is published already.
+    @discardableResult
+    public func draftRepository(_ id: RandomID, by actor: String) async throws(ServerError) -> RepositoryProgress {
+        let change = try await catalog.change(id)
+        let (content, scene) = (change.content, try await catalog.scene(of: change.content.app))
+        try await requireOpen(change, scene)
+        _ = try await permit(for: change)
+        guard let format = content.repository else {
+            throw ServerError(
+                .notFound, of: "change \(id)", expected: "a change that publishes a repository",
+                found: "one that does not")
+        }
+        let (files, judge) = (scene.repository, RepositoryJudge(scene, content))
+        var state = try await Self.mended(files)
+        let faults = await judge.faults()
+        guard faults.isEmpty else {
+            throw ServerError(
+                .gate, of: files.name, expected: "the repository that was approved",
+                found: faults.joined(separator: "; "))
+        }
+        let lifetimes = content.repositoryLifetimes(at: scene.now)
+        let time = Date(timeIntervalSince1970: Double(scene.now))
+        if let pins = state.draftPins, judge.says(pins),
+            state.refusals(at: time, lifetimes: lifetimes, allowing: [.lifetime]).isEmpty
+        {
+            return try Self.progress(of: state)
+        }
+        if state.draftTargets == nil, let pins = state.live?.pins, judge.says(pins) {
+            throw ServerError(
+                .outOfTurn, of: files.name, expected: "pins that are not published yet", found: "those that are",
+                remedy: "Publish the change; its targets are there.")
+        }
+        let maker = PinFileMaker(content: content, refresh: format.refresh, publicKeys: scene.publicKeys)
+        let pins = try maker.octets(of: .pinFile, at: scene.now)
+        try ServerError.translating(.notPublishable, of: files.name) { () throws(TUFRepositoryError) in
+            _ = try state.prepare(pins: Data(pins), lifetimes: lifetimes, at: time)
+        }
+        return try await keep(state, of: content.app, files, by: actor)
+    }
+
+    /// Writes what clients get and what is prepared into a new folder, as `holdfastctl repository sign` takes it.
+    /// - Throws: ``ServerError`` `notFound` for an app without a repository; `constraint` for a folder with one; `file`.
+    @discardableResult
+    public func exportRepository(
+        of app: AppName, to folder: TUFRepositoryFolder
+    ) async throws(ServerError) -> RepositoryProgress {
+        let files = try await catalog.repository(of: app)
+        let state = try await Self.state(of: files)
+        let isTaken = try await RepositoryFiles.translating(.file, of: folder.name) { () throws(TUFRepositoryError) in
+            try await folder.isThere()
+        }
+        guard !isTaken else {
+            throw ServerError(
+                .constraint, of: folder.name, expected: "a new folder", found: "one with a repository",
+                remedy: "Name another folder: nothing is overwritten.")
+        }
+        let prefix = RepositoryPath.prefix(of: app)
+        for (path, version) in files.base.documents {
+            let octets = try await catalog.octets(of: path, version, of: app)
+            try Self.write(octets, to: RepositoryPath.served + path.dropFirst(prefix.utf8.count), in: folder)
+        }
+        for (path, data) in RepositoryDraft(state).files { try Self.write(Array(data), to: path, in: folder) }
+        return try Self.progress(of: state)
+    }
+
+    private static func write(
+        _ octets: [UInt8], to path: String, in folder: TUFRepositoryFolder
+    ) throws(ServerError) {
+        let isWritten = try ServerError.translating(.file, of: path) { () throws(TUFRepositoryError) in
+            try folder.replace(path, nil, with: Data(octets))
+        }
+        guard isWritten else {
+            throw ServerError(.file, of: path, expected: "a new file", found: "one that is there")
+        }
+    }
+
+    /// Takes what holders signed back, with the signatures that it has so far. It may be a next root, which its holders made
+    /// of what was exported, and targets with the pins of a change that was approved, or of what is published.
+    /// - Throws: ``ServerError`` `gate` for anything else, naming who would be lost; `notFound` for a folder without drafts.
+    @discardableResult
+    public func importRepository(
+        of app: AppName, from folder: TUFRepositoryFolder, by actor: String
+    ) async throws(ServerError) -> RepositoryProgress {
+        let scene = try await catalog.scene(of: app)
+        let files = scene.repository
+        let before = try await Self.mended(files)
+        let draft = try Self.draft(in: folder).merging(RepositoryDraft(before))
+        if before.live == nil, let root = draft.root,
+            !RepositoryDraft.isSame(root, before.draftRoot.map { Array($0.data) })
+        {
+            throw ServerError(
+                .gate, of: "\(files.name), root", expected: "the first root, as it was begun here",
+                found: "another, with other keys or another end: apps would ship with a root that nobody asked for",
+                remedy: "Sign what app repository export writes.")
+        }
+        files.set(draft)
+        let state = try await Self.state(of: files)
+        let progress = try Self.progress(of: state)
+        if let pins = state.draftPins { try await requireApproved(pins, state, scene) }
+        try await catalog.transact { step throws(ServerError) in
+            try Catalog.requireUnchanged(files.base, of: app, step)
+            try Catalog.keep(RepositoryDraft(state), of: app, by: actor, &step)
+        }
+        return progress
+    }
+
+    /// Targets may contain what a change says that was approved, or what is published.
+    private func requireApproved(
+        _ pins: Data, _ state: TUFRepositoryState, _ scene: AppScene
+    ) async throws(ServerError) {
+        let chain = try await catalog.approvers()
+        var contents = try await catalog.changes(of: scene.app.name)
+            .filter { $0.state(chain, generation: scene.generation, at: scene.now) == .approved }.map(\.content)
+        if let published = scene.published { contents.append(published) }
+        let judges = contents.filter { $0.repository != nil }.map { RepositoryJudge(scene, $0) }
+        var refusals: [String] = []
+        if let strange = state.draftTargets?.strangeFields {
+            refusals.append("targets that also say \(strange)")
+        } else if !judges.contains(where: { $0.says(pins) }) {
+            refusals = judges.first?.differences(of: pins) ?? ["pins, and no change with a repository is approved"]
+        }
+        guard refusals.isEmpty else {
+            throw ServerError(
+                .gate, of: scene.repository.name, expected: "targets with what a change says that was approved",
+                found: "\(refusals.joined(separator: "; ")): apps that follow it would get what nobody approved",
+                remedy: "Do not publish it. Sign what app repository draft prepares for the change.")
+        }
+    }
+
+    private static func draft(in folder: TUFRepositoryFolder) throws(ServerError) -> RepositoryDraft {
+        func file(_ path: String) throws(ServerError) -> [UInt8]? {
+            try ServerError.translating(.file, of: path) { () throws(TUFRepositoryError) in
+                try folder.data(at: path, atMost: RepositoryDraft.greatestFile).map { Array($0) }
+            }
+        }
+        var draft = RepositoryDraft.empty
+        draft.root = try file(RepositoryPath.draftRoot)
+        draft.targets = try file(RepositoryPath.draftTargets)
+        draft.pins = try file(RepositoryPath.draftPins)
+        guard draft != .empty else {
+            throw ServerError(
+                .notFound, of: "\(folder.name)/draft", expected: "what holders signed", found: "nothing",
+                remedy: "Name the folder that app repository export wrote.")
+        }
+        return draft
+    }
+
+    // MARK: What is prepared
+
+    static func state(of files: RepositoryFiles) async throws(ServerError) -> TUFRepositoryState {
+        try await RepositoryFiles.translating(.notPublishable, of: files.name) { () throws(TUFRepositoryError) in
+            try await files.state()
+        }
+    }
+
+    /// The same without what is prepared, if that was damaged and something is published: it is prepared again.
+    private static func mended(_ files: RepositoryFiles) async throws(ServerError) -> TUFRepositoryState {
+        do throws(ServerError) {
+            return try await state(of: files)
+        } catch {
+            files.set(.empty)
+            let damage = error
+            do throws(ServerError) {
+                return try await state(of: files)
+            } catch {
+                throw damage
+            }
+        }
+    }
+
+    private func keep(
+        _ state: TUFRepositoryState, of app: AppName, _ files: RepositoryFiles, by actor: String
+    ) async throws(ServerError) -> RepositoryProgress {
+        try await catalog.transact { step throws(ServerError) in
+            try Catalog.requireUnchanged(files.base, of: app, step)
+            try Catalog.keep(RepositoryDraft(state), of: app, by: actor, &step)
+        }
+        return try Self.progress(of: state)
+    }
+
+    private static func progress(of state: TUFRepositoryState) throws(ServerError) -> RepositoryProgress {
+        try ServerError.translating(.gate, of: "repository") { () throws(TUFRepositoryError) in
+            let all = try state.progress()
+            return RepositoryProgress(
+                changes: try state.changes(),
+                signatures: all.map { progress in
+                    "\(progress.role.rawValue): \(progress.signed.count) of \(progress.threshold) signatures by the keys of "
+                        + "root \(progress.root)"
+                }, isEnough: all.allSatisfy(\.isEnough))
+        }
+    }
+}

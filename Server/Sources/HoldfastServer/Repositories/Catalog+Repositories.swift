@@ -1,0 +1,87 @@
+extension Ledger {
+    /// What the audit has of the repository of an app.
+    func repository(of app: AppName) -> RepositoryFiles.Base {
+        let timestamp = Name(app: app, name: RepositoryPath.prefix(of: app) + RepositoryPath.timestamp)
+        var base = RepositoryFiles.Base(
+            draft: settings[.init(app: app, name: Catalog.draftName)], latest: nextVersion(of: timestamp) - 1)
+        for (name, version) in documents
+        where name.app == app && !version.isWithdrawn && RepositoryPath.isServed(name.name, by: app) {
+            base.documents[name.name] = version
+        }
+        return base
+    }
+}
+
+extension Catalog {
+    static let draftName = "repository draft"
+
+    /// The repository of an app, as it is now.
+    func repository(of app: AppName) async throws(ServerError) -> RepositoryFiles {
+        let base = try await look { session, ledger throws(ServerError) in
+            _ = try Self.app(app, session, ledger)
+            return ledger.repository(of: app)
+        }
+        return RepositoryFiles(of: app, base, in: self)
+    }
+
+    /// The SHA-256 of the first root of an app's repository, which apps ship with; nil if there is none. What is prepared
+    /// is still another with each signature.
+    /// - Throws: ``ServerError``.
+    public func firstRoot(of app: AppName) async throws(ServerError) -> Digest? {
+        let files = try await repository(of: app)
+        if let first = files.base.documents[RepositoryPath.prefix(of: app) + RepositoryPath.firstRoot] {
+            return first.digest
+        }
+        guard let draft = files.base.draft else { return nil }
+        return try await repositoryDraft(of: app, draft).root.map { Digest(of: $0) }
+    }
+
+    /// A version of a document.
+    /// - Throws: ``ServerError`` `brokenChain` if its octets are not those that the audit named.
+    func octets(of path: String, _ version: Ledger.Version, of app: AppName) async throws(ServerError) -> [UInt8] {
+        try await look { session, _ throws(ServerError) in
+            try Self.stored(path, version, of: app, session).octets
+        }
+    }
+
+    /// What is being prepared for the repository of an app.
+    /// - Throws: ``ServerError`` `brokenChain` if it is not what the audit names.
+    func repositoryDraft(of app: AppName, _ digest: Digest) async throws(ServerError) -> RepositoryDraft {
+        try await look { session, _ throws(ServerError) in
+            let row = try session.run("SELECT octets FROM repository_draft WHERE app = $1", [.text("\(app)")]).first
+            guard let row, Digest(of: try row.octets(0)) == digest else {
+                throw ServerError(
+                    .brokenChain, of: "app \(app), \(Self.draftName)", expected: "what the audit has",
+                    found: "another, or none", remedy: "Prepare it again; what is published is served and renewed.")
+            }
+            return try RepositoryDraft(try row.octets(0))
+        }
+    }
+
+    /// Keeps what is being prepared.
+    static func keep(
+        _ draft: RepositoryDraft, of app: AppName, by actor: String, _ step: inout Step
+    ) throws(ServerError) {
+        let octets = draft.octets
+        try step.session.run(
+            """
+            INSERT INTO repository_draft (app, octets) VALUES ($1, $2) \
+            ON CONFLICT (app) DO UPDATE SET octets = excluded.octets
+            """, [.text("\(app)"), .octets(octets)])
+        try step.set(app, draftName, octets, by: actor)
+    }
+
+    /// Refuses to write what was made of another state of a repository.
+    /// - Parameter includingDraft: whether the draft counts; what is published is renewed whatever is prepared.
+    static func requireUnchanged(
+        _ base: RepositoryFiles.Base, of app: AppName, includingDraft: Bool = true, _ step: Step
+    ) throws(ServerError) {
+        let now = step.ledger.repository(of: app)
+        guard now.documents == base.documents, now.latest == base.latest, !includingDraft || now.draft == base.draft
+        else {
+            throw ServerError(
+                .outOfTurn, of: "repo/\(app)", expected: "the repository as it was read",
+                found: "another: somebody else wrote meanwhile", remedy: "Try again.")
+        }
+    }
+}

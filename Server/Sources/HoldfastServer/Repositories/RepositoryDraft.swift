@@ -1,0 +1,106 @@
+import Foundation
+import HoldfastPublishing
+
+/// What is being prepared for the repository of an app, with the signatures that it has so far
+/// (`holdfast-repository-draft-v1`).
+struct RepositoryDraft: Sendable, Hashable {
+    /// The next root file; nil for none.
+    var root: [UInt8]?
+    /// The next targets file; nil for none.
+    var targets: [UInt8]?
+    /// The pin file that it lists; nil for none.
+    var pins: [UInt8]?
+
+    static let empty = RepositoryDraft()
+
+    private static let name = "holdfast-repository-draft-v1"
+    /// As large as any file that clients take.
+    static let greatestFile = 8 << 20
+    private static let greatestSize = 4 * greatestFile
+
+    private init() {}
+
+    /// Takes the drafts of a repository.
+    init(_ state: TUFRepositoryState) {
+        root = state.draftRoot.map { Array($0.data) }
+        targets = state.draftTargets.map { Array($0.data) }
+        pins = state.draftPins.map(Array.init)
+    }
+
+    /// Reads a draft.
+    /// - Throws: ``ServerError`` `malformed`.
+    init(_ octets: [UInt8]) throws(ServerError) {
+        let subject = "repository draft"
+        var fields = try JSONFields(
+            try CanonicalJSONReader.read(octets, subject, limit: Self.greatestSize), subject)
+        try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
+        func file(_ key: String) throws(ServerError) -> [UInt8]? {
+            guard let text = try fields.optionalText(key) else { return nil }
+            guard let octets = Base64.decode(text) else { throw fields.invalid(key, "Base64") }
+            return octets
+        }
+        root = try file("root")
+        targets = try file("targets")
+        pins = try file("pins")
+        try fields.finish()
+    }
+
+    /// The canonical octets.
+    var octets: [UInt8] {
+        var members: [String: CanonicalJSON] = ["format": .text(Self.name)]
+        for (key, file) in [("root", root), ("targets", targets), ("pins", pins)] {
+            if let file { members[key] = .text(Base64.encode(file)) }
+        }
+        return CanonicalJSON.object(members).octets
+    }
+
+    /// The same with the signatures of another copy, where both say the same: holders may sign at the same time.
+    func merging(_ other: RepositoryDraft) -> RepositoryDraft {
+        var merged = self
+        merged.root = Self.merging(root, other.root)
+        merged.targets = Self.merging(targets, other.targets)
+        return merged
+    }
+
+    /// Whether both files say the same, whoever signed them.
+    static func isSame(_ one: [UInt8], _ other: [UInt8]?) -> Bool {
+        guard let said = content(of: one), let other else { return false }
+        return said == content(of: other)
+    }
+
+    private static func merging(_ new: [UInt8]?, _ old: [UInt8]?) -> [UInt8]? {
+        guard let new, let old, isSame(new, old), var object = parsed(new),
+            let others = parsed(old)?["signatures"] as? [[String: Any]],
+            var signatures = object["signatures"] as? [[String: Any]]
+        else { return new }
+        let known = Set(signatures.compactMap { $0["keyid"] as? String })
+        let added = others.filter { !known.contains($0["keyid"] as? String ?? "") }
+        guard !added.isEmpty else { return new }
+        signatures += added
+        object["signatures"] = signatures
+        return data(object).map { Array($0) } ?? new
+    }
+
+    private static func parsed(_ file: [UInt8]) -> [String: Any]? {
+        (try? JSONSerialization.jsonObject(with: Data(file))) as? [String: Any]
+    }
+
+    private static func content(of file: [UInt8]) -> Data? {
+        guard let signed = parsed(file)?["signed"] as? [String: Any] else { return nil }
+        return data(signed)
+    }
+
+    private static func data(_ object: [String: Any]) -> Data? {
+        try? JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+    }
+
+    /// The files by the paths that the code of HoldfastPublishing knows.
+    var files: [String: Data] {
+        let all = [
+            (RepositoryPath.draftRoot, root), (RepositoryPath.draftTargets, targets), (RepositoryPath.draftPins, pins),
+        ]
+        var files: [String: Data] = [:]
+        for (path, octets) in all { if let octets { files[path] = Data(octets) } }
+        return files
+    }
+}

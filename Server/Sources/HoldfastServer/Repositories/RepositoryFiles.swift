@@ -1,0 +1,94 @@
+import Foundation
+import HoldfastPublishing
+import Synchronization
+
+/// The files of a repository, for the code of HoldfastPublishing: what the audit had at one moment, and over it what was
+/// written since, which stays in memory until the catalog takes it as a whole.
+final class RepositoryFiles: TUFRepositoryStorage {
+    /// What the audit has.
+    struct Base: Sendable, Hashable {
+        /// The versions of what is served, by their paths.
+        var documents: [String: Ledger.Version] = [:]
+        /// The digest of the draft; nil before the first.
+        var draft: Digest?
+        /// A version of the timestamp that the next one must exceed: clients may have seen it.
+        var latest: Int64 = 0
+    }
+
+    let name: String
+    /// What the audit had.
+    let base: Base
+    private let origin: (catalog: Catalog, app: AppName)?
+    private let written = Mutex<[String: Data?]>([:])
+
+    /// A repository that nobody is served.
+    init(named name: String) {
+        self.name = name
+        base = Base()
+        origin = nil
+    }
+
+    /// The repository of an app.
+    init(of app: AppName, _ base: Base, in catalog: Catalog) {
+        name = "repo/\(app)"
+        self.base = base
+        origin = (catalog, app)
+    }
+
+    func data(at path: String, atMost limit: Int) async throws -> Data? {
+        let data: Data? = if let change = written.withLock({ $0[path] }) { change } else { try await original(path) }
+        guard let data else { return nil }
+        guard data.count <= limit else {
+            throw ServerError(.file, of: path, expected: "at most \(limit) octets", found: "\(data.count)")
+        }
+        return data
+    }
+
+    func names(in folder: String) async throws -> [String] {
+        var paths = Set(
+            origin.map { origin in
+                base.documents.keys.map { path in
+                    RepositoryPath.served + path.dropFirst(RepositoryPath.prefix(of: origin.app).count)
+                }
+            } ?? [])
+        for (path, data) in written.withLock({ $0 }) {
+            if data == nil { paths.remove(path) } else { paths.insert(path) }
+        }
+        return paths.compactMap { path in
+            guard path.utf8.starts(with: "\(folder)/".utf8) else { return nil }
+            let name = path.dropFirst(folder.count + 1)
+            return name.utf8.contains(UInt8(ascii: "/")) ? nil : String(name)
+        }
+    }
+
+    func replace(_ path: String, _ old: Data?, with new: Data?) async throws -> Bool {
+        let original = try await original(path)
+        return written.withLock { written in
+            let current: Data? = if let change = written[path] { change } else { original }
+            guard current == old else { return false }
+            written.updateValue(new, forKey: path)
+            return true
+        }
+    }
+
+    /// Puts a draft in the place of the one that is there.
+    func set(_ draft: RepositoryDraft) {
+        let files = draft.files
+        written.withLock { written in
+            for path in [RepositoryPath.draftRoot, RepositoryPath.draftTargets, RepositoryPath.draftPins] {
+                written.updateValue(files[path], forKey: path)
+            }
+        }
+    }
+
+    private func original(_ path: String) async throws(ServerError) -> Data? {
+        guard let origin else { return nil }
+        if path.utf8.starts(with: RepositoryPath.served.utf8) {
+            let name = RepositoryPath.prefix(of: origin.app) + path.dropFirst(RepositoryPath.served.count)
+            guard let version = base.documents[name] else { return nil }
+            return Data(try await origin.catalog.octets(of: name, version, of: origin.app))
+        }
+        guard path.utf8.starts(with: "draft/".utf8), let draft = base.draft else { return nil }
+        return try await origin.catalog.repositoryDraft(of: origin.app, draft).files[path]
+    }
+}

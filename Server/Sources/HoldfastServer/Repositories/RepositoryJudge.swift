@@ -1,0 +1,202 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+import HoldfastSigning
+
+/// Judges the repository of an app by a content: whether it is the one that was approved, and whether what its holders
+/// signed is what was approved, and nothing else.
+struct RepositoryJudge {
+    let content: Content
+    let files: RepositoryFiles
+    let keys: SealedKeys
+    /// DER of every SubjectPublicKeyInfo that is known, by its SHA-256.
+    let publicKeys: [Digest: [UInt8]]
+    /// For how many seconds clients go on with what was replaced.
+    let staleness: Int64
+    let now: Int64
+
+    init(_ scene: AppScene, _ content: Content) {
+        self.content = content
+        files = scene.repository
+        keys = scene.keys
+        publicKeys = scene.publicKeys
+        staleness = scene.app.settings.staleness
+        now = scene.now
+    }
+
+    private var clients: String { "apps that follow the repository \(files.name)" }
+    private var date: Date { Date(timeIntervalSince1970: Double(now)) }
+
+    // MARK: The repository
+
+    /// Why the content cannot be published in this repository, whoever signs; empty if it can.
+    func faults() async -> [String] {
+        guard let format = content.repository else { return [] }
+        let state: TUFRepositoryState
+        do throws(TUFRepositoryError) {
+            guard try await files.isThere() else {
+                return ["repository: the app has none; begin one with app repository init"]
+            }
+            state = try await files.state()
+        } catch {
+            return ["repository: \(error)"]
+        }
+        return faults(of: state, format)
+    }
+
+    private func faults(of state: TUFRepositoryState, _ format: ContentFormat) -> [String] {
+        var faults: [String] = []
+        guard let first = state.firstRoot, Digest(of: first) == format.root else {
+            return [
+                "repository: apps ship with its first root, \(state.firstRoot.map { "\(Digest(of: $0))" } ?? "none"), and "
+                    + "the change names \(format.root.map { "\($0)" } ?? "none")"
+            ]
+        }
+        do throws(TUFRepositoryError) {
+            for progress in try state.progress() where progress.role == .root && !progress.isEnough {
+                faults.append("repository: \(words(progress))")
+            }
+        } catch {
+            faults.append("repository: \(clients) would refuse what is prepared: \(error)")
+        }
+        for (role, key) in [(TUFRole.snapshot, keys.snapshot), (.timestamp, keys.timestamp)] {
+            let own = key.flatMap { try? TUFPublicKey(der: $0.sealed.publicKey) }
+            guard let own, state.publicKeys(of: [role]).contains(where: own.isSameKey) else {
+                faults.append(
+                    "repository: the server has no key that the root names for \(role.rawValue): "
+                        + "\(clients) would get nothing that it renews")
+                continue
+            }
+        }
+        return faults
+    }
+
+    private func words(_ progress: TUFRepositoryState.Progress) -> String {
+        "\(clients) would refuse the next \(progress.role.rawValue): \(progress.signed.count) of \(progress.threshold) "
+            + "signatures by the keys of root \(progress.root)"
+    }
+
+    // MARK: What holders signed
+
+    /// Why what is signed is not what was approved, or is not enough; empty if the content can be published.
+    func refusals() async -> [String] {
+        guard content.repository != nil else { return [] }
+        let state: TUFRepositoryState
+        do throws(TUFRepositoryError) {
+            state = try await files.state()
+        } catch {
+            return ["\(clients) would refuse what is prepared: \(error)"]
+        }
+        guard let pins = state.draftPins ?? state.live?.pins else {
+            return ["\(clients) would find nothing: no targets are prepared; app repository draft prepares them"]
+        }
+        guard state.draftPins != nil || says(pins) else {
+            return ["\(clients) would keep the pins of before: no targets are prepared; app repository draft does"]
+        }
+        var refusals = differences(of: pins).map { "\(clients) would get what nobody approved: \($0)" }
+        if let targets = state.draftTargets, let strange = targets.strangeFields {
+            refusals.append(
+                "\(clients) would get what nobody approved: targets \(targets.version) also says \(strange)")
+        }
+        refusals += state.refusals(
+            at: date, lifetimes: content.repositoryLifetimes(at: now), allowing: [.lifetime]
+        ).map { "\(clients) would refuse it: \($0)" }
+        do throws(TUFRepositoryError) {
+            refusals += try state.progress().filter { !$0.isEnough }.map(words)
+        } catch {
+            refusals.append("\(clients) would refuse what is prepared: \(error)")
+        }
+        return refusals + endings(of: state)
+    }
+
+    /// What is wrong with what clients get, and what its holders have to sign soon.
+    func findings() async -> [Publisher.Finding] {
+        guard content.repository != nil else { return [] }
+        do throws(TUFRepositoryError) {
+            let state = try await files.state(includingDrafts: false)
+            guard let live = state.live else {
+                return [.init(isFault: true, words: "\(clients) find nothing: it was never published")]
+            }
+            let isOver = live.timestamp.end <= date
+            let end = live.timestamp.end.formatted(.iso8601)
+            let over = "\(clients) get nothing new since \(end): nothing is signed again"
+            return (isOver ? [.init(isFault: true, words: over)] : [])
+                + endings(of: state).map { .init(isFault: false, words: $0) }
+        } catch {
+            return [.init(isFault: true, words: "\(clients) get nothing new: \(error)")]
+        }
+    }
+
+    /// Metadata that only holders can sign again must last until the last client has asked.
+    private func endings(of state: TUFRepositoryState) -> [String] {
+        let least = Date(timeIntervalSince1970: Double(now + staleness))
+        return [state.newestRoot, state.draftTargets ?? state.live?.targets].compactMap(\.self).filter {
+            $0.end < least
+        }
+        .map { file in
+            "\(clients) and ask after \(file.end.formatted(.iso8601)) would get nothing: \(file.role.rawValue) "
+                + "\(file.version) ends before the \(staleness) s for which they may not ask"
+        }
+    }
+
+    /// Whether a pin file says what the content says.
+    func says(_ pins: Data) -> Bool { differences(of: pins).isEmpty }
+
+    /// What a pin file says that the content does not, in words. When it was issued is all that its maker decides.
+    func differences(of pins: Data) -> [String] {
+        guard let format = content.repository else { return [] }
+        let file: PinFile
+        do throws(PinFileError) {
+            file = try PinFile(json: pins)
+        } catch {
+            return ["\(error)"]
+        }
+        guard let issued = file.issuedAt else { return ["a pin file without issuedAt"] }
+        let maker = PinFileMaker(content: content, refresh: format.refresh, publicKeys: publicKeys)
+        let approved: [UInt8]
+        do throws(ServerError) {
+            approved = try maker.octets(of: .pinFile, at: Int64(issued.timeIntervalSince1970))
+        } catch {
+            return ["\(error)"]
+        }
+        guard approved != Array(pins) else { return [] }
+        let (expected, found) = (Self.hosts(of: Data(approved)), Self.hosts(of: pins))
+        let names = Set(expected.keys).union(found.keys).filter { expected[$0] != found[$0] }
+        let hosts = names.map { "other pins for \($0)" }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return hosts.isEmpty ? ["a pin file with another app, end or refresh, or spelled in another way"] : hosts
+    }
+
+    /// What a pin file says about each host, for words only.
+    private static func hosts(of pins: Data) -> [String: Data] {
+        guard let object = (try? JSONSerialization.jsonObject(with: pins)) as? [String: Any],
+            let hosts = object["hosts"] as? [[String: Any]]
+        else { return [:] }
+        var all: [String: Data] = [:]
+        for host in hosts {
+            guard let name = host["host"] as? String, name.utf8.count <= 255 else { continue }
+            all[name] = try? JSONSerialization.data(withJSONObject: host, options: .sortedKeys)
+        }
+        return all
+    }
+}
+
+extension TUFRepositoryState {
+    /// The root that apps ship with; nil before there is one.
+    var firstRoot: [UInt8]? { (live?.roots.first ?? draftRoot).map { Array($0.data) } }
+}
+
+extension TUFMetadataFile {
+    /// A field of targets that the server's own never have, such as a delegation; nil if there is none.
+    var strangeFields: String? {
+        guard let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
+            let signed = object["signed"] as? [String: Any], let targets = signed["targets"] as? [String: Any],
+            let pins = targets["pins.json"] as? [String: Any]
+        else { return "nothing about pins.json" }
+        let levels: [([String: Any], Set<String>)] = [
+            (signed, ["_type", "spec_version", "version", "expires", "targets"]), (targets, ["pins.json"]),
+            (pins, ["length", "hashes"]),
+        ]
+        let strange = levels.flatMap { object, known in object.keys.filter { !known.contains($0) } }
+        return strange.min { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { String($0.prefix(64)) }
+    }
+}
