@@ -95,7 +95,7 @@ struct SameAnswerTests {
             requirement: generator.below(4) == 0 ? .oneOfEachRole : .any,
             afterExpiry: generator.below(4) == 0 ? .standardValidation : .reject, pins: pins)
         guard let entry else { return nil }
-        let days = generator.below(3) == 0 ? 0.25 : 1_000
+        let days = generator.below(2) == 0 ? 0.25 : 1_000
         return try? PinFile(
             issuedAt: OutlookScene.start, notAfter: OutlookScene.after(days: days),
             refresh: PinFile.Refresh(after: 21_600, grace: generator.below(2) * 86_400), hosts: [entry])
@@ -105,10 +105,10 @@ struct SameAnswerTests {
     func pinFiles() async throws {
         var generator = SplitMix64(seed: 71)
         var counts: [Answer: Int] = [:]
-        for round in 0..<240 {
+        for round in 0..<400 {
             guard let file = try pinFile(&generator) else { continue }
             let leaf = generator.below(2) == 0 ? scene.served : scene.next
-            let now = OutlookScene.start.addingTimeInterval([0, 3_600, 7_200, 8 * 3_600, 40 * 3_600][round % 5])
+            let now = OutlookScene.start.addingTimeInterval([0, 3_600, 7_200, 8 * 3_600, 12 * 3_600, 40 * 3_600][round % 6])
             let published = try PublishedPins(
                 pinFile: Data(file.json), named: "bank.pins.json", carriedBy: ["1"], at: OutlookScene.start)
             let answer = try status(published.document, leaf, at: now)

@@ -38,16 +38,17 @@ struct StoredValueTests {
     func rolloverInputs() throws {
         let scene = try OutlookScene()
         let pins = try [scene.served, scene.next, scene.issuing.certificate].map { try Pin.publicKey(of: $0.der) }
-        func inputs(_ retiring: [Pin]) throws -> RolloverInputs {
+        // Signatures are random, so the documents are made once.
+        let documents = [
+            try scene.list(scene.served, replaced: OutlookScene.after(days: -1)),
+            try scene.list(scene.served, scene.next), try scene.trustDocument(scene.served),
+            scene.shipped(try scene.pinFile(scene.served), in: "1"),
+        ]
+        func inputs(_ retiring: [Pin]) -> RolloverInputs {
             var set: Set<Pin> = []
             for pin in retiring { set.insert(pin) }
             return RolloverInputs(
-                host: OutlookScene.host, port: 443,
-                documents: [
-                    try scene.list(scene.served, replaced: OutlookScene.after(days: -1)),
-                    try scene.list(scene.served, scene.next), try scene.trustDocument(scene.served),
-                    scene.shipped(try scene.pinFile(scene.served), in: "1"),
-                ],
+                host: OutlookScene.host, port: 443, documents: documents,
                 servers: [
                     scene.shown(scene.served), .init(unreadable: "192.0.2.9", because: "no answer"),
                     .init(
@@ -61,7 +62,7 @@ struct StoredValueTests {
                 appVersions: .versions([.init("1", usedUntil: .distantFuture), .init("0", carriesDocument: false)]),
                 staleness: .milliseconds(1_500), now: OutlookScene.start.addingTimeInterval(0.25))
         }
-        let value = try inputs(pins)
+        let value = inputs(pins)
         try Self.stored(value)
         #expect(try value.storedJSON == inputs(pins.reversed()).storedJSON)
         #expect(try RolloverInputs(storedJSON: value.storedJSON).candidates[1].keyPin == pins[1])

@@ -151,13 +151,16 @@ struct RolloverClientsTests {
                 let scene = try RepositoryScene(folder, start: start)
                 let certificates = try Self.certificates(fleet, scene.authority)
                 let (offline, online) = (TUFSigningKey(.ed25519), TUFSigningKey(.ed25519))
+                // A repository takes no pins without a backup; this one is of no server of the model.
+                let spare = try scene.authority.leaf(names: [.dns(RepositoryScene.host)])
                 try await scene.begin(root: [offline], targets: [offline], online: online)
                 return try await Self.compare(
                     fleet, certificates, try TrustAnchors(der: [scene.authority.root]), scene.clock,
                     publish: { document in
                         // Its timestamp lasts for two weeks, longer than all of this.
                         guard let document else { return }
-                        let file = try Self.pinFile(document, of: fleet, certificates, at: scene.clock.now)
+                        let file = try Self.pinFile(
+                            document, of: fleet, certificates, spare, at: scene.clock.now)
                         try await scene.prepare(signedBy: [offline]) { state in
                             _ = try state.prepare(pins: file.json, at: scene.clock.now)
                         }
@@ -178,7 +181,8 @@ struct RolloverClientsTests {
     }
 
     private static func pinFile(
-        _ document: RolloverFleet.Document, of fleet: RolloverFleet, _ certificates: [TestCertificate], at now: Date
+        _ document: RolloverFleet.Document, of fleet: RolloverFleet, _ certificates: [TestCertificate],
+        _ spare: TestCertificate, at now: Date
     ) throws -> PinFile {
         let end = document.end == RolloverFleet.never ? nil : RolloverScene.date(document.end).addingTimeInterval(-1)
         let pins = try certificates.indices.filter { document.mask >> $0 & 1 == 1 }.map { identity in
@@ -189,7 +193,11 @@ struct RolloverClientsTests {
         return try PinFile(
             issuedAt: now, notAfter: now.addingTimeInterval(90 * RepositoryScene.day),
             refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400),
-            hosts: [PinFile.Host(HostPattern(RepositoryScene.host), pins: pins)])
+            hosts: [
+                PinFile.Host(
+                    HostPattern(RepositoryScene.host),
+                    pins: pins + [PinFile.KeyPin(.publicKey(of: spare.der), state: .backup)])
+            ])
     }
 }
 
