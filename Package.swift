@@ -111,7 +111,8 @@ let package = Package(
         .default(enabledTraits: ["AsyncHTTPClient", "Command", "Metrics", "NIO", "ServiceLifecycle"]),
         .trait(name: "NIO", description: "Fetches SwiftNIO, for HoldfastNIO and HoldfastNIOTesting"),
         .trait(
-            name: "AsyncHTTPClient", description: "Fetches AsyncHTTPClient, for HoldfastAsyncHTTPClient and HoldfastProbe",
+            name: "AsyncHTTPClient",
+            description: "Fetches AsyncHTTPClient, for HoldfastAsyncHTTPClient and HoldfastProbe",
             enabledTraits: ["NIO"]),
         .trait(
             name: "Command", description: "Fetches ArgumentParser, for commands", enabledTraits: ["AsyncHTTPClient"]),
@@ -176,7 +177,8 @@ let package = Package(
         .target(
             name: "HoldfastProbe",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", asyncHTTPClient, nioCore, nioPosix, nioSSL, logging,
+                "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", asyncHTTPClient, nioCore, nioPosix, nioSSL,
+                logging,
             ],
             swiftSettings: strict),
         .target(

@@ -108,7 +108,8 @@ struct SameAnswerTests {
         for round in 0..<400 {
             guard let file = try pinFile(&generator) else { continue }
             let leaf = generator.below(2) == 0 ? scene.served : scene.next
-            let now = OutlookScene.start.addingTimeInterval([0, 3_600, 7_200, 8 * 3_600, 12 * 3_600, 40 * 3_600][round % 6])
+            let now = OutlookScene.start.addingTimeInterval(
+                [0, 3_600, 7_200, 8 * 3_600, 12 * 3_600, 40 * 3_600][round % 6])
             let published = try PublishedPins(
                 pinFile: Data(file.json), named: "bank.pins.json", carriedBy: ["1"], at: OutlookScene.start)
             let answer = try status(published.document, leaf, at: now)
