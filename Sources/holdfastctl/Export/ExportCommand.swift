@@ -144,7 +144,7 @@ extension ExportCommand {
                 "warning: the pins are over, and clients get in by grace until \(end.formatted(.iso8601))")
         }
         guard !overrides.isOffline else {
-            Output.standard.complain("warning: offline: no host was asked whether clients get in")
+            Output.standard.remark("warning: offline: no host was asked whether clients get in")
             return
         }
         let pins = try PublishedPins(pinFile: data, named: name, carriedBy: [name], at: now)

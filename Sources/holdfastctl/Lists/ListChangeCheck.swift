@@ -31,7 +31,7 @@ struct ListChangeCheck: ParsableArguments {
         }
         guard !hosts.isEmpty else { return }
         guard !overrides.isOffline else {
-            Output.standard.complain("warning: offline: no host was asked whether clients get in")
+            Output.standard.remark("warning: offline: no host was asked whether clients get in")
             return
         }
         let anchors = try await connection.anchors()

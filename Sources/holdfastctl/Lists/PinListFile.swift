@@ -45,7 +45,7 @@ struct PinListFile {
         let lock = try ChangeLock.on(file, for: path)
         defer { withExtendedLifetime(lock) {} }
         let isNew = !FileManager.default.fileExists(atPath: file.path)
-        guard !isNew || creating else { throw CommandFailure(.unreadableFile, "\(path) is not there") }
+        guard !isNew || creating else { throw CommandFailure(.unreadableFile, "\(path) cannot be read: no such file") }
         let old = isNew ? nil : try Self.data(of: file.path)
         let change = try ListChange(of: old, named: path, signedBy: key, body)
         if change.new != old { try WrittenFile.replace(file, with: change.new, path: path) }

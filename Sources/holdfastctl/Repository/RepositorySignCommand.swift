@@ -97,7 +97,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
     private func ask(_ state: TUFRepositoryState, at now: Date) async throws {
         guard let pins = state.draftPins else { return }
         guard !overrides.isOffline else {
-            Output.standard.complain("warning: offline: no host was asked whether it has these pins")
+            Output.standard.remark("warning: offline: no host was asked whether it has these pins")
             return
         }
         let name = "\(place.path)/draft/pins.json"

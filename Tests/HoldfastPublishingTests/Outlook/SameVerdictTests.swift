@@ -240,14 +240,16 @@ struct SameVerdictTests {
     func bundles() async throws {
         let certificates = try certificates()
         let keys = try certificates.dropLast().map { try Pin.publicKey(of: $0.der) }
-        let backup = try PinFile.KeyPin(
-            .publicKey(of: root.intermediate(name: "Backup").certificate.der), state: .backup)
+        // A signed file needs two accepted keys, one of them a backup; these are of no server.
+        let needed = try [PinFile.KeyPin.State.active, .backup].map { state in
+            try PinFile.KeyPin(.publicKey(of: root.intermediate(name: "Spare").certificate.der), state: state)
+        }
         var generator = SplitMix64(seed: 35)
         var counts = (trusted: 0, refused: 0)
         for _ in 0..<16 {
             let file = try PinFile(
                 issuedAt: clock.now, notAfter: clock.now.addingTimeInterval(20),
-                refresh: PinFile.Refresh(after: 3_600, grace: 10), hosts: hosts(keys, &generator, with: [backup]))
+                refresh: PinFile.Refresh(after: 3_600, grace: 10), hosts: hosts(keys, &generator, with: needed))
             let publication = try await PublishedBundle(of: file, at: clock.now)
             let app = try PublishedBundle.app(root: publication.root, bundle: publication.bundle, clock: clock)
             _ = try await app.update(mode: .forced)
