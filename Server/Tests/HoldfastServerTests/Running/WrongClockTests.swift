@@ -23,15 +23,6 @@ struct WrongClockTests {
         ["LD_PRELOAD": try library(), "FAKETIME": shift, "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"]
     }
 
-    /// The same, as a file says, which is read for each question.
-    private static func shifted(by file: URL) throws -> [String: String] {
-        var variables = try shifted("")
-        variables["FAKETIME"] = nil
-        variables["FAKETIME_TIMESTAMP_FILE"] = file.path
-        variables["FAKETIME_NO_CACHE"] = "1"
-        return variables
-    }
-
     /// The library puts a variable into the environment, before which a program of Swift finds its arguments. So `env`
     /// loads it first, and becomes the program.
     private static let wrapper = ["/usr/bin/env"]
@@ -83,31 +74,6 @@ struct WrongClockTests {
             try await next.says("signed again")
             #expect(try await site.clientsThatLetIn(site.shown, next.port) == World.everybody)
             await next.stop()
-        }
-    }
-
-    @Test("A clock that is set while it serves stops all signing until it is right again")
-    func set() async throws {
-        try await ServeSite.run { site in
-            try await site.publish()
-            let file = site.folder.appending(path: "shift")
-            func set(_ shift: String) throws { try WholeFile.replace(file, with: Array("\(shift)\n".utf8)) }
-            try set("+0d")
-            let server = try await ServingProcess.start(
-                site, wrappedBy: Self.wrapper, environment: try Self.shifted(by: file))
-            defer { clean(server) }
-            try await server.says("signed again")
-            #expect(try await site.clientsThatLetIn(site.shown, server.port) == World.everybody)
-            for shift in ["+366d", "-366d"] {
-                let before = server.text.utf8.count
-                try set(shift)
-                try await server.says(Self.trouble, after: before)
-                try await isMute(server.port)
-                try set("+0d")
-                try await server.says("signing and judging: works again", after: before)
-                #expect(try await site.clientsThatLetIn(site.shown, server.port) == World.everybody)
-            }
-            #expect(await server.stop() == 0)
         }
     }
 
