@@ -53,7 +53,9 @@ struct PinRepositoryCourseTests {
             ])
         let url = RepositoryProvider.base + (way == .bundle ? "bundle.json" : "metadata")
         #expect(told.allSatisfy { $0.store == "repository" && $0.url?.absoluteString == url && $0.authority == nil })
-        #expect(told.prefix(2).map(\.revision) == [0, 0] && told[3].revision == 1 && told[5].revision == 2)
+        // A download of files makes steps of its own between these.
+        #expect(told[0].revision == told[1].revision && told[1].revision < told[3].revision)
+        #expect(told[3].revision < told[5].revision)
         var streamed: [String] = []
         for await event in stream {
             streamed.append(text(event))

@@ -213,7 +213,8 @@ struct TrustPolicyConformanceTests {
         for _ in 0..<4 { root.deleteLastPathComponent() }
         let source = try String(
             contentsOf: root.appending(path: "Sources/Holdfast/Policies/TrustPolicy.swift"), encoding: .utf8)
-        let body = try #require(source.split(separator: "public protocol TrustPolicy").last).prefix { $0 != "}" }
+        let body = try #require(
+            source.components(separatedBy: "public protocol TrustPolicy").last?.components(separatedBy: "\n}").first)
         let requirements = body.matches(of: /\n    (?:var|func) (\w+)/).map { String($0.1) }
         #expect(requirements.sorted() == Forgetful.allCases.map(\.rawValue).sorted())
     }
