@@ -176,8 +176,9 @@ struct VerbTests {
             let gate = ["gate", "bank", World.host, "--data", desk.data]
             #expect(try await desk.run(gate, status: 2).contains("--certificate"))
             #expect(try await desk.run(gate + ["--digest", "x"], status: 2).contains("64 lower-case"))
-            try Data(desk.shown.chainPEM.utf8).write(to: folder.appending(path: "shown.pem"))
-            let stranger = try await desk.run(gate + ["--certificate", "shown.pem"], status: 3)
+            let unknown = try desk.authority.leaf(names: [.dns(World.host)])
+            try Data(unknown.chainPEM.utf8).write(to: folder.appending(path: "unknown.pem"))
+            let stranger = try await desk.run(gate + ["--certificate", "unknown.pem"], status: 3)
             #expect(stranger.contains("notFound of digest") && stranger.contains("Announce it first"), "\(stranger)")
             let early = try await desk.run(gate + ["--certificate", "next.pem"], status: 1)
             #expect(early.contains("not yet: nothing is published yet"), "\(early)")

@@ -131,7 +131,8 @@ struct HostileRequestTests {
         settings.limits.headerFields = 1 << 30
         try await site.listening(settings) { port in
             let text = try await RawClient(port: port).connected { inbound, outbound in
-                if begins { try await outbound.write(ByteBuffer(string: "GET /lists/bank.json HTTP/1.1\r\n")) }
+                // On a busy machine the server may have hung up before anything was said.
+                if begins { try? await outbound.write(ByteBuffer(string: "GET /lists/bank.json HTTP/1.1\r\n")) }
                 var text = ""
                 async let writing: Void = {
                     // A header that never ends; it ends when the server hangs up.
