@@ -19,7 +19,7 @@ public final class FolderMending: Service {
     /// Whether the server can be opened as a whole again.
     public var isDone: Bool { done.withLock { $0 } }
 
-    /// Tries until it works, or until the task is cancelled or asked to stop.
+    /// Tries until it works, or until the task is canceled or asked to stop.
     public func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {

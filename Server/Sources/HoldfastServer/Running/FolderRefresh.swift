@@ -16,7 +16,7 @@ struct FolderRefresh: Service {
         live.replace(with: folder.snapshot(at: now))
     }
 
-    /// Works until the task is cancelled or asked to stop.
+    /// Works until the task is canceled or asked to stop.
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
