@@ -266,8 +266,8 @@ struct DocumentTests {
 
     @Test("The example of a policy of one's own keeps what a policy promises, and decides by its closure")
     func ownPolicy() async throws {
-        let clock = ManualClock()
-        let chain = try TestAuthority.selfSigned(names: [.dns("www.example.com")], clock: clock).chain
+        let clock = ManualClock(now: SystemWallClock().now)
+        let chain = TestAuthority.selfSigned(names: [.dns("www.example.com")], clock: clock).chain
         let trust = ServerTrust(
             certificates: chain, host: try DialedHost("www.example.com"), anchors: try TrustAnchors(der: chain))
         let policy = PairedPolicy { !$0.chain.certificates.isEmpty }
@@ -301,7 +301,7 @@ struct DocumentTests {
             root: try #require(repository.served("1.root.json")), bundle: RepositoryBundle(repository).json,
             buildDate: .now)
         let url = try #require(URL(string: "https://\(JudgedLoading.host)/"))
-        URLProtocol.registerClass(JudgedLoading.self)
+        _ = URLProtocol.registerClass(JudgedLoading.self)
         defer { URLProtocol.unregisterClass(JudgedLoading.self) }
         for server in [inUse, backup] {
             JudgedLoading.show(fixture.secTrust(server.chain, host: JudgedLoading.host), to: api)
@@ -319,7 +319,8 @@ extension PinnedAPI {
 
 /// Loads as Apple's systems do, where the session's delegate answers for the server's trust first: on Linux, URLSession
 /// asks nobody.
-private final class JudgedLoading: URLProtocol {
+/// Unchecked, because URLProtocol is not Sendable and the delegate answers in a Sendable closure.
+private final class JudgedLoading: URLProtocol, @unchecked Sendable {
     static let host = "api.example.com"
     static let body = Data("hello".utf8)
     private static let shown = Lock<(trust: SecTrust, judge: PinnedSessionDelegate)?>(nil)
