@@ -267,7 +267,7 @@ struct DocumentTests {
     @Test("The example of a policy of one's own keeps what a policy promises, and decides by its closure")
     func ownPolicy() async throws {
         let clock = ManualClock(now: SystemWallClock().now)
-        let chain = TestAuthority.selfSigned(names: [.dns("www.example.com")], clock: clock).chain
+        let chain = try TestAuthority.selfSigned(names: [.dns("www.example.com")], clock: clock).chain
         let trust = ServerTrust(
             certificates: chain, host: try DialedHost("www.example.com"), anchors: try TrustAnchors(der: chain))
         let policy = PairedPolicy { !$0.chain.certificates.isEmpty }
