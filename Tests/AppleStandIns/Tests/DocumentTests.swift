@@ -319,8 +319,12 @@ extension PinnedAPI {
 
 /// Loads as Apple's systems do, where the session's delegate answers for the server's trust first: on Linux, URLSession
 /// asks nobody.
-/// Unchecked, because URLProtocol is not Sendable and the delegate answers in a Sendable closure.
-private final class JudgedLoading: URLProtocol, @unchecked Sendable {
+private final class JudgedLoading: URLProtocol {
+    /// Unchecked, because URLProtocol is not Sendable and the delegate answers in a Sendable closure.
+    private struct Loading: @unchecked Sendable {
+        let loading: JudgedLoading
+    }
+
     static let host = "api.example.com"
     static let body = Data("hello".utf8)
     private static let shown = Lock<(trust: SecTrust, judge: PinnedSessionDelegate)?>(nil)
@@ -338,14 +342,16 @@ private final class JudgedLoading: URLProtocol, @unchecked Sendable {
         let challenge = URLAuthenticationChallenge(
             protectionSpace: TrustProtectionSpace(host: Self.host, trust: trust), proposedCredential: nil,
             previousFailureCount: 0, failureResponse: nil, error: nil, sender: Sender())
+        let own = Loading(loading: self)
         judge.urlSession(.shared, didReceive: challenge) { disposition, _ in
+            let loading = own.loading
             guard disposition == .useCredential else {
-                self.client?.urlProtocol(self, didFailWithError: URLError(.cancelled))
+                loading.client?.urlProtocol(loading, didFailWithError: URLError(.cancelled))
                 return
             }
-            self.client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
-            self.client?.urlProtocol(self, didLoad: Self.body)
-            self.client?.urlProtocolDidFinishLoading(self)
+            loading.client?.urlProtocol(loading, didReceive: response, cacheStoragePolicy: .notAllowed)
+            loading.client?.urlProtocol(loading, didLoad: Self.body)
+            loading.client?.urlProtocolDidFinishLoading(loading)
         }
     }
 }
