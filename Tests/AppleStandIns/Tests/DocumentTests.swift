@@ -8,8 +8,8 @@ import PowerAuth2
 import Security
 import Testing
 
-@testable import Holdfast
-@testable import HoldfastTUF
+import Holdfast
+import HoldfastTUF
 
 /// Make one when the app starts, and keep it.
 private struct PinnedAPI {
