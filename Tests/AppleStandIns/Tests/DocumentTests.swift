@@ -1,15 +1,14 @@
 import Foundation
 import FoundationNetworking
+import Holdfast
 import HoldfastCompatibility
 import HoldfastPowerAuth
+import HoldfastTUF
 import HoldfastTesting
 import Network
 import PowerAuth2
 import Security
 import Testing
-
-import Holdfast
-import HoldfastTUF
 
 /// Make one when the app starts, and keep it.
 private struct PinnedAPI {
