@@ -52,6 +52,10 @@ enum ForeignProgram {
         process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = withErrors ? output : FileHandle.nullDevice
+        // What serves where it should have ended would be waited for forever; killed, it has a status that no test expects.
+        let watchdog = DispatchWorkItem { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(300), execute: watchdog)
+        defer { watchdog.cancel() }
         let status = try await withCheckedThrowingContinuation { (end: CheckedContinuation<Int32, any Error>) in
             process.terminationHandler = { end.resume(returning: $0.terminationStatus) }
             do { try process.run() } catch { end.resume(throwing: error) }
