@@ -28,7 +28,10 @@ struct ReadmeTests {
         let text = try String(contentsOf: Self.root.appending(path: "Server/README.md"), encoding: .utf8)
         let parts = text.components(separatedBy: "```")
         return zip(parts, parts.dropFirst()).enumerated().flatMap { index, pair -> [Command] in
-            guard index % 2 == 0, pair.1.hasPrefix("sh\n"), !pair.0.hasSuffix("<!-- install -->\n") else { return [] }
+            // RepositoryCommandTests follow the procedure of repositories, whose holders sign elsewhere.
+            guard index % 2 == 0, pair.1.hasPrefix("sh\n"), !pair.0.hasSuffix("<!-- install -->\n"),
+                !pair.1.contains("app repository")
+            else { return [] }
             return pair.1.dropFirst(3).replacing("\\\n", with: " ").split(separator: "\n").map { line in
                 let halves = String(line).components(separatedBy: "  # ")
                 let others = halves.dropFirst().first?.components(separatedBy: "so do ").dropFirst().first ?? ""
@@ -56,6 +59,7 @@ struct ReadmeTests {
         ("holdfast-server restore pins.backup --check", "every key opens"),
         ("holdfast-server restore", "The server may start."),
         ("holdfast-server reseal", "all keys are sealed with a new secret"),
+        ("holdfast-server resume", "The clock is believed as it is"),
     ]
 
     /// What an operator has before the first command, and what stands in the place of things that a test has not.
@@ -157,9 +161,8 @@ struct ReadmeTests {
             var left = Set(Self.answers.map(\.0))
             var served = 0
             for command in try commands() {
-                // Here everything is announced; VantageCommandTests runs it where something is not. RepositoryCommandTests
-                // follows the procedure of repositories, whose holders sign elsewhere.
-                guard !["--include-seen", "repository"].contains(where: command.text.contains) else { continue }
+                // Here everything is announced; VantageCommandTests run it where something is not.
+                guard !command.text.contains("--include-seen") else { continue }
                 if command.text.hasPrefix("holdfast-server serve") {
                     let line = "exec \(desk.fitted(command.text)) --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0"
                     let server = try ServingProcess(["/bin/bash", "-c", line], environment: desk.environment)

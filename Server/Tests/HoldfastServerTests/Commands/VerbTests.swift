@@ -41,7 +41,7 @@ struct VerbTests {
             // What a verb wants one of.
             let choices = [
                 "init": ["--no-recovery-copy"], "reseal": ["--no-recovery-copy"], "propose": ["--no-proposer"],
-                "revert": ["--no-proposer"], "gate": ["--digest", "x"], "restore": ["--check"],
+                "revert": ["--no-proposer"], "gate": ["--digest", "x"], "restore": ["--check"], "resume": ["--clock"],
                 "add": ["--every-app", "--scope", "read"],
             ]
             for verb in verbs {
