@@ -49,25 +49,27 @@ struct SecretLeakTests {
         ["repository", "pins", "site"], ["repository", "pins", "site", "--json"],
         ["repository", "pins", "site", "bank.pins.json", "--password-file", "pw", "--key"],
         ["repository", "pins", "site", "bank.pins.json"] + signer,
-        ["repository", "sign", "site", "--password-file", "pw", "--key"], ["repository", "sign", "site"] + signer,
-        ["repository", "sign", "site", "--key", "locked.pem", "--password-file"],
+        sign + ["--password-file", "pw", "--key"], sign + signer, sign + ["--key", "locked.pem", "--password-file"],
         ["repository", "publish", "site", "--force", "offline", "--password-file", "pw", "--key"],
         ["repository", "publish", "site", "--force", "offline"] + signer,
         ["repository", "publish", "site", "--key", "online.pem", "--connect-to", "127.0.0.1:1", "--ca"],
         ["repository", "publish", "site", "--key", "online.pem", "--connect-to", "127.0.0.1:1", "--client-cert"],
         ["repository", "publish", "site", "--key", "online.pem", "--connect-to", "127.0.0.1:1", "--client-cert"]
             + ["leaf.pem", "--client-key"],
-        ["repository", "renew", "site", "--password-file", "pw", "--key"], ["repository", "renew", "site"] + signer,
+        renew + ["--password-file", "pw", "--key"], renew + signer,
         rotate + ["--add"], rotate + ["--json", "--remove"], rotate + ["--key"],
         ["repository", "rotate", "site", "--role", "root"] + signer,
         // Programs that print the secret as if it were a signature.
-        ["repository", "sign", "site", "--signer-key", "offline.pub", "--signer-command"],
-        ["repository", "renew", "site", "--json", "--signer-command"],
-        ["repository", "status", "site", "--app-root"], ["repository", "status", "site", "--json", "--app-root"],
+        sign + ["--signer-key", "offline.pub", "--signer-command"], renew + ["--json", "--signer-command"],
+        ["repository", "status", "site", "--offline", "--app-root"],
+        ["repository", "status", "site", "--connect-to", "127.0.0.1:1", "--json", "--app-root"],
         ["repository", "status", "--url", "https://127.0.0.1:1", "--app-root", "app.json", "--ca"],
         ["check", "--repository", "http://127.0.0.1:1", "--app-root"],
         ["check", "--repository", "https://127.0.0.1:1", "--app-root", "app.json", "--ca"],
     ]
+    // Most ask nobody: the names of their pins do not exist.
+    private static let sign = ["repository", "sign", "site", "--force", "offline"]
+    private static let renew = ["repository", "renew", "site", "--offline"]
     private static let begin = ["repository", "init", "new", "--password-file", "pw"]
     private static let rotate = ["repository", "rotate", "site", "--role", "root", "--password-file", "pw"]
     private static let signer = ["--signer-command", "cat", "--signer-key"]
