@@ -1,4 +1,4 @@
-/// The shape of every error that Holdfast throws or reports: a code to switch over, the facts, and what to do.
+/// The form of every error that Holdfast throws or reports: a code to switch over, the facts, and what to do.
 ///
 /// Two errors of one type are equal when their codes are: code that handles an error asks what went wrong, not how it
 /// was worded.
