@@ -1,13 +1,13 @@
 import struct Foundation.Date
 
-/// A policy as its manager hands it out: the manager's observers learn of its decisions, no matter who asked.
+/// A policy as its manager returns it: the manager's observers learn of its decisions, no matter who asked.
 ///
 /// A class, so that a table of many hosts is small and a lookup copies a reference.
 final class ObservedPolicy: TrustPolicy {
     /// The policy that decides.
     let policy: any TrustPolicy
     let observers: Subscribers<@Sendable (TrustDecision) -> Void>
-    /// The change of the manager's table that put it there: two that were added are never one.
+    /// The change of the manager's table that added it: two added policies never count as the same.
     let registration: UInt64
 
     init(

@@ -60,8 +60,8 @@ public struct TrustDecision: Sendable {
 
     /// Findings that sources of pins may act on once the decision is final; see ``TrustPolicy/tell(_:)``.
     public package(set) var findings: [PinFinding] = []
-    /// Where revocation lists may be looked for once the decision is final; see
-    /// ``ServerTrust/tell(_:)`` and ``ValidationOutcome/pathsToFollow``.
+    /// Where revocation lists may be looked for once the decision is final; see ``ServerTrust/tell(_:)`` and
+    /// ``ValidationOutcome/pathsToFollow``.
     public package(set) var pathsToFollow: [[X509Certificate]] = []
     /// The decisions of a composite's members that were asked, in their order; empty for any other policy.
     public package(set) var members: [TrustDecision] = []

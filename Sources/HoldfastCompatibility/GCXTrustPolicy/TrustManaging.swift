@@ -18,8 +18,8 @@ public protocol TrustManaging: AnyObject {
     /// Makes a policy; it is not added.
     /// - Parameters:
     ///   - type: how it validates.
-    ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
-    ///   - settings: what else it is made from; nil for the defaults.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which stands for its host.
+    ///   - settings: all other settings; nil for the defaults.
     func create(type: ValidationType, hostName: String, settings: ValidationSettings?) -> any TrustPolicy
 
     /// The policy that decides for a host; nil when there is none.

@@ -2,7 +2,7 @@
 public import CHoldfastCompatibility
 import Foundation
 
-/// `GCXTrustManaging`, a ``TrustManaging`` as Objective-C has it; ``ObjCTrustManager`` conforms.
+/// `GCXTrustManaging`: ``TrustManaging`` for Objective-C; ``ObjCTrustManager`` conforms.
 @objc(GCXTrustManaging) public protocol ObjCTrustManaging: AnyObject {
     /// Every policy by its name.
     @objc var policies: [String: any ObjCTrustPolicy] { get set }

@@ -20,7 +20,7 @@ extension DocumentStore {
         return state.underWay != nil || isRenewalDue(state, now: now)
     }
 
-    /// Waits for a document to decide by.
+    /// Waits for a document on which to base decisions.
     ///
     /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
     /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
