@@ -8,7 +8,7 @@ package import struct Foundation.Date
 package struct HostLookup: Sendable {
     /// Differs after every change of the deciding policy, and of the data with which the policy decides.
     package struct Version: Hashable, Sendable {
-        /// nil where there is no policy.
+        /// nil if there is no policy.
         fileprivate let registration: UInt64?
         fileprivate let revision: UInt64
         fileprivate let unknownHosts: UnknownHostRule?

@@ -60,7 +60,7 @@ extension PinSet {
         return matched
     }
 
-    /// Whether a candidate would match a path; nil where there is none.
+    /// Whether a candidate would match a path; nil if there is none.
     func trial(in path: ValidatedPath, at time: Date) -> Bool? {
         guard rules.contains(where: { $0.isCandidate && $0.counts(at: time) }) else { return nil }
         return path.certificates.enumerated().contains { position, certificate in

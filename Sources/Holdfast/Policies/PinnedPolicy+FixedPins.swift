@@ -117,7 +117,7 @@ extension PinSet {
     /// - Parameters:
     ///   - subject: what to pin: their keys or the certificates.
     ///   - certificates: at least one.
-    /// - Throws: ``PinError`` `noPins` when there is none.
+    /// - Throws: ``PinError`` `noPins` if there is none.
     public init(_ subject: Pin.Subject, of certificates: [X509Certificate]) throws(PinError) {
         try self.init(pins: certificates.map { subject == .publicKey ? $0.publicKeyPin : $0.certificatePin }.distinct)
     }

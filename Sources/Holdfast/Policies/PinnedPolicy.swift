@@ -160,7 +160,7 @@ extension PinnedPolicy {
         }
         // Only the matching path counts, however a validator uses the closure.
         if let path = outcome.path, let accepted, accepted.path == path {
-            // Pins that are only reported on refuse nobody, so the decision does not rest on them.
+            // Pins that are only reported on never cause a rejection, so the decision does not rest on them.
             if pins.enforcement == .enforce { draft.restsOnWhat(endsAt: accepted.match.holdsUntil) }
             noteTrial(of: pins, in: path, &draft)
             return draft.trusted(path: path, matching: accepted.match.pins)

@@ -24,12 +24,12 @@ public enum PolicyScope: Sendable, Hashable {
     ///
     /// If a trust has no host (a bare `SecTrust`), an exact policy assumes that it is for the policy's one host. A
     /// pattern cannot know which of its hosts was dialed, and the peer's certificate must not decide that.
-    /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
+    /// - Throws: a ``TrustFailure`` with which to reject, if the policy is not for this trust.
     public func host(of trust: ServerTrust) throws(TrustFailure) -> DialedHost? { try purpose(of: trust).host }
 
     /// The purpose for which to validate a trust, with the host determined as by ``host(of:)``: the host of a server is
     /// never nil.
-    /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
+    /// - Throws: a ``TrustFailure`` with which to reject, if the policy is not for this trust.
     public func purpose(of trust: ServerTrust) throws(TrustFailure) -> ValidationPurpose {
         switch (self, trust.purpose) {
         case (.nothing, _):

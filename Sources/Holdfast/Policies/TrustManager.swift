@@ -65,12 +65,12 @@ public final class TrustManager: Sendable {
     /// The policy that decides for a host: the one of its exact name, otherwise of the longest pattern. A name that is
     /// not a host finds the policy of that name, for example `*.example.com`.
     ///
-    /// This manager's observers are told what the policy decides.
+    /// This manager's observers get the policy's decisions.
     /// - Parameter name: a host, a URL, which stands for its host, or the name of a policy.
     /// - Returns: the policy; nil if there is none, whatever happens to unknown hosts otherwise.
     public func policy(for name: String) -> (any TrustPolicy)? { table.withLock { $0.policy(named: name) } }
 
-    /// The policy that decides for a host; nil when there is none.
+    /// The policy that decides for a host; nil if there is none.
     public func policy(for host: DialedHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
 
     /// Looks up a host, for an adapter that needs its policy before the decision.
@@ -86,7 +86,7 @@ public final class TrustManager: Sendable {
     /// Once this has returned, no decision of ``evaluate(_:at:)`` comes from the removed policy, not even that of an
     /// evaluation that was under way. Code that got the policy itself from `policy(for:)` can still ask it.
     /// - Parameter name: a host, a URL, which stands for its host, or the name of a policy.
-    /// - Returns: the policy that was removed; nil when there was none.
+    /// - Returns: the policy that was removed; nil if there was none.
     @discardableResult
     public func removePolicy(name: String) -> (any TrustPolicy)? {
         let keys = [PolicyTable.Key(name: name, allowingTopLevel: true), .other(name)]

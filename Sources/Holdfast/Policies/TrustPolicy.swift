@@ -36,8 +36,8 @@ public import struct Foundation.Date
 ///     }
 /// }
 /// ```
-/// `evaluate` is pure: it performs no I/O, starts none, and holds no lock while it works. Every requirement may be called
-/// from any thread, and Holdfast holds no lock of its own during the call.
+/// `evaluate` is pure: it performs no I/O, starts none, and holds no lock while it works. Every requirement may be
+/// called from any thread, and Holdfast holds none of its locks during the call.
 public protocol TrustPolicy: Sendable {
     /// What the policy applies to: a ``TrustManager`` finds the policy by it.
     var scope: PolicyScope { get }

@@ -56,7 +56,7 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
         manager.add(policies: policies.map(\.swiftPolicy))
     }
 
-    /// The policy that decides for a host; nil when there is none.
+    /// The policy that decides for a host; nil if there is none.
     @objc(policyFor:) public func policy(for name: String) -> (any ObjCTrustPolicy)? {
         manager.policy(for: name).map(ObjCPolicy.init)
     }

@@ -12,7 +12,7 @@ package final class SystemTrust: Sendable {
     struct Evaluation: Sendable {
         /// DER of the evaluated chain, leaf first, anchor last; empty if there was none.
         let chain: [[UInt8]]
-        /// Why the system does not trust it; nil when it does.
+        /// Why the system does not trust it; nil if it does.
         let failure: Failure?
     }
 
@@ -159,7 +159,7 @@ package final class SystemTrust: Sendable {
         return (certificates ?? []).map { [UInt8](SecCertificateCopyData($0) as Data) }
     }
 
-    /// nil when the system cannot read one of them.
+    /// nil if the system cannot read one of them.
     private static func certificates(_ chain: [[UInt8]]) -> [SecCertificate]? {
         let read = chain.compactMap { SecCertificateCreateWithData(nil, Data($0) as CFData) }
         return read.count == chain.count ? read : nil

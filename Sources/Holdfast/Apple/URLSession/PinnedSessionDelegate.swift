@@ -49,7 +49,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
 
     package init(judge: any ChallengeJudge) { self.judge = judge }
 
-    /// Why the last connection to a host was rejected; nil when it was not.
+    /// Why the last connection to a host was rejected; nil if it was not.
     /// - Parameter host: the host that was dialed.
     public func failure(forHost host: String) -> TrustFailure? {
         guard let name = try? DialedHost(publishedHostName: host).name else { return nil }

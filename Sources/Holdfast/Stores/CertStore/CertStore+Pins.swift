@@ -19,7 +19,7 @@ extension CertStore: PinSource {
 
     /// Waits, for at most ``CertStoreConfiguration/preparationTimeout``, for a list on which to base decisions.
     /// Concurrent calls share one download, which continues after they stop waiting.
-    /// - Throws: ``StoreError`` when there is no usable list; `CancellationError` when the task is canceled.
+    /// - Throws: ``StoreError`` if there is no usable list; `CancellationError` if the task is canceled.
     public func prepare() async throws {
         if let configurationError { throw configurationError }
         guard needsPreparation else { return }

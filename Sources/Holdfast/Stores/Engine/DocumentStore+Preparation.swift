@@ -25,7 +25,7 @@ extension DocumentStore {
     /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
     /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
     /// a download succeeds. Right after a failure nothing is downloaded.
-    /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is canceled.
+    /// - Throws: ``StoreError`` if there is no usable document; `CancellationError` if the task is canceled.
     package func prepare() async throws {
         let now = clock.now
         guard let download = join(.direct, if: { needsPreparation($0, now: now) }) else { return try checkUsable() }

@@ -116,7 +116,7 @@ extension UpdatingStore where Self: PinSource {
     /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
     /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
     /// a download succeeds. Right after a failure nothing is downloaded.
-    /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is canceled.
+    /// - Throws: ``StoreError`` if there is no usable document; `CancellationError` if the task is canceled.
     public func prepare() async throws { try await engine.driver.prepare() }
 
     /// Reports a host that was trusted by a document in its grace period, and starts an update if one is due or the

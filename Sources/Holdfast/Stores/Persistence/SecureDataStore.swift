@@ -25,7 +25,7 @@ public protocol ReportingDataStore: SecureDataStore {
 }
 
 extension ReportingDataStore {
-    /// Stores data under a key; false when ``ReportingDataStore/replace(_:forKey:)`` throws.
+    /// Stores data under a key; false if ``ReportingDataStore/replace(_:forKey:)`` throws.
     public func save(data: Data, forKey key: String) -> Bool {
         do {
             try replace(data, forKey: key)

@@ -35,7 +35,7 @@ extension RevocationStore {
     /// does not wait for places that only an earlier run needed.
     ///
     /// It returns at once if all are there. It does not wait for a list whose download has just failed.
-    /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` when the task is canceled.
+    /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` if the task is canceled.
     public func prepare() async throws {
         let waiting = Task.detached {
             await self.mapLists { key, documents in

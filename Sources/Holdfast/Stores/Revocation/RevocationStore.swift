@@ -54,7 +54,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         /// When to check next which lists are due.
         var nextLook = Date.distantPast
         var hasSaidFull = false
-        /// Whether a check for due lists is running, and whether another was requested meanwhile.
+        /// Whether a check for due lists is running, and whether another was requested in the meantime.
         var isLooking = false
         var looksAgain = false
     }
