@@ -58,7 +58,7 @@ struct RefusedClientTests {
 
         func answer(to question: PinQuestion) -> PinAnswer { .required(pins, at: question.time) }
 
-        func receive(_ decision: TrustDecision) {
+        func tell(_ decision: TrustDecision) {
             told.withLock { $0.append((decision.isTrusted, decision.findings)) }
         }
     }

@@ -20,7 +20,7 @@ struct PureDecisionTests {
         init(_ content: PinAnswer.Content) { self.content = content }
 
         func answer(to question: PinQuestion) -> PinAnswer { PinAnswer(content, at: question.time) }
-        func receive(_ decision: TrustDecision) { told.withLock { $0.append(decision.findings) } }
+        func tell(_ decision: TrustDecision) { told.withLock { $0.append(decision.findings) } }
         var mayAdmitWithoutPins: Bool { false }
     }
 

@@ -121,5 +121,5 @@ extension UpdatingStore where Self: PinSource {
 
     /// Reports a host that was trusted by a document in its grace period, and starts an update if one is due or the
     /// decision is a reason for one.
-    public func receive(_ decision: TrustDecision) { engine.driver.receive(decision) }
+    public func tell(_ decision: TrustDecision) { engine.driver.tell(decision) }
 }
