@@ -182,12 +182,12 @@ struct SameExitCodeTests {
             var counts = (trusted: 0, refused: 0)
             for round in 0..<9 {
                 scene.clock.set(Self.time(of: round, around: end))
-                let hosts = hosts(keys, until: end, &generator, with: needed)
-                guard !hosts.isEmpty else { continue }
+                let entries = hosts(keys, until: end, &generator, with: needed)
+                guard !entries.isEmpty else { continue }
                 let now = SystemWallClock().now
                 let file = try PinFile(
                     issuedAt: now, notAfter: now.addingTimeInterval(90 * 86_400),
-                    refresh: PinFile.Refresh(after: 21_600, grace: 86_400), hosts: hosts)
+                    refresh: PinFile.Refresh(after: 21_600, grace: 86_400), hosts: entries)
                 try await repository.replacePins(with: file)
                 var configuration = PinRepositoryConfiguration(
                     source: .bundle(address), root: root, floor: PinFloor(covering: []))
