@@ -1,8 +1,8 @@
 import Foundation
 import Holdfast
 
-/// Certificates by domain, in a property list that is replaced as a whole: whoever reads it finds the old list or the
-/// new one, never a half.
+/// Certificates by domain, in a property list that is replaced as a whole: a reader finds the old list or the new
+/// one, never a half.
 struct PinnedCertificateFile {
     /// Octets of the file: as much as any file of certificates.
     static let maximumBytes = CertificateFile.maximumBytes

@@ -26,7 +26,7 @@ public import Security
 
     /// The policy of Swift's that this one stands for. A class of the application's own leaves it out: then the class is
     /// asked itself.
-    @objc optional var standsFor: ObjCPolicy { get }
+    @objc(swiftPolicy) optional var standsFor: ObjCPolicy { get }
 }
 
 /// `GCXSwiftPolicy`, a policy of Swift's for Objective-C.
@@ -55,7 +55,7 @@ public import Security
     }
 
     /// Itself.
-    @objc public var standsFor: ObjCPolicy { self }
+    @objc(swiftPolicy) public var standsFor: ObjCPolicy { self }
 }
 
 extension ObjCTrustPolicy {

@@ -5,7 +5,7 @@ extension DocumentStore {
     package var isAnsweringMismatch: Bool { state.withLock { $0.followsMismatch } }
 
     /// Reports a host that a document in its grace period let in, and starts the update that it asks for, or that is due.
-    func receive(_ decision: TrustDecision) {
+    func tell(_ decision: TrustDecision) {
         if decision.isTrusted, let host = decision.host {
             for age in decision.findings.compactMap(\.age) {
                 tell(StoreEvent(.usedInGrace, span: age, name: host.name))

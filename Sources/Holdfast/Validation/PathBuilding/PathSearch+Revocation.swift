@@ -157,8 +157,8 @@ extension PathSearch {
     /// Without lists that were fetched for another authority of the same name. Such a list says nothing of the
     /// certificate, and an authority that takes another's name must not be able to have that one's certificates refused.
     /// A list counts that was fetched for the issuer's key, that a known certificate's key signed, or that the certificate
-    /// names the place of. Where presented certificates are taken for anchors every list counts: whoever presents them
-    /// chooses the issuer's key.
+    /// names the place of. Where presented certificates are taken for anchors every list counts: the peer chooses
+    /// the issuer's key.
     /// - Parameter issuers: what stands above the certificate on the path.
     /// - Returns: nil when the budget does not suffice.
     private mutating func own(

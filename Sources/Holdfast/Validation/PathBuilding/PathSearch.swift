@@ -245,7 +245,7 @@ struct PathSearch {
             note(unknown)
             return .blocked
         }
-        // Whoever looks for pins hashes the path.
+        // A caller that looks for pins hashes the path.
         guard meter.spend(certificates.reduce(0) { $0 + $1.hashingWork }) else {
             return overBudget("the limit for work")
         }

@@ -72,7 +72,7 @@ struct ListRule: Sendable {
         }
     }
 
-    /// What is wrong with the algorithm of the signature, whoever signed.
+    /// What is wrong with the algorithm of the signature, no matter who signed.
     static func algorithmObjection(to list: RevocationListHeader) -> String? {
         switch list.signatureAlgorithm {
         case .weak(let name), .unsupported(let name): "a list that is signed with \(name)"
