@@ -27,7 +27,7 @@ enum ASN1Time {
         return seconds
     }
 
-    /// Whether a time has the form that RFC 5280 4.1.2.5 asks for. A UTCTime cannot say anything else.
+    /// Whether a time has the form that RFC 5280 4.1.2.5 requires. A UTCTime cannot have any other form.
     static func isProfiled(_ seconds: Int64, as tag: UInt8) -> Bool {
         tag == DERTag.utcTime || !(firstOf1950..<firstOf2050).contains(seconds)
     }

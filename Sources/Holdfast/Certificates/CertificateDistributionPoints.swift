@@ -1,6 +1,6 @@
 /// The names of the revocation lists that cover a certificate (cRLDistributionPoints, RFC 5280 4.2.1.13).
 struct CertificateDistributionPoints {
-    /// The names of points that cover every reason and whose lists the certificate's issuer signs.
+    /// The names of points that cover every reason, and whose lists are signed by the certificate's issuer.
     private(set) var names: Set<DistributionPointName> = []
     /// The names of points that cover only some reasons.
     private(set) var namesForSomeReasons: Set<DistributionPointName> = []

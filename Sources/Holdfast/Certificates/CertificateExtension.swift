@@ -1,4 +1,4 @@
-/// One extension of a certificate as it stands there: identifier, criticality, undecoded value (RFC 5280 4.1.2.9).
+/// One extension of a certificate as written there: identifier, criticality, undecoded value (RFC 5280 4.1.2.9).
 struct CertificateExtension: Sendable {
     /// The extensions that validation processes (RFC 5280 4.2.1), by the last arc of 2.5.29.
     enum Known: UInt8, Sendable {

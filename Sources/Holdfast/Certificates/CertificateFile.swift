@@ -8,7 +8,7 @@ package enum CertificateFile {
 
     /// Reads every certificate of a file.
     /// - Parameter url: a file, DER or PEM.
-    /// - Returns: the certificates in the order of the file; empty for a PEM file that holds other blocks only.
+    /// - Returns: the certificates in the order of the file; empty for a PEM file that contains only other blocks.
     /// - Throws: ``CertificateFileError`` naming the file.
     package static func read(_ url: URL) throws(CertificateFileError) -> [X509Certificate] {
         try certificates(in: try content(of: url), named: url.path)
@@ -35,7 +35,7 @@ package enum CertificateFile {
     /// - Parameters:
     ///   - data: DER or PEM.
     ///   - name: what errors call the content.
-    /// - Returns: the certificates in order; empty for PEM that holds other blocks only.
+    /// - Returns: the certificates in order; empty for PEM that contains only other blocks.
     /// - Throws: ``CertificateFileError`` naming the content.
     package static func certificates(
         in data: Data, named name: String

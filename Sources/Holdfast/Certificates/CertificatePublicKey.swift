@@ -135,8 +135,8 @@ package final class CertificatePublicKey: Sendable {
         return verifiesRSA(signature, over: message, by: .pkcs1SHA1)
     }
 
-    /// RSA-PSS with a salt of any length: for documents. nil for another kind of key, and for one whose certificate says
-    /// which digest and salt it is for.
+    /// RSA-PSS with a salt of any length: for documents. nil for another kind of key, and for one whose certificate
+    /// restricts it to a digest and salt.
     func verifies(_ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with pss: PSSVerification) -> Bool? {
         switch kind {
         case .rsa, .rsaPSS(_, nil):
@@ -180,7 +180,7 @@ package final class CertificatePublicKey: Sendable {
 
     private static func isOdd(_ magnitude: ArraySlice<UInt8>) -> Bool { magnitude.last.map { $0 & 1 == 1 } ?? false }
 
-    /// Whether octets have the form of an uncompressed point (RFC 5480 2.2), the one that TLS servers and verifiers share.
+    /// Whether octets have the form of an uncompressed point (RFC 5480 2.2), which TLS servers and verifiers share.
     private static func isPoint(_ octets: ArraySlice<UInt8>, of size: Int) -> Bool {
         octets.count == 1 + 2 * size && octets.first == 4
     }

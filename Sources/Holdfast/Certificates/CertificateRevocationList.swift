@@ -4,8 +4,8 @@ public import struct Foundation.Date
 ///
 /// Complete lists of the issuer itself can vouch for certificates, whole or restricted to end entities, to CAs or to a
 /// distribution point. Delta lists, indirect lists and lists for some reasons or attribute certificates cannot: such a
-/// list is not supported. The certificates that it revokes are still revoked, and a delta list may take an entry of its
-/// base back.
+/// list is not supported. The certificates that it revokes are still revoked, and a delta list may remove an entry of
+/// its base.
 public struct CertificateRevocationList: Sendable {
     /// The largest list that is read; large authorities have lists of about ten megabytes.
     package static let maximumBytes = 64 << 20
@@ -47,7 +47,7 @@ public struct CertificateRevocationList: Sendable {
     public var issuer: DistinguishedName { header.issuer }
     /// When it was issued.
     public var thisUpdate: Date { Date(wholeSeconds: thisUpdateSeconds) }
-    /// When the next one is due at the latest; nil if the list does not say.
+    /// The latest time at which the next list is due; nil if the list does not say.
     public var nextUpdate: Date? { endSecond.map { Date(wholeSeconds: $0 - 1) } }
     /// The first instant at which the list no longer counts, a second after ``nextUpdate``; nil if the list does not say.
     public var end: Date? { endSecond.map { Date(end: $0) } }
@@ -68,7 +68,7 @@ public struct CertificateRevocationList: Sendable {
     /// Whether it lists a serial number, given as the content octets of the INTEGER; nothing is verified.
     public func lists(_ serialNumber: ArraySlice<UInt8>) -> Bool { listing(of: serialNumber) == .revoked }
 
-    /// What it says of a serial number, given as the content octets of the INTEGER.
+    /// What it says about a serial number, given as the content octets of the INTEGER.
     func listing(of serialNumber: ArraySlice<UInt8>) -> RevocationEntries.Listing {
         entries.listing(of: serialNumber, in: der)
     }

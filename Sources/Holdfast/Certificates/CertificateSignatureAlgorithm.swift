@@ -1,7 +1,7 @@
 import Crypto
 
-/// The signature algorithms that are verified (RFC 5280 4.1.1.2, RFC 4055, RFC 5758, RFC 8410), told by the octets of
-/// their AlgorithmIdentifier.
+/// The signature algorithms that are verified (RFC 5280 4.1.1.2, RFC 4055, RFC 5758, RFC 8410), identified by the
+/// octets of their AlgorithmIdentifier.
 package enum CertificateSignatureAlgorithm: Sendable, Equatable {
     package enum Digest: Sendable { case sha256, sha384, sha512 }
 
@@ -58,8 +58,8 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
     /// 1.3.101.112
     private static let idEd25519: [UInt8] = [0x2B, 0x65, 0x70]
 
-    /// RSASSA-PSS-params (RFC 4055 3.1) of the three digests, with the digests' NULL parameters as RFC 4055 2.1 has
-    /// them generated and without, as it has them accepted.
+    /// RSASSA-PSS-params (RFC 4055 3.1) of the three digests, with the digests' NULL parameters, as RFC 4055 2.1
+    /// requires them to be generated, and without, as it requires them to be accepted.
     static let pss: [[UInt8]: Digest] = {
         var table: [[UInt8]: Digest] = [:]
         for (digest, lastArc, salt) in [(Digest.sha256, UInt8(1), UInt8(32)), (.sha384, 2, 48), (.sha512, 3, 64)] {

@@ -1,4 +1,4 @@
-/// An X.501 Name as it stands in a certificate (RFC 5280 4.1.2.4): DER, readable on demand.
+/// An X.501 Name as it is in a certificate (RFC 5280 4.1.2.4): DER, decoded on demand.
 ///
 /// Equality compares octets. Validation compares names as RFC 5280 section 7.1 requires.
 public struct DistinguishedName: Sendable, Hashable {
@@ -21,8 +21,8 @@ public struct DistinguishedName: Sendable, Hashable {
         return mine == theirs
     }
 
-    /// An attribute where it stands: the content octets of its type's identifier, the identifier octet and content of its
-    /// value. A name can hold thousands, of which few are asked for.
+    /// An attribute in place: the content octets of its type's identifier, the identifier octet and content of its
+    /// value. A name can hold thousands, of which few are needed.
     struct Attribute {
         let type: ArraySlice<UInt8>
         let tag: UInt8
@@ -110,13 +110,12 @@ extension DistinguishedName: CustomStringConvertible {
         return String(text.unicodeScalars.prefix(Self.maximumPrintedScalars)) + "…"
     }
 
-    /// The common name, exactly as it stands there: it may hold anything, control characters too, so print
+    /// The common name, exactly as written: it may contain anything, even control characters, so print
     /// ``description`` instead, and compare its octets (`utf8.elementsEqual`), because Unicode considers different
     /// texts equal. It never identifies a server (RFC 9525 section 2).
     ///
-    /// nil where there is none or more than one, where the text cannot be told for certain (an encoding that is broken, or
-    /// a string type that leaves characters beyond ASCII open), and where it is longer than 256 octets: RFC 5280 allows
-    /// 64 characters.
+    /// nil if there is none or more than one, if the text is uncertain (a broken encoding, or a string type that does
+    /// not define characters beyond ASCII), or if it is longer than 256 octets: RFC 5280 allows 64 characters.
     public var commonName: String? {
         let all = commonNameAttributes
         guard let only = all.first, all.count == 1, only.value.count <= Self.maximumCommonNameOctets else { return nil }
@@ -125,7 +124,7 @@ extension DistinguishedName: CustomStringConvertible {
         return Attribute.text(tag: only.tag, value: Array(only.value))
     }
 
-    /// The last common name, not yet text.
+    /// The last common name, not yet decoded as text.
     var lastCommonNameAttribute: Attribute? { commonNameAttributes.last }
 
     private var commonNameAttributes: [Attribute] {

@@ -1,5 +1,5 @@
-/// A name in a DistributionPointName (RFC 5280 4.2.1.13) in a form in which equal names are equal octets: one that is
-/// relative to the issuer of lists is a whole one, and directory names are folded (RFC 5280 7.1).
+/// A name in a DistributionPointName (RFC 5280 4.2.1.13) in a form in which equal names have equal octets: a name that
+/// is relative to the issuer of lists is made complete, and directory names are folded (RFC 5280 7.1).
 struct DistributionPointName: Sendable, Hashable {
     private let octets: OctetString
 
@@ -14,8 +14,8 @@ struct DistributionPointName: Sendable, Hashable {
 
     /// Reads the content of `distributionPoint`, inside its explicit tag.
     /// - Parameters:
-    ///   - issuer: who issues the lists of the point, to whose name a relative one belongs.
-    ///   - work: grows by what it costs beside going through the octets once.
+    ///   - issuer: the issuer of the point's lists, whose name completes a relative one.
+    ///   - work: grows by the cost in addition to one pass over the octets.
     static func read(
         _ explicit: DERReader.Element, of bytes: [UInt8], relativeTo issuer: DistinguishedName, work: inout Int
     ) throws(DERError) -> [DistributionPointName] {
@@ -59,7 +59,7 @@ struct DistributionPointName: Sendable, Hashable {
 }
 
 extension DistinguishedName {
-    /// The name with one relative name more.
+    /// The name with one more relative name.
     /// - Parameter relativeName: the content of the SET.
     /// - Returns: nil for a name that would be longer than any authority's.
     fileprivate func appending(relativeName: ArraySlice<UInt8>) -> DistinguishedName? {

@@ -2,8 +2,8 @@
 ///
 /// The library could read it too, but its general ASN.1 reader takes several times as long.
 enum ECDSASignatureValue {
-    /// r and s, each as wide as a coordinate of the curve; nil for what is not DER of two numbers that fit, neither of
-    /// them negative.
+    /// r and s, each as wide as a coordinate of the curve; nil unless this is the DER of two numbers that fit and are
+    /// not negative.
     static func octets(of signature: ArraySlice<UInt8>, coordinateSize size: Int) -> [UInt8]? {
         let bytes = Array(signature)
         do throws(DERError) {

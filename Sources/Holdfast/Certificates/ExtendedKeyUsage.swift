@@ -1,4 +1,4 @@
-/// extendedKeyUsage, RFC 5280 4.2.1.12, reduced to what TLS asks of it.
+/// extendedKeyUsage, RFC 5280 4.2.1.12, reduced to what TLS needs.
 struct ExtendedKeyUsage: Sendable, Equatable {
     let allowsAny: Bool
     let allowsServer: Bool
@@ -27,7 +27,7 @@ struct ExtendedKeyUsage: Sendable, Equatable {
         self.identifiers = identifiers
     }
 
-    /// What a purpose is called in RFC 5280 4.2.1.12; its number where it is none of these.
+    /// The name of a purpose in RFC 5280 4.2.1.12, or its number if it has no name there.
     static func name(of identifier: ArraySlice<UInt8>) -> String {
         if identifier.elementsEqual(anyExtendedKeyUsage) { return "anyExtendedKeyUsage" }
         guard identifier.count == 8, identifier.starts(with: keyPurposes) else {

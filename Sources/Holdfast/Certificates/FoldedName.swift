@@ -81,7 +81,7 @@ extension DistinguishedName {
             octets.replace(length: attributes.count, at: start)
         }
 
-        /// A set has no order and no duplicates, even if the DER has.
+        /// A set has no order and no duplicates, even if its DER does.
         private mutating func sortAttributes() {
             work += 16 * attributes.count
             var sorted = attributes.map { Array(octets[$0]) }
@@ -104,7 +104,7 @@ extension DistinguishedName.Attribute {
     /// The largest factor by which normalization may lengthen a text.
     private static let maximumGrowth = 3
 
-    /// Appends type, kind and value, each behind its length; text without regard to case, runs of spaces and the string
+    /// Appends type, kind and value, each after its length; text regardless of case, runs of spaces and the string
     /// type.
     /// - Returns: false for text beyond ASCII that is too long or that grows when it is normalized.
     fileprivate func fold(into octets: inout [UInt8], work: inout Int) -> Bool {

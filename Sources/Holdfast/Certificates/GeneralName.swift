@@ -21,10 +21,10 @@ public enum GeneralName: Sendable, Hashable {
     case iPAddress([UInt8])
     /// An object identifier in dotted form.
     case registeredID(String)
-    /// A name of a form of its own, such as Microsoft's user principal name (`1.3.6.1.4.1.311.20.2.3`).
+    /// A name in a private form, such as Microsoft's user principal name (`1.3.6.1.4.1.311.20.2.3`).
     /// - Parameters:
     ///   - type: the form, an object identifier in dotted form.
-    ///   - value: DER, not read any further.
+    ///   - value: DER, not decoded.
     case otherName(type: String, value: [UInt8])
     /// A name of another form: x400Address (3), ediPartyName (5), or an otherName (0) or registeredID (8) that cannot be
     /// read.

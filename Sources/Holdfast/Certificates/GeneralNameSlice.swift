@@ -1,4 +1,4 @@
-/// A ``GeneralName`` where it stands in the DER, for rules: a hostile certificate holds thousands, and a rule copies none.
+/// A ``GeneralName`` in place in the DER, for rules: a hostile certificate may hold thousands, and a rule copies none.
 enum GeneralNameSlice: Sendable, Equatable {
     case rfc822Name(ArraySlice<UInt8>)
     case dNSName(ArraySlice<UInt8>)

@@ -1,7 +1,7 @@
 import Crypto
 
-/// A public key in the form of the library that verifies with it. Making one is a part of the verification's cost: a
-/// point is checked to be on its curve, a modulus is prepared.
+/// A public key in the form of the library that verifies with it. Making one is part of the verification's cost: the
+/// library checks that a point is on its curve, or prepares a modulus.
 enum LibraryKey: Sendable {
     case p256(P256.Signing.PublicKey)
     case p384(P384.Signing.PublicKey)
@@ -29,7 +29,7 @@ enum LibraryKey: Sendable {
 
     /// Whether an Ecdsa-Sig-Value verifies; false where the key is not on a curve.
     func verifiesECDSA(_ signature: ArraySlice<UInt8>, over digest: some Digest) -> Bool {
-        // No octets are a signature of none of the curves.
+        // An empty array is a valid signature on none of the curves.
         func octets(_ size: Int) -> [UInt8] { ECDSASignatureValue.octets(of: signature, coordinateSize: size) ?? [] }
         let isValid: Bool? =
             switch self {

@@ -1,7 +1,7 @@
 /// The public operation of RSA (RFC 8017 5.2.2): a signature to the power of the public exponent, modulo the modulus.
 ///
 /// It handles only public values, so its timing may depend on them. Numbers are limbs of 32 bits, the lowest first,
-/// multiplied after Montgomery.
+/// multiplied by Montgomery's method.
 struct RSAPublicOperation {
     private let modulus: [UInt32]
     private let exponent: [UInt8]
@@ -24,7 +24,7 @@ struct RSAPublicOperation {
         self.modulus = Self.limbs(significant, count: (significant.count + 3) / 4)
         self.exponent = Array(power)
         var inverse: UInt32 = 1
-        // Newton: each step doubles the bits that are right.
+        // Newton: each step doubles the number of correct bits.
         for _ in 0..<5 { inverse = Self.lowHalf(inverse, 2 &- Self.lowHalf(self.modulus[0], inverse)) }
         self.inverse = 0 &- inverse
     }

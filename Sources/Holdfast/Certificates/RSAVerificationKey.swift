@@ -28,10 +28,10 @@ struct RSAVerificationKey: Sendable {
     private let key: _RSA.Signing.PublicKey
     #endif
 
-    /// nil for a key under 2,048 or above 8,192 bits, with an exponent above 33 bits, which only costs time, and for one
-    /// that the library refuses.
+    /// nil for a key under 2,048 or above 8,192 bits, for an exponent above 33 bits, which would only cost time, and
+    /// for a key that the library refuses.
     /// - Parameters:
-    ///   - modulus: its magnitude, without leading zeros; as the exponent.
+    ///   - modulus: its magnitude, without leading zeros; the same applies to the exponent.
     init?(modulus: ArraySlice<UInt8>, exponent: ArraySlice<UInt8>) {
         guard Self.bits(modulus) >= CertificatePublicKey.minimumRSABits,
             Self.bits(modulus) <= CertificatePublicKey.maximumRSABits, Self.bits(exponent) <= 33

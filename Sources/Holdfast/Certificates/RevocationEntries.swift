@@ -1,12 +1,13 @@
-/// The entries of a revocation list (RFC 5280 5.3) as an index into its DER: eight octets an entry, whatever its length.
+/// The entries of a revocation list (RFC 5280 5.3) as an index into its DER: eight octets per entry, whatever its
+/// length.
 ///
 /// Two hash tables of places. Swift seeds its hash per process, so nobody can choose serial numbers that collide.
 struct RevocationEntries: Sendable {
-    /// What a list says of a certificate.
+    /// What a list says about a certificate.
     enum Listing: Sendable {
         case absent
         case revoked
-        /// A delta list takes the entry of its base back (removeFromCRL, RFC 5280 5.3.1).
+        /// A delta list removes the entry of its base (removeFromCRL, RFC 5280 5.3.1).
         case removed
     }
 
@@ -17,7 +18,7 @@ struct RevocationEntries: Sendable {
     /// - Parameters:
     ///   - reader: the content of revokedCertificates; nil where the list has none.
     ///   - issuer: the issuer of the list. Entries of other issuers, as in indirect lists, are skipped.
-    ///   - isDelta: whether removeFromCRL counts, as it does in delta lists alone (RFC 5280 5.3.1).
+    ///   - isDelta: whether removeFromCRL counts, as it does only in delta lists (RFC 5280 5.3.1).
     init(_ reader: DERReader?, issuer: DistinguishedName, isDelta: Bool) throws(DERError) {
         guard var reader else {
             (revoked, removed) = (Index([], of: []), Index([], of: []))
@@ -43,7 +44,7 @@ struct RevocationEntries: Sendable {
     ///   - serialNumber: the content octets of the INTEGER.
     ///   - bytes: the list's DER.
     func listing(of serialNumber: ArraySlice<UInt8>, in bytes: [UInt8]) -> Listing {
-        // A list that says both revokes.
+        // A list that says both revokes the certificate.
         if revoked.contains(serialNumber, of: bytes) { return .revoked }
         return removed.contains(serialNumber, of: bytes) ? .removed : .absent
     }
@@ -76,7 +77,7 @@ struct RevocationEntries: Sendable {
             guard !slots.isEmpty else { return false }
             let wanted = Self.shortest(serialNumber)
             var slot = Self.slot(of: wanted, among: slots.count)
-            // Every other slot is empty at least.
+            // At least every other slot is empty.
             while slots[slot] != 0 {
                 if Self.serialNumber(at: slots[slot], of: bytes) == wanted { return true }
                 slot = slot + 1 == slots.count ? 0 : slot + 1
@@ -115,7 +116,7 @@ extension RevocationEntries {
     private struct Entry {
         private let issuer: DistinguishedName
         private var foldedIssuer: FoldedName??
-        /// A certificateIssuer holds for the entries behind it as well (RFC 5280 5.3.3).
+        /// A certificateIssuer applies to the entries after it as well (RFC 5280 5.3.3).
         private(set) var isOfIssuer = true
         private(set) var isRemoval = false
         private(set) var hasCriticalExtension = false

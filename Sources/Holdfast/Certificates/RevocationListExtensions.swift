@@ -11,7 +11,7 @@ struct RevocationListExtensions {
 
     mutating func note(_ reason: String) { flaw = flaw ?? reason }
 
-    /// - Parameter issuer: the issuer of the list, to which a relative name of its distribution point belongs.
+    /// - Parameter issuer: the issuer of the list, whose name completes a relative name of its distribution point.
     mutating func read(_ explicit: consuming DERReader, issuer: DistinguishedName) throws(DERError) {
         let bytes = explicit.bytes
         var list = explicit.inside(try explicit.next(DERTag.sequence))

@@ -22,7 +22,7 @@ struct RevocationListHeader: Sendable {
         let signer: OctetString
         /// That of the authority for which it was fetched and verified.
         let authority: OctetString
-        /// The URL that it is from.
+        /// The URL from which it was fetched.
         let address: OctetString
     }
 
@@ -35,10 +35,10 @@ struct RevocationListHeader: Sendable {
     let thisUpdateSeconds: Int64
     /// The first second at which it no longer counts: nextUpdate is the last (RFC 5280 5.1.2.5). nil where it is absent.
     let endSecond: Int64?
-    /// The content of revokedCertificates, which has not been read; nil where there is none.
+    /// The content of revokedCertificates, not read yet; nil where there is none.
     let entries: Range<Int>?
     let scope: Scope
-    /// The cRLNumber (RFC 5280 5.2.3); nil where it is absent or is no such number.
+    /// The cRLNumber (RFC 5280 5.2.3); nil where it is absent or not a valid number.
     let number: RevocationListNumber?
     /// Whether it lists changes since another list (deltaCRLIndicator, RFC 5280 5.2.4).
     let isDelta: Bool

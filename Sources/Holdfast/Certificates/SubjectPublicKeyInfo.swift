@@ -1,4 +1,4 @@
-/// The public key of a certificate with its algorithm, as the DER that stands in the certificate (RFC 5280 4.1.2.7).
+/// The public key of a certificate with its algorithm, as the DER in the certificate (RFC 5280 4.1.2.7).
 ///
 /// It is what a key pin hashes (RFC 7469 2.4), and it is found without decoding the rest of the certificate. It is a
 /// slice: no octet is copied, and the certificate stays in memory as long as this value does. Two values are equal when
@@ -18,7 +18,7 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
         der = certificateDER[try Self.range(inCertificate: certificateDER)]
     }
 
-    /// Takes a key that stands alone, for example the one of a backup key pair.
+    /// Takes a key by itself, for example that of a backup key pair.
     ///
     /// - Parameter der: the DER of a SubjectPublicKeyInfo, at most 256 KiB, with nothing after it.
     /// - Throws: ``CertificateError`` unless it is a sequence of an algorithm and a bit string.
@@ -35,7 +35,7 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
         self.der = der[...]
     }
 
-    /// Where the SubjectPublicKeyInfo of a certificate stands.
+    /// Where the SubjectPublicKeyInfo of a certificate is.
     ///
     /// Reads the headers of at most nine elements and the content of none.
     static func range(inCertificate der: [UInt8]) throws(CertificateError) -> Range<Int> {

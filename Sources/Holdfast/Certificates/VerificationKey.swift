@@ -1,7 +1,7 @@
 /// A public key that verifies messages other than certificates, with the same reader, library and rules about weak keys
 /// as for chains.
 package struct VerificationKey: Sendable {
-    /// What a signature is, its digest included.
+    /// The kind of signature, including its digest.
     package enum Scheme: Sendable {
         case ed25519, ecdsaP256, ecdsaP384
         /// MGF1 and SHA-256; a salt of the digest's length, or the longest that the key has room for.

@@ -2,10 +2,10 @@ public import struct Foundation.Date
 
 /// A certificate (RFC 5280 4.1), read only as far as its outer fields; rules decode the rest.
 ///
-/// Reading checks the structure of the DER, that both signature algorithms agree and that no extension stands twice. It
+/// Reading checks the structure of the DER, that both signature algorithms agree and that no extension occurs twice. It
 /// verifies nothing: use ``PathValidator`` for that.
 public struct X509Certificate: Sendable {
-    /// Where everything stands in the DER; ranges, so that a certificate costs a handful of allocations.
+    /// Where everything is in the DER; ranges, so that a certificate costs a handful of allocations.
     final class Layout: Sendable {
         let der: [UInt8]
         let toBeSigned: Range<Int>
@@ -105,7 +105,7 @@ public struct X509Certificate: Sendable {
     let layout: Layout
 
     /// Reads a certificate.
-    /// - Parameter der: DER, one certificate and nothing behind it.
+    /// - Parameter der: DER, one certificate and nothing after it.
     /// - Throws: ``CertificateError`` naming the field that cannot be read.
     public init(der: [UInt8]) throws(CertificateError) { layout = try Layout(der) }
 
@@ -180,7 +180,7 @@ extension X509Certificate {
         get throws(DERError) { try read(.nameConstraints, NameConstraints.init) }
     }
 
-    /// As ``subjectAlternativeNames``, for rules: nil without the extension, and an error where it cannot be read.
+    /// Like ``subjectAlternativeNames``, but for rules: nil without the extension, and an error if it cannot be read.
     var subjectAltName: [GeneralNameSlice]? {
         get throws(DERError) { try read(.subjectAltName, GeneralNameSlice.readAll) }
     }

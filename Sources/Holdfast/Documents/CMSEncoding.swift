@@ -1,9 +1,9 @@
 /// Converts a CMS message to DER, which the rest of the reader expects.
 ///
 /// CMS allows BER (RFC 5652 1), and a signer that streams writes it: indefinite lengths, and octet strings in pieces.
-/// Here lengths become definite and shortest, octet strings whole; values stay the octets that they were. DER is not
-/// changed. A definite length may take an octet or two more than an indefinite one, so the result is hardly longer than
-/// its input; depth and number of elements are bounded.
+/// The conversion makes lengths definite and as short as possible, and octet strings whole; it does not change the
+/// octets of values, and does not change DER at all. A definite length may take an octet or two more than an indefinite
+/// one, so the result is hardly longer than its input; depth and number of elements are bounded.
 struct CMSEncoding {
     /// The deepest nesting. openssl writes at most eleven levels, for an S/MIME capability with parameters.
     static let depth = 16

@@ -1,8 +1,8 @@
 /// How a CMS message is signed (RFC 5652 5.3, RFC 3370 3, RFC 4056, RFC 5753 2): the algorithm and the separate digest
-/// must agree, because an attacker with a choice of two digests takes the weaker.
+/// must agree, because an attacker who can choose between two digests takes the weaker one.
 enum CMSSignature: Sendable, Equatable {
     case sha2(CertificateSignatureAlgorithm)
-    /// With a salt of another length than the digest's.
+    /// With a salt whose length differs from that of the digest.
     case rsaPSS(PSSVerification)
     case rsaWithSHA1
     case ecdsaWithSHA1

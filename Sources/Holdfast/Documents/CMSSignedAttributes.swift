@@ -7,7 +7,7 @@ struct CMSSignedAttributes {
     private let bytes: [UInt8]
     /// The element `[0] IMPLICIT SET OF`.
     private let element: DERReader.Element
-    /// The content octets of each attribute's identifier, and where its values stand.
+    /// The content octets of each attribute's identifier, and the place of its values.
     private let values: [ArraySlice<UInt8>: Range<Int>]
 
     init(_ element: DERReader.Element, of bytes: [UInt8]) throws {
@@ -20,7 +20,7 @@ struct CMSSignedAttributes {
         while !list.isAtEnd {
             let attribute = try list.next(DERTag.sequence)
             let encoded = bytes[attribute.encoded]
-            // X.690 11.6: what is signed is the DER of the set, so a set in another order is another text.
+            // X.690 11.6: the signature covers the DER of the set, so a set in another order is a different text.
             guard previous.lexicographicallyPrecedes(encoded) else {
                 throw Self.malformed("attributes in the order of DER (X.690 11.6)", "another order")
             }
@@ -66,7 +66,7 @@ struct CMSSignedAttributes {
         try checkAlgorithmProtection(digestAlgorithm: digestAlgorithm, signatureAlgorithm: signatureAlgorithm)
     }
 
-    /// RFC 6211: if the signer stated the algorithms, different ones were put there by somebody else.
+    /// RFC 6211: if the signer stated the algorithms, somebody else put different ones there.
     private func checkAlgorithmProtection(digestAlgorithm: Range<Int>, signatureAlgorithm: Range<Int>) throws {
         guard let protection = try single(Self.algorithmProtection, DERTag.sequence, "CMSAlgorithmProtection") else {
             return
@@ -80,7 +80,7 @@ struct CMSSignedAttributes {
         }
     }
 
-    /// The one value of an attribute; nil where the attribute is not there.
+    /// The one value of an attribute; nil if the attribute is missing.
     private func single(_ identifier: [UInt8], _ tag: UInt8?, _ name: String) throws -> DERReader.Element? {
         guard let range = values[identifier[...]] else { return nil }
         var reader = DERReader(bytes, in: range)

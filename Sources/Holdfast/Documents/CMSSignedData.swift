@@ -1,10 +1,10 @@
 /// A CMS SignedData (RFC 5652 5) with its content attached and one signer: parsed and checked for consistency, but not
 /// yet verified with a key.
 ///
-/// It is read narrowly: everything that a trust server does not write is refused, because the format's freedoms help
-/// attackers. Refused are a content of another type than data, detached content, no or several signers, signers named
-/// by a key identifier (which, unlike issuer and serial number, is not kept unique), revocation lists, unsigned
-/// attributes, and certificates of other formats.
+/// The reader is narrow: it refuses everything that a trust server does not write, because the format's freedoms help
+/// attackers. It refuses content of a type other than data, detached content, no or several signers, signers named by a
+/// key identifier (which, unlike issuer and serial number, need not be unique), revocation lists, unsigned attributes,
+/// and certificates of other formats.
 package struct CMSSignedData {
     /// Certificates in one message; a path has fewer.
     static let certificates = 16
@@ -122,7 +122,7 @@ package struct CMSSignedData {
         }
     }
 
-    /// Whether the message names this certificate as its signer's; that alone proves nothing.
+    /// Whether the message names this certificate as its signer's; this alone proves nothing.
     package func namesSigner(_ certificate: X509Certificate) -> Bool {
         certificate.issuer.der == signerIssuer && certificate.serialNumber == signerSerialNumber
     }

@@ -3,22 +3,22 @@ package import struct Foundation.Date
 
 /// A pin server's response to a challenge: signed as a whole, for this challenge only.
 package struct ChallengeResponse: Sendable, Hashable {
-    /// When the server made the answer, by its own clock.
+    /// When the server made the response, by its own clock.
     package let issuedAt: Date
     /// The entries in the order of the document.
     package let entries: [FingerprintEntry]
-    /// What the document says about hosts without pins; signed here.
+    /// What the document says about hosts without pins; in a response this is signed.
     package let domainsConfiguration: DomainsConfiguration?
-    /// What the server thinks of the application's version; nil when it was not asked.
+    /// The server's assessment of the application's version; nil if it was not asked.
     package let versionCheck: VersionCheck?
 
     /// Verifies a response and reads it; nothing is read before the signature is verified.
     /// - Parameters:
-    ///   - body: of the answer, exactly as received.
+    ///   - body: the body of the response, exactly as received.
     ///   - signature: the header `X-Cert-Pinning-Signature`, Base64 of a DER-encoded signature.
     ///   - challenge: the header `X-Cert-Pinning-Challenge`, exactly as sent.
-    ///   - key: the signer's.
-    ///   - limits: the most that is read.
+    ///   - key: the signer's key.
+    ///   - limits: how much may be read.
     /// - Throws: ``DocumentError`` that names the entry and the field.
     package init(
         verifying body: Data, signature: String, challenge: String, by key: any SignatureVerifying,

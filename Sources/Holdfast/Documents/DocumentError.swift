@@ -54,7 +54,7 @@ extension DocumentError.Code {
     public static var missingField: Self { Self(makeAnew) }
     /// A value whose type is not the field's.
     public static var wrongType: Self { Self(makeAnew) }
-    /// A number with a fraction, an exponent, or too many digits where an integer is due.
+    /// A number with a fraction, an exponent, or too many digits where an integer is required.
     public static var notAnInteger: Self { Self(makeAnew) }
     /// Text that is not Base64 in its canonical form (RFC 4648 3.5).
     public static var notCanonicalBase64: Self { Self(makeAnew) }
@@ -82,7 +82,7 @@ extension DocumentError.Code {
     public static var legacyDigest: Self {
         Self("Have the document signed with SHA-256, or allow legacy digests while old documents are in use.")
     }
-    /// Signed by somebody other than the configured signer.
+    /// Signed by someone other than the configured signer.
     public static var untrustedSigner: Self {
         Self("Do not use the document; if the signer's key was replaced, configure its new certificate.")
     }
@@ -92,7 +92,7 @@ extension DocumentError.Code {
     }
 
     // What a store makes of a verified document
-    /// The document was issued before one that is known already.
+    /// The document was issued before one that is already known.
     public static var issuedBeforeNewest: Self {
         Self("Ask again; if it goes on, somebody answers with old documents.")
     }

@@ -7,8 +7,8 @@ public struct DocumentLimits: Sendable, Hashable {
 
     /// Sets the limits; negative numbers count as 0.
     /// - Parameters:
-    ///   - bytes: of a document.
-    ///   - entries: of a document.
+    ///   - bytes: the bytes of a document.
+    ///   - entries: the entries of a document.
     public init(bytes: Int = 8 << 20, entries: Int = 10_000) {
         self.bytes = max(0, bytes)
         self.entries = max(0, entries)

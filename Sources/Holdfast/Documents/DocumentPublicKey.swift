@@ -2,7 +2,7 @@ import Crypto
 
 /// Verifies a signature over a message; called from several threads at once.
 package protocol SignatureVerifying: Sendable {
-    /// Whether a DER signature is good for a message.
+    /// Whether a DER signature over a message is valid.
     func isValid(signature: [UInt8], for message: [UInt8]) -> Bool
 }
 
@@ -45,7 +45,7 @@ public struct DocumentPublicKey: Sendable {
 }
 
 extension DocumentPublicKey: SignatureVerifying {
-    /// Whether a DER signature is this key's for a message.
+    /// Whether a DER signature over a message verifies under this key.
     package func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
         guard let signature = try? P256.Signing.ECDSASignature(derRepresentation: signature) else { return false }
         return key.isValidSignature(signature, for: message)

@@ -16,7 +16,7 @@ package struct DomainsConfiguration: Sendable, Hashable {
         requiredInSmallLetters = Dictionary(required.map { ($0.map(DNSOctets.lowercase), $1) }) { $0 || $1 }
     }
 
-    /// Whether a host needs pins, by the name as it was signed (`domains`); made anew each time.
+    /// Whether a host needs pins, by the name as it was signed (`domains`); computed each time.
     package var pinningRequired: [String: Bool] {
         Dictionary(required.map { (String(decoding: $0, as: UTF8.self), $1) }) { $0 || $1 }
     }

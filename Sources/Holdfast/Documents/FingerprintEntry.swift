@@ -2,8 +2,8 @@ public import struct Foundation.Date
 
 /// One pin of a fingerprint list: a certificate, the name that it is for, and its end.
 ///
-/// An entry proves nothing by itself. The proof that its signer vouched for it is the ``FingerprintList``, or the answer
-/// to a challenge, that contains it.
+/// An entry proves nothing by itself. What proves that its signer vouched for it is the ``FingerprintList``, or the
+/// response to a challenge, that contains it.
 public struct FingerprintEntry: Sendable, Hashable {
     /// The name as it was signed: a common name, or a wildcard as a literal text.
     public let name: String
@@ -11,13 +11,13 @@ public struct FingerprintEntry: Sendable, Hashable {
     public let pin: Pin
     /// The last second for which the entry counts, in Unix time: the format's end is inclusive.
     package let expires: Int64
-    /// The certificate's place in the path: 0 the server's own, n the n-th above it.
+    /// The certificate's place in the path: 0 for the server's own, n for the n-th above it.
     public let depth: Int
 
     /// Makes an entry, for example to sign it.
     /// - Parameters:
     ///   - name: 1 to 256 octets without control characters.
-    ///   - pin: of a certificate.
+    ///   - pin: the pin of a certificate.
     ///   - end: the first instant at which it no longer counts; a fraction of a second is cut off.
     ///   - depth: 0 for the server's own certificate, n for the n-th above it, at most 16.
     /// - Throws: ``DocumentError`` `invalidValue`.
@@ -25,7 +25,7 @@ public struct FingerprintEntry: Sendable, Hashable {
         try self.init(name: name, pin: pin, expires: end.wholeSeconds - 1, depth: depth)
     }
 
-    /// Makes an entry from what the formats have.
+    /// Makes an entry from the values in the formats.
     /// - Parameter expires: seconds of Unix time, 0 to 2^53 - 1.
     /// - Throws: ``DocumentError`` `invalidValue`.
     package init(name: String, pin: Pin, expires: Int64, depth: Int = 0) throws(DocumentError) {
@@ -76,7 +76,8 @@ public struct FingerprintEntry: Sendable, Hashable {
             && !text.unicodeScalars.contains { isControl($0) }
     }
 
-    /// The general category Cc, which never changes; Unicode's tables would take longer than all other reading.
+    /// The general category Cc, which never changes; looking it up in Unicode's tables would take longer than all other
+    /// reading.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     }

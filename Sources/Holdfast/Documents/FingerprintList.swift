@@ -2,7 +2,7 @@ import Dispatch
 
 public import struct Foundation.Data
 
-/// A static list of fingerprints, every entry of which was signed by the key it was verified with.
+/// A static list of fingerprints, of which every entry was verified with the signer's key.
 ///
 /// ```swift
 /// let list = try FingerprintList(verifying: data, with: DocumentPublicKey(base64: key))
@@ -20,8 +20,8 @@ public struct FingerprintList: Sendable, Hashable {
     /// It takes about 45 µs per entry, uses all cores for long lists, and blocks.
     /// - Parameters:
     ///   - data: JSON, `{"fingerprints":[…]}`.
-    ///   - key: the signer's.
-    ///   - limits: the most that is read.
+    ///   - key: the signer's key.
+    ///   - limits: how much may be read.
     /// - Throws: ``DocumentError`` that names the entry and the field.
     public init(
         verifying data: Data, with key: DocumentPublicKey, limits: DocumentLimits = DocumentLimits()

@@ -1,5 +1,5 @@
-/// Reads JSON (RFC 8259) that can be read in only one way: UTF-8 without byte-order mark, no key twice in an object
-/// however it is escaped, integers without fraction and exponent, bounded in size, depth and width.
+/// Reads JSON (RFC 8259) that can be read in only one way: UTF-8 without byte-order mark, no key twice in an object,
+/// however it is escaped, integers without a fraction or exponent, bounded in size, depth and width.
 ///
 /// It builds no tree: the caller asks for the next value, and skipped values are checked just as strictly. It is used
 /// before any signature is checked, so keys and texts are octets to it: equality of `String` normalizes, and its work
@@ -17,7 +17,7 @@ package struct StrictJSONReader {
         /// Where this object's keys begin among those of all open objects.
         let firstKey: Int
         var count = 0
-        /// The key whose value is due.
+        /// The key whose value comes next.
         var key = ""
     }
 
@@ -143,7 +143,7 @@ package struct StrictJSONReader {
 
     // MARK: Values
 
-    /// An integer of at most 53 bits, as its digits stand there.
+    /// An integer of at most 53 bits, from its digits as written.
     package mutating func integer() throws(DocumentError) -> Int64 {
         skipWhitespace()
         let start = position
@@ -161,7 +161,7 @@ package struct StrictJSONReader {
     }
 
     /// An integer as another type. Swift's own conversion traps if the number does not fit, and `Int` has 32 bits on
-    /// some systems, so every number of a peer that becomes another type than `Int64` is converted here.
+    /// some systems, so every number from a peer that becomes a type other than `Int64` is converted here.
     package mutating func integer<Number: FixedWidthInteger>(
         as type: Number.Type = Number.self
     ) throws(DocumentError) -> Number {
@@ -215,7 +215,7 @@ package struct StrictJSONReader {
         return takeWord("null")
     }
 
-    /// The kind of the value that is due.
+    /// The kind of the next value.
     package var nextKind: Kind {
         mutating get {
             skipWhitespace()
@@ -235,7 +235,7 @@ package struct StrictJSONReader {
     /// The octets of a text, in UTF-8, with its escapes resolved.
     /// - Parameters:
     ///   - limit: how many there may be; reading goes no further.
-    ///   - what: it is, for the error.
+    ///   - what: what the text is, for the error.
     package mutating func octets(
         atMost limit: Int = .max, of what: String = "a text"
     ) throws(DocumentError) -> ArraySlice<UInt8> {
@@ -265,7 +265,7 @@ package struct StrictJSONReader {
         throw error(.notJSON, "the end of a text", here)
     }
 
-    /// The octets of any value as they stand there, checked as strictly as those that are read.
+    /// The octets of any value as written, checked as strictly as values that are read.
     package mutating func valueOctets() throws(DocumentError) -> ArraySlice<UInt8> {
         skipWhitespace()
         let start = position
@@ -273,7 +273,7 @@ package struct StrictJSONReader {
         return bytes[start..<position]
     }
 
-    /// Any value, checked as strictly as those that are read.
+    /// Skips any value, checked as strictly as values that are read.
     package mutating func skipValue() throws(DocumentError) {
         switch nextKind {
         case .object:
@@ -300,7 +300,7 @@ package struct StrictJSONReader {
             field: frames.last { $0.isObject && !$0.key.isEmpty }?.key, expected: expected, found: found)
     }
 
-    /// An error of an object that was read to its end; `field` may be one that is not there.
+    /// An error about an object that was read to its end; `field` may be missing from it.
     func error(_ code: DocumentError.Code, field: String, _ expected: String, _ found: String) -> DocumentError {
         DocumentError(code, entry: error(code, "", "").entry, field: field, expected: expected, found: found)
     }

@@ -2,7 +2,7 @@
 package struct TrustServerContent {
     /// Needed before the signer is checked. Nothing after it is read, and everything before it is skipped.
     package struct Head {
-        /// As it stands there; at most ``DocumentLimits/nameBytes`` octets.
+        /// As written there; at most ``DocumentLimits/nameBytes`` octets.
         package let customer: String
         /// Unix seconds.
         package let timestamp: Int64
@@ -91,7 +91,7 @@ extension StrictJSONReader {
         try list(atMost: DocumentLimits.pinsOfHost, of: "pins of a host", read)
     }
 
-    /// The reference writes it as a text.
+    /// The reference implementation writes it as a string.
     private mutating func portNumber() throws(DocumentError) -> Int {
         guard nextKind == .text else {
             let number = try integer()

@@ -10,15 +10,15 @@ package import struct Foundation.Date
 /// Holding one is the proof that the signer wrote it for this customer. The store decides whether it is fresh, whether
 /// it is older than a known one, and how far its timestamp may be ahead of the clock.
 package struct TrustServerDocument: Sendable {
-    /// Whose hosts they are.
+    /// The customer whose hosts the document lists.
     package let customer: String
     /// When the signer made it, by its own clock, to the second.
     package let timestamp: Date
     /// The entries in the order of the document. A host may have several, with different ports or with the same.
     package let entries: [TrustServerEntry]
-    /// The first instant at which the configured signer certificate is no longer valid, where that has come; nil where it
-    /// has not, and where an authority is configured. Nothing is rejected for this, because the certificate is trusted by
-    /// its octets, but replace it.
+    /// The first instant at which the configured signer certificate is no longer valid, if that instant has passed; nil
+    /// if it has not, or if an authority is configured. Nothing is rejected for this reason, because the certificate is
+    /// trusted by its octets, but you should replace it.
     package let signerExpired: Date?
 
     /// Verifies a document and reads it. Nothing of its content is read before its signature is verified, and only
@@ -30,7 +30,7 @@ package struct TrustServerDocument: Sendable {
     ///   - signer: whose signature counts.
     ///   - customer: whose document it must be.
     ///   - time: the trusted time, for ``signerExpired``.
-    ///   - limits: the most that is read.
+    ///   - limits: how much may be read.
     ///   - allowsLegacyDigests: whether SHA-1 is accepted, as in documents made before 2018. Someone who can make two
     ///     documents with the same SHA-1 digest can then pass one off as the other.
     /// - Throws: ``DocumentError``.

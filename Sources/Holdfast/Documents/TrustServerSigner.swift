@@ -4,7 +4,7 @@ public import struct Foundation.Date
 /// The signer of a trust server's documents.
 public struct TrustServerSigner: Sendable {
     private enum Kind: Sendable {
-        /// This one, trusted by its octets.
+        /// This certificate, trusted by its octets.
         case certificate(X509Certificate)
         /// Anyone with an authority's certificate for a purpose.
         case authority(SignerAuthority)
@@ -44,11 +44,11 @@ public struct TrustServerSigner: Sendable {
     /// The certificate must lead to an anchor under the path rules, be valid at the document's timestamp, have the
     /// customer as its one common name, digitalSignature in its keyUsage, and the purpose in its extendedKeyUsage.
     /// - Parameters:
-    ///   - anchors: of the authority.
+    ///   - anchors: the authority's anchors.
     ///   - extendedKeyUsage: the object identifier of the purpose in dotted form, for example
     ///     `1.3.6.1.4.1.32473.1.7` under the company's own arc. There is no default: without a purpose any certificate
     ///     of the authority could sign pins. Those of TLS and anyExtendedKeyUsage are refused for the same reason.
-    ///   - intermediates: DER of certificates that may stand between, besides those in the document.
+    ///   - intermediates: DER of certificates that may come in between, in addition to those in the document.
     /// - Throws: ``DocumentError`` `invalidSigner`.
     public static func authority(
         _ anchors: TrustAnchors, extendedKeyUsage: String, intermediates: [Data] = []
@@ -103,7 +103,7 @@ public struct TrustServerSigner: Sendable {
         try authority.judge(certificate, among: message.certificates.map(\.der), customer: customer, at: timestamp)
     }
 
-    /// The key, if it is one that signatures are verified with.
+    /// The key, if signatures can be verified with it.
     package static func key(
         of certificate: X509Certificate, code: DocumentError.Code
     ) throws(DocumentError) -> CertificatePublicKey {

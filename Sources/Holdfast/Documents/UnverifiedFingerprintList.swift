@@ -5,7 +5,7 @@ package import struct Foundation.Data
 package struct UnverifiedFingerprintList {
     /// The entries in the order of the document; nil where it has no `fingerprints`.
     package let entries: [FingerprintEntry]?
-    /// Whether it says anything about hosts without pins.
+    /// Whether the document says anything about hosts without pins.
     package let hasDomains: Bool
 
     /// - Throws: ``DocumentError`` that names the entry and the field.

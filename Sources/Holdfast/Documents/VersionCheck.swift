@@ -4,7 +4,7 @@ public struct VersionCheck: Sendable, Hashable {
     public enum Update: String, Sendable, Hashable, CaseIterable {
         /// `NOT_REQUIRED`: the version is good.
         case notRequired = "NOT_REQUIRED"
-        /// `SUGGESTED`: a newer version is there.
+        /// `SUGGESTED`: a newer version is available.
         case suggested = "SUGGESTED"
         /// `FORCED`: the version is no longer supported.
         case forced = "FORCED"

@@ -4,11 +4,11 @@ package import Foundation
 package enum AtomicFile {
     /// Replaces the content of a file.
     ///
-    /// The content is on the disk before its name is, and the name when this returns.
+    /// The content is on the disk before its name is, and the name is there before this returns.
     /// - Parameters:
-    ///   - url: the file, in a folder that is there.
-    ///   - temporaryName: the name of the file that becomes it; an existing file is replaced. Two concurrent writers
-    ///     need two names.
+    ///   - url: the file, in an existing folder.
+    ///   - temporaryName: the name of the temporary file that becomes this file; an existing one is replaced. Two
+    ///     concurrent writers need two names.
     ///   - permissions: the mode of the new file; by default it is readable by its owner only.
     ///   - owner: the user and the group of the new file, as far as the process may give it to them; nil for its own.
     package static func replace(
@@ -32,7 +32,7 @@ package enum AtomicFile {
                 // Only root can give files away, but every user can set a group of their own.
                 _ = fchown(descriptor, UInt32.max, owner.group)
             }
-            // Whole, before anybody else may read it.
+            // Write everything before anybody else may read it.
             guard fchmod(descriptor, mode_t(permissions & 0o7777)) == 0 else { throw failure(errno) }
             try synchronize(handle)
             guard unsafe rename(temporary.path, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
@@ -60,8 +60,8 @@ package enum AtomicFile {
         try? handle.close()
     }
 
-    /// Returns when the content is on the disk. On Apple's systems `fsync` leaves it in the disk's own memory, which loses
-    /// it with the power; some file systems there know only that.
+    /// Returns when the content is on the disk. On Apple's systems `fsync` leaves it in the disk's own memory, which
+    /// loses it if the power fails; some file systems there support only that.
     private static func synchronize(_ handle: FileHandle) throws {
         #if canImport(Darwin)
         if fcntl(handle.fileDescriptor, F_FULLFSYNC) != -1 { return }
@@ -99,7 +99,8 @@ package enum AtomicFile {
         return handle
     }
 
-    /// Why a file could not be read or written, in the system's words, because Foundation's are longer and say less.
+    /// Why a file could not be read or written, in the system's words, because Foundation's text is longer and says
+    /// less.
     package static func reason(_ error: any Error, at path: String) -> String {
         var isFolder: ObjCBool = false
         if unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {

@@ -17,7 +17,7 @@ package struct DERReader {
 
     init(_ bytes: [UInt8]) { self.init(bytes, in: 0..<bytes.count) }
 
-    /// Reads inside `range`, which must lie within `bytes`; a range that does not is cut to what is there.
+    /// Reads inside `range`, which must lie within `bytes`; a range that does not is cut down to the bytes.
     init(_ bytes: [UInt8], in range: Range<Int>) {
         let range = range.clamped(to: 0..<bytes.count)
         self.bytes = bytes

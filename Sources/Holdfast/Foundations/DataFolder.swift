@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Where programs of one user keep their data elsewhere than on Apple's platforms (XDG Base Directory Specification).
+/// Where the programs of a user keep their data on platforms other than Apple's (XDG Base Directory Specification).
 package enum DataFolder {
     /// Holdfast's folder: `holdfast` under `XDG_DATA_HOME`, where a relative path is ignored, or `~/.local/share`.
     package static func holdfast(

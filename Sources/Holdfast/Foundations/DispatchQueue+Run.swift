@@ -1,7 +1,7 @@
 package import Dispatch
 
 extension DispatchQueue {
-    /// Runs blocking work on this queue; the calling task waits without occupying a thread.
+    /// Runs blocking work on this queue; the calling task waits without blocking a thread.
     package func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

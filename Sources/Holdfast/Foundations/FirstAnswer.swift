@@ -1,4 +1,4 @@
-/// What comes first of several answers; later ones change nothing. One task waits for it.
+/// The first of several answers; later ones change nothing. One task waits for it.
 final class FirstAnswer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, Never>?

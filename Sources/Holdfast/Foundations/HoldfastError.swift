@@ -1,6 +1,6 @@
 public import protocol Foundation.LocalizedError
 
-/// The shape of every error that Holdfast throws or reports: a code to switch over, the facts, and what to do.
+/// The form of every error that Holdfast throws or reports: a code to switch over, the facts, and what to do.
 ///
 /// Two errors of one type are equal when their codes are: code that handles an error asks what went wrong, not how it
 /// was worded. `localizedDescription`, and an `NSError` in Objective-C, have the words too, in English.

@@ -10,9 +10,9 @@ import Android
 
 /// A value that only one thread can access at a time.
 ///
-/// It takes the place of `Synchronization.Mutex`, which needs iOS 18. Hold it for a few instructions only, never across
-/// I/O or an application's closure, getter or `deinit`. A thread that locks it twice deadlocks.
-package final class Lock<State>: @unchecked Sendable {  // The state is reached under the mutex alone.
+/// It replaces `Synchronization.Mutex`, which needs iOS 18. Hold it for a few instructions only, never across I/O or an
+/// application's closure, getter or `deinit`. A thread that locks it twice deadlocks.
+package final class Lock<State>: @unchecked Sendable {  // The state is accessed only under the mutex.
     private let mutex = SystemMutex()
     private var state: State
 
@@ -31,7 +31,7 @@ package final class Lock<State>: @unchecked Sendable {  // The state is reached 
 
 extension Bool {
     /// Makes it true.
-    /// - Returns: whether it was not.
+    /// - Returns: whether it was false.
     package mutating func setFirst() -> Bool {
         defer { self = true }
         return !self

@@ -15,7 +15,7 @@ package struct PEMBlocks {
     }
 
     package struct Block: Sendable {
-        /// What follows `BEGIN`, for example `CERTIFICATE`; empty where that is no label (RFC 7468 3).
+        /// What follows `BEGIN`, for example `CERTIFICATE`; empty if that is not a label (RFC 7468 3).
         package let label: String
         /// The line of its BEGIN, counted from 1.
         package let line: Int
@@ -24,7 +24,7 @@ package struct PEMBlocks {
         /// The kind of block, safe for a message: a mistyped label may contain anything.
         package var name: String { PEMBlocks.knownLabels.contains(label) ? label : "an unknown kind" }
 
-        /// What its label says that it holds.
+        /// What the block contains according to its label.
         package var kind: Kind {
             switch label {
             case "CERTIFICATE", "X509 CERTIFICATE": .certificate

@@ -1,4 +1,4 @@
-/// Works on several items at the same time, but not on all of them.
+/// Works on a limited number of items at the same time.
 package enum SideBySide {
     /// The results, in the order of the items.
     package static func map<Item: Sendable, Result: Sendable>(

@@ -7,7 +7,7 @@ struct SmallDictionary<Key: Hashable, Value> {
 
     static var mostCompared: Int { 4 }
 
-    /// Every key with its value, in no order that is promised.
+    /// Every key with its value, in no particular order.
     var elements: [(key: Key, value: Value)] { few + many.map { ($0.key, $0.value) } }
 
     /// The value of a key; nil if it has none. Assigning nil removes it.

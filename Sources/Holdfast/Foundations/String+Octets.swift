@@ -4,7 +4,7 @@ extension String {
     /// Whether both are the same octets in UTF-8; texts that are only canonically equivalent differ.
     package func hasSameOctets(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// Whether these octets stand in it.
+    /// Whether it contains these octets.
     package func containsOctets(of part: StaticString) -> Bool {
         var rest = utf8[...]
         let part = part.description.utf8

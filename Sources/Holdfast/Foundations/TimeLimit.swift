@@ -1,4 +1,4 @@
-/// Waiting with an end.
+/// Waiting with a time limit.
 package enum TimeLimit {
     /// A year: the clock traps on a time that it cannot represent.
     private static let longest = Duration.seconds(366 * 86_400)

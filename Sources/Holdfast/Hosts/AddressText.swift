@@ -76,8 +76,8 @@ enum AddressText {
 
     static func ipv4(_ octets: some Sequence<UInt8>) -> String { octets.map { String($0) }.joined(separator: ".") }
 
-    /// RFC 5952: lower case, no leading zeros, the longest run of two zero groups or more as `::`, the first of equals;
-    /// an IPv4-mapped address with its IPv4 part in decimal.
+    /// RFC 5952: lower case, no leading zeros, the longest run of two or more zero groups as `::`, the first if several
+    /// are equally long; an IPv4-mapped address with its IPv4 part in decimal.
     static func ipv6(_ octets: [UInt8]) -> String {
         if octets.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF] {
             return "::ffff:" + ipv4(octets.dropFirst(12))

@@ -54,7 +54,8 @@ public struct DialedHost: Hashable, Sendable {
         try self.init(host, port: parts.port ?? (scheme == "https" || scheme == "wss" ? 443 : nil))
     }
 
-    /// Reads a host as the published interfaces take it: a name, or the text of a URL, which means its host alone.
+    /// Reads a host as the published interfaces accept it: a name, or the text of a URL, which stands for its host
+    /// alone.
     ///
     /// - Throws: ``HostError``.
     package init(publishedHostName text: String) throws(HostError) {

@@ -4,7 +4,7 @@
 /// - `*.example.com` is every name with exactly one more label, not `example.com` itself
 /// - `**.example.com` is `example.com` and every name under it, at any depth
 ///
-/// Patterns are ordered by precedence: of two that match the same host, the lesser decides. An exact name comes first,
+/// Patterns are ordered by precedence: if two match the same host, the smaller one decides. An exact name comes first,
 /// then the pattern with the most labels, then `*.` before `**.`.
 public struct HostPattern: Hashable, Sendable {
     /// How far a pattern reaches from its name.
@@ -27,9 +27,9 @@ public struct HostPattern: Hashable, Sendable {
 
     /// How far the pattern reaches from ``base``.
     public let scope: Scope
-    /// The host, or the name that stands after the wildcard; without a port.
+    /// The host, or the name after the wildcard; without a port.
     public let base: DialedHost
-    /// Labels of the name that stands after the wildcard; 0 for an address.
+    /// Labels of the name after the wildcard; 0 for an address.
     let labelCount: Int
 
     /// Reads a pattern.
@@ -119,7 +119,7 @@ public struct HostPattern: Hashable, Sendable {
         let (domainOctets, nameOctets) = (domain.utf8, name.utf8)
         let extra = nameOctets.count - domainOctets.count
         if extra == 0 { return scope == .subtree && domain == name }
-        // One character and a dot at least.
+        // At least one character and a dot.
         guard extra >= 2, nameOctets.suffix(domainOctets.count).elementsEqual(domainOctets) else { return false }
         let labels = nameOctets.prefix(extra)
         guard labels.last == UInt8(ascii: ".") else { return false }

@@ -24,7 +24,7 @@ public struct HostPatternError: HoldfastError {
 extension HostPatternError.Code {
     /// The text is empty, or nothing follows the wildcard.
     public static var empty: Self { Self() }
-    /// A `*` that is not, alone or doubled, the whole leftmost label.
+    /// A `*` elsewhere than in a whole leftmost label `*` or `**`.
     public static var misplacedWildcard: Self { Self() }
     /// The pattern covers everything under a name of one label, such as `com`.
     public static var topLevel: Self { Self() }
@@ -32,7 +32,7 @@ extension HostPatternError.Code {
     public static var publicSuffix: Self { Self() }
     /// A wildcard in front of an address.
     public static var addressWithWildcard: Self { Self() }
-    /// What the pattern is made from is not a host; `found` says why.
+    /// The text of the pattern is not a host; `found` says why.
     public static var invalidHost: Self { Self() }
     /// A line of a public suffix list that is not a rule.
     public static var invalidSuffixRule: Self { Self() }

@@ -1,9 +1,9 @@
 /// Values by host pattern: one value decides for a host, found in a few dictionary probes among any number of patterns.
 ///
-/// A host with n labels costs at most n + 1 probes, whatever the number of patterns. The same pattern twice replaces;
-/// values of several matching patterns are never merged. A value type without locks: readers take a copy.
+/// A host with n labels costs at most n + 1 probes, whatever the number of patterns. Adding a pattern again replaces
+/// its value; values of several matching patterns are never merged. A value type without locks: readers take a copy.
 struct HostPatternIndex<Value> {
-    /// A pattern and what it stands for.
+    /// A pattern and its value.
     struct Entry {
         let pattern: HostPattern
         let value: Value
@@ -52,7 +52,7 @@ struct HostPatternIndex<Value> {
         case (.subtree, .name(let name)):
             wildcards[name[...], default: Wildcards()].subtree = new
         case (.oneLabel, _), (.subtree, _):
-            // HostPattern makes no wildcard over an address.
+            // HostPattern never makes a wildcard over an address.
             return nil
         }
         if value == nil, wildcards[pattern.base.name[...]]?.isEmpty == true { wildcards[pattern.base.name[...]] = nil }

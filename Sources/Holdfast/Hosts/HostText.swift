@@ -9,7 +9,7 @@ enum HostText {
     /// Octets of UTF-8 of a name that is mapped. A name of 253 octets in A-labels holds fewer than 253 characters of
     /// at most four octets each.
     static let maximumUnicodeBytes = 1_012
-    /// Octets of the text of a URL that stands where a host name is due: the 8,000 that RFC 9110 4.1 recommends.
+    /// Octets of the text of a URL in place of a host name: the 8,000 that RFC 9110 4.1 recommends.
     static let maximumURLBytes = 8_000
 
     static func kind(of text: String) throws(HostError) -> DialedHost.Kind {

@@ -38,8 +38,8 @@ package enum LocalHost {
         }
     }
 
-    /// Whether a host may be this machine: also a name below `localhost` (RFC 6761 6.3), and the names that the machine
-    /// has been given.
+    /// Whether a host may be this machine: this includes names below `localhost` (RFC 6761 6.3), and the names that the
+    /// machine has been given.
     package static func mayBe(_ host: DialedHost) -> Bool {
         guard case .name(let name) = host.kind, !isSurely(host) else { return isSurely(host) }
         let octets = name.utf8
@@ -50,8 +50,8 @@ package enum LocalHost {
     /// Whether the host of a URL is surely this machine.
     package static func isSurely(_ url: URL) -> Bool { (try? DialedHost(url: url)).map(isSurely) ?? false }
 
-    /// Whether the host of a URL may be this machine. An invalid host may be: other parsers take ambiguous texts such
-    /// as `127.1`, `0x7f.1` or `2130706433` for an address.
+    /// Whether the host of a URL may be this machine. An invalid host may be this machine: other parsers read ambiguous
+    /// texts such as `127.1`, `0x7f.1` or `2130706433` as addresses.
     package static func mayBe(_ url: URL) -> Bool { (try? DialedHost(url: url)).map(mayBe) ?? true }
 
     private static let longestName = 256

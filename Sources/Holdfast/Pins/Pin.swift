@@ -2,9 +2,9 @@ internal import Crypto
 
 /// What a certificate must contain to be accepted: the SHA-256 of a public key, or of a whole certificate.
 ///
-/// A key pin survives the renewal of a certificate with the same key; a certificate pin does not. A key pin is
-/// written `sha256/` with 44 characters of Base64, as OkHttp and Chromium write it (RFC 7469 2.4 for what is hashed);
-/// a certificate pin is written `cert-sha256/` with 64 hexadecimal digits.
+/// A key pin still matches after a certificate is renewed with the same key; a certificate pin does not. A key pin is
+/// written `sha256/` with 44 characters of Base64, as OkHttp and Chromium write it (RFC 7469 2.4 for what is hashed); a
+/// certificate pin is written `cert-sha256/` with 64 hexadecimal digits.
 ///
 /// ```swift
 /// let pin = try Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")
@@ -56,7 +56,7 @@ public struct Pin: Hashable, Sendable {
         return Pin(subject: .publicKey, hashing: certificateDER[range])
     }
 
-    /// The pin of a key that stands alone, for example of a backup key that is not in a certificate yet.
+    /// The pin of a key by itself, for example of a backup key that is not in a certificate yet.
     ///
     /// - Parameter spkiDER: the DER of its SubjectPublicKeyInfo.
     /// - Returns: the pin that a certificate with this key will satisfy.
@@ -68,7 +68,7 @@ public struct Pin: Hashable, Sendable {
     /// The pin of a certificate, whatever its octets are.
     ///
     /// - Parameter der: the DER of one certificate.
-    /// - Returns: a pin that this certificate alone satisfies.
+    /// - Returns: a pin that only this certificate satisfies.
     public static func certificate(_ der: [UInt8]) -> Pin { Pin(subject: .certificate, hashing: der[...]) }
 
     /// Hashes octets that are known to be a `subject`, without copying them.
@@ -104,7 +104,7 @@ extension Pin: CustomStringConvertible {
     ///
     /// It accepts `sha256/` with the canonical, padded Base64 of 32 octets, the same with two slashes as curl writes
     /// it, and `cert-sha256/` with 64 hexadecimal digits in either case, with or without colons between the octets as
-    /// openssl prints them, or with Base64 as before. It accepts nothing else: a slightly wrong pin would be noticed
+    /// openssl prints them, or with Base64 as above. It accepts nothing else: a slightly wrong pin would be noticed
     /// only when connections fail.
     ///
     /// - Parameter text: the pin, without white space around it.
@@ -153,7 +153,7 @@ private struct DigestWords: Hashable, Sendable {
         fourth = UInt64(bigEndian: words.3)
     }
 
-    /// A digest is as good as random, so one word of it is a sufficient hash.
+    /// A digest is practically random, so one word of it is a sufficient hash.
     func hash(into hasher: inout Hasher) { hasher.combine(first) }
 
     mutating func set(_ octet: UInt8, at index: Int) {

@@ -17,7 +17,7 @@ public struct PinError: HoldfastError {
 extension PinError.Code {
     /// Nothing was given.
     public static var empty: Self { Self() }
-    /// A digest stands alone, without the prefix that says what was hashed.
+    /// A digest without the prefix that says what was hashed.
     public static var missingPrefix: Self { Self() }
     /// The prefix is something other than `sha256/` or `cert-sha256/`.
     public static var unsupportedAlgorithm: Self { Self() }

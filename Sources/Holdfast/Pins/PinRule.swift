@@ -8,10 +8,10 @@ public struct PinRule: Hashable, Sendable {
         case anywhere
         /// The server's own.
         case leaf
-        /// Every certificate above the server's own. The same key is an intermediate on one device and a root on
+        /// Every certificate above the server's own. The same key may be an intermediate on one device and a root on
         /// another.
         case issuer
-        /// The certificate at a depth: 0 the server's own, n the n-th above it.
+        /// The certificate at a depth: 0 for the server's own, n for the n-th above it.
         case depth(Int)
 
         /// Whether a pin counts for the certificate at a position of a path; the leaf is 0.

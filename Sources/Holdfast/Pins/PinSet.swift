@@ -1,15 +1,15 @@
 public import Foundation
 
-/// What a host requires of a server: pins with the place where each counts and its end, whether one of them or one of
-/// each role must match, whether that is enforced, and what follows when the pins have run out.
+/// What a host requires of a server: pins, each with the place where it counts and its end; whether one of them or one
+/// of each role must match; whether that is enforced; and what happens after the pins have expired.
 ///
 /// ```swift
 /// let pins = try PinSet(
 ///     pins: [Pin("sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=")],
 ///     backups: [Pin("sha256/S5z3Fz5ZfZAGJOBZjK6TYBquyLLKO+BndKXBlL3nPjo=")])
 /// ```
-/// Keep a backup: the pin of a key that is kept offline, so that losing the served key does not lock the app out. A
-/// backup counts as every other pin does.
+/// Include a backup: the pin of a key that you keep offline, so that losing the served key does not lock the app out. A
+/// backup counts like any other pin.
 public struct PinSet: Hashable, Sendable {
     /// Which rules a path must match. The raw values here and below are the words of the pin file (docs/formats.md).
     public enum Requirement: String, Hashable, Sendable, CaseIterable {
@@ -19,7 +19,7 @@ public struct PinSet: Hashable, Sendable {
         case oneOfEachRole = "leafAndIssuer"
     }
 
-    /// What happens once the pins have run out.
+    /// What happens once the pins have expired.
     public enum ExpiryAction: String, Hashable, Sendable, CaseIterable {
         /// Every connection is rejected.
         case reject = "failClosed"
@@ -31,7 +31,7 @@ public struct PinSet: Hashable, Sendable {
     public enum Enforcement: String, Hashable, Sendable, CaseIterable {
         /// The connection is rejected.
         case enforce
-        /// The failure is reported and the connection goes on, if it passes standard validation for its host.
+        /// The failure is reported, and the connection continues if it passes standard validation for its host.
         case reportOnly = "report"
     }
 
@@ -41,7 +41,7 @@ public struct PinSet: Hashable, Sendable {
     public let requirement: Requirement
     /// Whether a connection that does not meet the requirement is rejected or only reported.
     public let enforcement: Enforcement
-    /// What happens once the pins have run out.
+    /// What happens once the pins have expired.
     public let afterExpiry: ExpiryAction
 
     /// Which parts of a certificate at a position have to be hashed.
@@ -57,7 +57,7 @@ public struct PinSet: Hashable, Sendable {
     ///     given twice counts once, until its later end.
     ///   - requirement: which of them a path must match.
     ///   - enforcement: whether that is enforced or only reported.
-    ///   - afterExpiry: what happens once so many have run out that no path can match.
+    ///   - afterExpiry: what happens once so many have expired that no path can match.
     /// - Throws: ``PinError`` `noPins` for rules that no path could ever match.
     public init(
         rules: [PinRule], requirement: Requirement = .any, enforcement: Enforcement = .enforce,
@@ -134,7 +134,7 @@ public struct PinSet: Hashable, Sendable {
     /// The pins that are accepted, each once, in the order they were given.
     public var pins: [Pin] { pins(of: { !$0.isCandidate }) }
 
-    /// The pins that are accepted at an instant; every one where they have run out.
+    /// The pins that are accepted at an instant; all of them after they have expired.
     package func pins(at time: Date) -> [Pin] {
         isExpired(at: time) ? pins : pins(of: { !$0.isCandidate && $0.counts(at: time) })
     }
@@ -149,10 +149,10 @@ public struct PinSet: Hashable, Sendable {
         return rules.filter(isMeant).map(\.pin).distinct
     }
 
-    /// Whether too many pins have run out for any path to match, as at ``end`` itself: ``afterExpiry`` decides.
+    /// Whether so many pins have expired that no path can match, as at ``end`` itself: then ``afterExpiry`` decides.
     package func isExpired(at now: Date) -> Bool { !isSatisfiable { $0.counts(at: now) } }
 
-    /// The first instant at which the pins have run out; nil if they never do.
+    /// The first instant at which the pins have expired; nil if they never do.
     public var end: Date? {
         func last(_ covers: (PinRule.Place) -> Bool) -> Date {
             rules.filter { !$0.isCandidate && covers($0.place) }.map(\.end).max() ?? .distantPast

@@ -69,8 +69,8 @@ enum PinText {
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// The values of the digits; nil when something else stands there, or colons anywhere but between all octets. A
-    /// text with more than three characters per octet is rejected unread.
+    /// The values of the digits; nil if there is anything else, or if there are colons anywhere but between all octets.
+    /// A text with more than three characters per octet is rejected unread.
     private static func hexadecimalDigits(of text: Substring.UTF8View) -> [UInt8]? {
         guard text.count <= Pin.digestLength * 3 else { return nil }
         let hasColons = text.contains(UInt8(ascii: ":"))
@@ -106,7 +106,7 @@ enum PinText {
                 + "or cert-sha256/ before the hexadecimal hash of a certificate.")
     }
 
-    /// Guesses what a short text is that is not a pin, if that is obvious.
+    /// Guesses what a short text that is not a pin is, if that is obvious.
     private static func resemblance(of text: String) -> (found: String, remedy: String)? {
         let octets = Array(text.utf8.prefix(256)), scheme = text.utf8.prefix { $0 != UInt8(ascii: "/") }
         let rehash = "Make a new pin with SHA-256: holdfastctl pin HOST or FILE."

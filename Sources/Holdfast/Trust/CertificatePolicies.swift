@@ -1,4 +1,4 @@
-/// Which certificate policies a path must have, for qualified website certificates, bridges, extended validation: the
+/// Which certificate policies a path must have, for qualified website certificates, bridges or extended validation:
 /// inputs (c) and (e) to (g) of RFC 5280 6.1.1. Policies are dotted object identifiers.
 ///
 /// ```swift

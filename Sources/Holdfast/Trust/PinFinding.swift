@@ -10,7 +10,7 @@ public enum PinAbsence: String, Sendable, Hashable, CaseIterable {
     case notCovered
 }
 
-/// A finding of a decision by pins. The source of the pins may act on it once the decision is final.
+/// Something that a decision by pins found. The source of the pins may act on it once the decision is final.
 public struct PinFinding: Sendable, Hashable {
     /// What can be found, a set that may grow.
     public typealias Kind = OpenCode<PinFinding>
@@ -26,9 +26,9 @@ public struct PinFinding: Sendable, Hashable {
 }
 
 extension PinFinding.Kind {
-    /// No valid path meets the requirement. In report mode the connection goes on.
+    /// No valid path meets the requirement. In report mode the connection continues.
     public static var mismatch: Self { Self() }
-    /// There were no pins to decide by.
+    /// There were no pins by which to decide.
     public static var noPins: Self { Self() }
     /// A document exempts the host.
     public static var exempt: Self { Self() }

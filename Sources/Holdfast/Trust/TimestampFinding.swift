@@ -4,12 +4,12 @@ package import struct Foundation.Date
 package struct TimestampFinding: Sendable, Hashable {
     /// Its position in the leaf's list; the first is 0.
     package let position: Int
-    /// The name of the log in the log list, and of who operated it then; the Base64 of its identifier where the list does
-    /// not have it, nil where the timestamp cannot be read.
+    /// The name of the log in the log list, and the name of its operator at that time; the Base64 of the log's
+    /// identifier if the list does not have it; nil if the timestamp cannot be read.
     package let log: String?
     /// When the log issued it, to the second; nil where it cannot be read.
     package let date: Date?
-    /// Why it does not count; nil where it does.
+    /// Why it does not count; nil if it does.
     package let objection: String?
 }
 

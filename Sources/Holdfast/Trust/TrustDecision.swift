@@ -46,8 +46,8 @@ public struct TrustDecision: Sendable {
     ///
     /// A composite's decision ends with the first of the decisions that it rests on. Only what the decision rests on
     /// counts: pins that have expired and gave way to standard validation no longer matter, nor does the validity of a
-    /// certificate where pins alone decide. A decision that rests on nothing that ends, and every rejection, has
-    /// `.distantFuture`.
+    /// certificate where pins alone decide. It is `.distantFuture` for a decision that rests on nothing with an end,
+    /// and for every rejection.
     public let holdsUntil: Date
     /// Whether the handshake has proved that the peer holds the private key of the leaf (proof of possession: the
     /// CertificateVerify of TLS 1.3, the signed key exchange or CertificateVerify of TLS 1.2).
@@ -60,8 +60,8 @@ public struct TrustDecision: Sendable {
 
     /// Findings that sources of pins may act on once the decision is final; see ``TrustPolicy/tell(_:)``.
     public package(set) var findings: [PinFinding] = []
-    /// Where revocation lists may be looked for once the decision stands; see ``ServerTrust/tell(_:)`` and
-    /// ``ValidationOutcome/pathsToFollow``.
+    /// Where revocation lists may be looked for once the decision is final; see
+    /// ``ServerTrust/tell(_:)`` and ``ValidationOutcome/pathsToFollow``.
     public package(set) var pathsToFollow: [[X509Certificate]] = []
     /// The decisions of a composite's members that were asked, in their order; empty for any other policy.
     public package(set) var members: [TrustDecision] = []
@@ -70,8 +70,8 @@ public struct TrustDecision: Sendable {
 
     /// Makes a decision, for implementations of ``TrustPolicy``.
     ///
-    /// Leave out `holdsUntil` where nothing ends before the path does. Without a path, a decision to trust then ends with
-    /// the first of the presented certificates that were still valid.
+    /// Leave out `holdsUntil` if nothing ends before the path does. Without a path, a decision to trust then ends when
+    /// the first of the presented certificates that are still valid expires.
     public init(
         _ verdict: Verdict, policyName: String, host: DialedHost?, time: Date, chain: PresentedChain?,
         path: ValidatedPath? = nil, configuredPins: [Pin] = [], matchedPins: [Pin] = [],

@@ -1,7 +1,8 @@
 /// Why a peer was not trusted: one reason, the facts, and what to do about it.
 ///
 /// Its description is meant to be read: the reason, the chain as presented with the `sha256/…` of each key ready to
-/// paste, the pins configured, the valid paths that held none of them, and the remedy. Equality is on the code.
+/// paste, the configured pins, the valid paths that held none of them, and the remedy. Failures with equal codes are
+/// equal.
 public struct TrustFailure: HoldfastError {
     /// The reasons, a set that may grow.
     public typealias Code = OpenCode<TrustFailure>

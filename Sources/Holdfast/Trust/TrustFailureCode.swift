@@ -32,7 +32,7 @@ extension TrustFailure.Code {
     public static var noAnchors: Self {
         Self("Give the anchors to trust, or install the system's CA certificates (package ca-certificates).")
     }
-    /// The search used up its budget before it had an answer.
+    /// The search used up its budget before it found an answer.
     public static var budgetExceeded: Self {
         Self("Have the server send only the certificates of one path; no legitimate chain needs a search this large.")
     }

@@ -1,4 +1,4 @@
-/// What a ``TrustManager`` decides about a host that it has no policy for.
+/// What a ``TrustManager`` decides about a host for which it has no policy.
 public enum UnknownHostRule: String, Sendable, Hashable, CaseIterable {
     /// Rejects it with `noPolicyForHost`.
     case reject

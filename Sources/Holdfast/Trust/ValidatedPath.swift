@@ -12,8 +12,8 @@ public struct ValidatedPath: Sendable, Hashable {
     /// The certificate policies that were required.
     let certificatePolicies: CertificatePolicies
 
-    /// States that a path is valid, without any check. For a ``ChainValidator`` of your own that has validated it, and for
-    /// tests.
+    /// States that a path is valid, without any check. Use it in your own ``ChainValidator`` after it has validated the
+    /// path, and in tests.
     /// - Parameters:
     ///   - leaf: the certificate whose key the handshake proves.
     ///   - issuers: each one signed its predecessor, the anchor last; empty when the leaf is itself an anchor.
@@ -31,12 +31,12 @@ public struct ValidatedPath: Sendable, Hashable {
 
     /// The certificate whose key the handshake proved.
     public var leaf: X509Certificate? { certificates.first }
-    /// The anchor that the path ends in.
+    /// The anchor at which the path ends.
     public var anchor: X509Certificate? { certificates.last }
 }
 
 extension X509Certificate {
-    /// The first instant that its validity no longer covers: ``notAfter`` is the last second that it does.
+    /// The first instant that its validity no longer covers: ``notAfter`` is the last second that it covers.
     public var validityEnd: Date { min(Date(wholeSeconds: layout.end), .distantFuture) }
 
     /// The earliest end among the certificates that are still valid at a time.

@@ -29,8 +29,8 @@ public struct ValidationOutcome: Sendable {
     public let path: ValidatedPath?
     /// Valid paths that the caller did not accept, in the order found.
     public let otherPaths: [ValidatedPath]
-    /// Why no path is valid, the most telling reason of the search; nil when a valid path was found and the search was
-    /// not cut short.
+    /// Why no path is valid, the most informative reason of the search; nil if a valid path was found and the search
+    /// was not cut short.
     public let failure: TrustFailure?
     /// The work that the search took.
     public internal(set) var effort: ValidationEffort
@@ -38,13 +38,13 @@ public struct ValidationOutcome: Sendable {
     package let unusable: [UnusableCertificate]
     /// Requirements that were skipped, such as timestamps while the log list is too old.
     public let notices: [TrustFailure]
-    /// Paths, leaf first and anchor last, that keep every rule except that of revocation, which is checked afterward:
-    /// the places that their certificates name for revocation lists can be trusted that far. Empty if the validator has
-    /// no ``RevocationSource`` that fetches lists.
+    /// Paths, leaf first and anchor last, that satisfy every rule except that of revocation, which is checked
+    /// afterward. The places that their certificates name for revocation lists can be trusted to that extent. Empty if
+    /// the validator has no ``RevocationSource`` that fetches lists.
     public let pathsToFollow: [[X509Certificate]]
 
-    /// Makes an outcome, for implementations of ``ChainValidator``. One that wraps another validator passes the
-    /// notices and the paths to follow on.
+    /// Makes an outcome, for implementations of ``ChainValidator``. A validator that wraps another one forwards the
+    /// notices and the paths to follow.
     public init(
         path: ValidatedPath?, otherPaths: [ValidatedPath] = [], failure: TrustFailure?, notices: [TrustFailure] = [],
         pathsToFollow: [[X509Certificate]] = []

@@ -3,7 +3,7 @@ public import struct Foundation.Date
 /// Builds certification paths from a presented chain to an anchor and validates them (RFC 5280 section 6, RFC 9525).
 ///
 /// ``PathValidator`` is Holdfast's own; on Apple platforms the operating system is another. Implementations know
-/// nothing of pins or policies, and may be called from any thread.
+/// nothing about pins or policies, and may be called from any thread.
 ///
 /// A custom validator that wraps another one forwards its properties:
 /// ```swift
@@ -14,12 +14,13 @@ public import struct Foundation.Date
 /// }
 /// ```
 public protocol ChainValidator: Sendable {
-    /// The validator whose profile, limits and revocation lists count where pins alone decide (`certificatePinOnly`), and no path to
-    /// the anchors of the trust is asked for.
+    /// The validator whose profile, limits and revocation lists count if pins alone decide (`certificatePinOnly`) and
+    /// no path to the anchors of the trust is required.
     ///
-    /// A validator that wraps a ``PathValidator`` returns that one: its revocation lists would be lost otherwise. One
-    /// that knows of no revocation returns a plain ``PathValidator``. By default it is nil, and a policy whose pins
-    /// alone decide rejects, because it is unknown what the validator would have checked.
+    /// A validator that wraps a
+    /// ``PathValidator`` returns that one, because its revocation lists would otherwise be lost. A validator that does not check revocation returns a plain ``PathValidator``.
+    /// By default it is nil, and a policy whose pins alone decide rejects, because it is unknown what the validator
+    /// would have checked.
     var pathValidator: PathValidator? { get }
 
     /// Looks for a valid path that the caller accepts.
@@ -28,7 +29,7 @@ public protocol ChainValidator: Sendable {
     /// with the first one that it accepts, when no further path exists, or when the budget is spent.
     /// - Parameters:
     ///   - chain: what was presented, leaf first.
-    ///   - purpose: what the path must be good for.
+    ///   - purpose: the purpose that the path must allow.
     ///   - time: the time at which every certificate of the path must be valid, to the second.
     ///   - accepting: whether a valid path holds what the caller wants, for example a pin.
     func validate(
@@ -43,7 +44,7 @@ public protocol ChainValidator: Sendable {
     /// a decision that has used up its budget is rejected before its validator is asked again.
     /// - Parameters:
     ///   - chain: what was presented, leaf first.
-    ///   - purpose: what the path must be good for.
+    ///   - purpose: the purpose that the path must allow.
     ///   - time: the time at which every certificate of the path must be valid, to the second.
     ///   - spent: what earlier validations of the same decision cost.
     ///   - accepting: whether a valid path holds what the caller wants, for example a pin.
@@ -53,11 +54,11 @@ public protocol ChainValidator: Sendable {
         accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome
 
-    /// Is told that a decision by this validator stands, and tells what it has revocation lists and logs from. By
+    /// Learns that a decision by this validator is final, and tells its sources of revocation lists and logs. By
     /// default it tells the ``pathValidator``.
     ///
-    /// Code that validates without a policy calls it with the ``ValidationOutcome/pathsToFollow``; where a policy
-    /// decides, ``ServerTrust/tell(_:)`` does.
+    /// Code that validates without a policy calls it with the
+    /// ``ValidationOutcome/pathsToFollow``; if a policy decides, ``ServerTrust/tell(_:)`` does so.
     func noteUse(following paths: [[X509Certificate]])
 }
 

@@ -1,8 +1,8 @@
 import struct Foundation.Date
 
 extension PathValidator {
-    /// Whether the lists that were given refuse a certificate that is trusted for itself, such as a pinned leaf. It
-    /// needs no issuer, but its issuer may have revoked it; nil if it is not revoked.
+    /// Whether the given lists refuse a certificate that is itself trusted, such as a pinned leaf. It needs no issuer,
+    /// but its issuer may have revoked it; nil if it is not revoked.
     ///
     /// A list counts if its issuer is known, from the chain, the anchors or the configuration. If lists name an unknown
     /// issuer, the status is unknown; otherwise a peer could hide a revocation by leaving the issuer out.
@@ -10,13 +10,14 @@ extension PathValidator {
     ///   - isKnown: whether the certificate itself is pinned. If only its key is pinned, the holder of the key chose
     ///     the rest, and can put the key into another certificate.
     ///   - certificates: issuers from the configuration.
-    ///   - revocation: the lists of the moment.
+    ///   - revocation: the current lists.
     func revocationFailure(
         ofTrusted leaf: X509Certificate, isKnown: Bool, in chain: PresentedChain,
         knowing certificates: [X509Certificate], under revocation: Revocation, at time: Date,
         effort: inout ValidationEffort
     ) -> TrustFailure? {
-        // Only a self-signed certificate speaks for itself; if a status is required, an unknown one does not count.
+        // Only a self-signed certificate needs no status from others; if a status is required, an unknown one does not
+        // count.
         if leaf.isSelfIssued {
             if isKnown { return nil }
             if revocation.unknownLeaf != .fails {
@@ -29,7 +30,7 @@ extension PathValidator {
                 if SignatureRule.violation(of: leaf, by: leaf) == nil { return nil }
             }
         }
-        // Any known issuer that signed the leaf can revoke it, no matter where it is known from.
+        // Any known issuer that signed the leaf can revoke it, no matter how it is known.
         let name = leaf.issuer.folded
         let configured = certificates.filter { $0.subject == leaf.issuer || name != nil && $0.subject.folded == name }
         let issuers = chain.certificates.dropFirst() + configured.map(\.der)

@@ -1,7 +1,7 @@
 public import struct Foundation.Date
 
 /// Standard validation by Holdfast itself: path building and path validation (RFC 5280 section 6) against a set of
-/// anchors, server identity (RFC 9525).
+/// anchors, and server identity (RFC 9525).
 ///
 /// It performs no I/O, never blocks, and does no more work than its limits allow.
 public struct PathValidator: ChainValidator {
@@ -11,10 +11,10 @@ public struct PathValidator: ChainValidator {
     package let profile: ValidationProfile
     /// The budget of one validation.
     package let limits: ValidationLimits
-    /// Where verified paths are remembered; nil remembers none.
+    /// Where verified paths are remembered; nil if none are.
     package private(set) var cache: VerifiedPathCache?
-    /// The suffixes under which strangers register names; with `.strict` no wildcard may stand above one. nil leaves
-    /// that unchecked.
+    /// The suffixes under which strangers register names; with `.strict` no wildcard may be directly above one. If nil,
+    /// that is not checked.
     package private(set) var publicSuffixes: PublicSuffixList?
     /// Where the revocation lists come from; each validation asks once.
     package let revocationSource: any RevocationSource
@@ -26,7 +26,7 @@ public struct PathValidator: ChainValidator {
     package private(set) var transparency: Transparency
     private var checksValidity = true
 
-    /// The certificates that are trusted to begin with, as of now.
+    /// The certificates that are trusted from the start, as of now.
     package var anchors: TrustAnchors { source.current }
     /// Whether and how revocation is checked, as of now.
     package var revocation: Revocation { revocationSource.current }
@@ -36,8 +36,8 @@ public struct PathValidator: ChainValidator {
 
     /// Makes a validator.
     /// - Parameters:
-    ///   - anchors: what is trusted to begin with: ``TrustAnchors``, or a ``TrustAnchorStore``, whose new anchors are
-    ///     used from the next validation on. An empty set makes every validation fail with `noAnchors`.
+    ///   - anchors: what is trusted from the start:
+    ///     ``TrustAnchors``, or a ``TrustAnchorStore``, whose new anchors are used from the next validation on. An empty set makes every validation fail with `noAnchors`.
     ///   - profile: which rules a path must keep.
     ///   - limits: the budget of one validation.
     ///   - revocation: whether and how revocation is checked: ``Revocation``, or a ``RevocationStore``, whose new lists
@@ -117,7 +117,7 @@ public struct PathValidator: ChainValidator {
         return outcome
     }
 
-    /// Tells the sources of revocation lists and of logs that a decision by this validator stands, so that they may
+    /// Tells the sources of revocation lists and of logs that a decision by this validator is final, so that they may
     /// fetch what it lacked. Validating starts nothing.
     public func noteUse(following paths: [[X509Certificate]]) {
         revocationSource.noteUse(following: paths)
@@ -137,31 +137,31 @@ public struct PathValidator: ChainValidator {
         if case .server = purpose { transparency.demand } else { nil }
     }
 
-    /// What is asked of one validation.
+    /// What one validation has to find out.
     struct Query {
         let chain: PresentedChain
         let purpose: ValidationPurpose
         let time: Int64
-        /// nil for those of the moment.
+        /// nil for the current ones.
         var anchors: TrustAnchors?
-        /// nil for that of the moment.
+        /// nil for the current one.
         var revocation: Revocation?
         /// Which presented certificates count as anchors as well, such as pinned ones.
         var isTrusted: ((X509Certificate) -> Bool)?
-        /// Whether the rules for certificates are left out, so that signatures and revocation alone are asked.
+        /// Whether the rules for certificates are left out, so that only signatures and revocation are checked.
         var skipsRules = false
         /// Which timestamps the leaf must have, whatever the list's age.
         var transparency: TransparencyDemand?
         /// What the decision has cost so far.
         var spent = ValidationEffort()
 
-        /// What a decision for a path has to say.
+        /// What a decision for a path has to state.
         func notices(about path: ValidatedPath?) -> [TrustFailure] {
             path.flatMap { transparency?.notice(about: $0, at: time) }.map { [$0] } ?? []
         }
     }
 
-    /// The one entry to the search, for decisions and explanations.
+    /// The only entry point of the search, for decisions and explanations.
     /// - Parameter trace: if not nil, gets the result of each rule.
     func search(_ query: Query, trace: inout [RuleOutcome]?, accepting: (ValidatedPath) -> Bool) -> ValidationOutcome {
         let (chain, host) = (query.chain, query.purpose.host)

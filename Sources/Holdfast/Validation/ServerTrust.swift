@@ -17,7 +17,7 @@ public struct ServerTrust: Sendable {
     public let purpose: ValidationPurpose
     /// Builds and validates paths: Holdfast with a set of anchors, or the operating system.
     public let validator: any ChainValidator
-    /// The budget of the decision, where several policies make it together.
+    /// The budget of the decision, if several policies make it together.
     private var budget: SharedBudget?
 
     /// Combines what a handshake presented with how to validate it; nothing is read or verified yet.
@@ -34,7 +34,7 @@ public struct ServerTrust: Sendable {
     }
 
     /// The certificates as presented, leaf first. Apple's trust has them only after the system has evaluated it;
-    /// reading them earlier evaluates it, and may block.
+    /// reading them earlier causes an evaluation, which may block.
     public var chain: PresentedChain {
         switch presented {
         case .chain(let chain): chain
@@ -42,7 +42,7 @@ public struct ServerTrust: Sendable {
         }
     }
 
-    /// The same trust for the members of a composite, which have one budget together.
+    /// The same trust for the members of a composite, which share one budget.
     func sharingBudget() -> ServerTrust {
         guard budget == nil else { return self }
         var trust = self
@@ -53,18 +53,18 @@ public struct ServerTrust: Sendable {
     /// What the policies that share the budget have spent; nil if one policy decides alone.
     var spent: ValidationEffort? { budget?.spent }
 
-    /// Charges what a policy did beside ``validate(for:at:spent:accepting:)``.
+    /// Charges what a policy did in addition to ``validate(for:at:spent:accepting:)``.
     func charge(_ effort: ValidationEffort) { budget?.charge(effort) }
 
-    /// Tells the validator that a decision about this trust stands: its sources may fetch the revocation lists or the
+    /// Tells the validator that a decision about this trust is final: its sources may fetch the revocation lists or the
     /// log list that the decision lacked.
     ///
-    /// Evaluating starts nothing, so the code that hands a decision out calls this and ``TrustPolicy/tell(_:)``; a
-    /// ``TrustManager`` and the adapters do.
+    /// Evaluating starts nothing, so the code that returns a decision to its user calls this and
+    /// ``TrustPolicy/tell(_:)``; a ``TrustManager`` and the adapters do so.
     public func tell(_ decision: TrustDecision) { validator.noteUse(following: decision.pathsToFollow) }
 
-    /// Has the validator look for a path; see ``ChainValidator/validate(_:for:at:spent:accepting:)``.
-    /// - Parameter own: what the policy that asks has spent by itself.
+    /// Lets the validator look for a path; see ``ChainValidator/validate(_:for:at:spent:accepting:)``.
+    /// - Parameter own: what the calling policy has spent by itself.
     func validate(
         for purpose: ValidationPurpose, at time: Date, spent own: ValidationEffort,
         accepting: (ValidatedPath) -> Bool
@@ -93,7 +93,7 @@ public struct ServerTrust: Sendable {
     }
 
     #if canImport(Security)
-    /// The trust that a connection of the system's handed out; nil where this was made from a chain.
+    /// The trust that one of the system's connections handed out; nil if this was made from a chain.
     var handedOut: SecTrust? {
         switch presented {
         case .chain: nil
@@ -106,14 +106,14 @@ public struct ServerTrust: Sendable {
     /// - Parameters:
     ///   - certificates: DER, leaf first, as presented.
     ///   - host: the host that was dialed.
-    ///   - anchors: the certificates that are trusted to begin with.
+    ///   - anchors: the certificates that are trusted from the start.
     public init(certificates: [[UInt8]], host: DialedHost?, anchors: TrustAnchors) {
         self.init(
             chain: PresentedChain(certificates), purpose: .server(identity: host),
             validator: PathValidator(anchors: anchors))
     }
 
-    /// The host that was dialed; nil for a client and where the caller did not say.
+    /// The host that was dialed; nil for a client, or if the caller did not say.
     public var host: DialedHost? { purpose.host }
 }
 
@@ -128,7 +128,7 @@ protocol EvaluatingValidator: ChainValidator {
     var secTrust: SecTrust? { get }
     #endif
 
-    /// As ``ChainValidator/validate(_:for:at:accepting:)``, for its own chain.
+    /// Like ``ChainValidator/validate(_:for:at:accepting:)``, but for its own chain.
     func validate(
         for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome

@@ -6,7 +6,7 @@ import struct Foundation.Date
 /// Members of a composite usually need the same path. A validation reuses what an earlier one found, so members do not
 /// use up the budget, and a hostile chain costs as much as under one policy.
 final class SharedBudget: Sendable {
-    /// What a validation was asked.
+    /// The question that a validation was asked.
     private struct Question: Hashable {
         let purpose: ValidationPurpose
         let time: Date

@@ -5,7 +5,7 @@ import struct Foundation.Date
 /// Unknown fields are skipped and logs in an unknown state never count, so that a newer list does not make every server
 /// untrusted. Anything that violates the schema is an error.
 struct LogListReader {
-    /// The public web has a few dozen logs, or two hundred with those that ended.
+    /// The public web has a few dozen logs, or two hundred including those that have ended.
     static let maximumLogs = 4_096
     static let maximumFormerOperators = 64
     /// Octets of a name.

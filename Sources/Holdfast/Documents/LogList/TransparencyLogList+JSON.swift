@@ -4,8 +4,8 @@ extension TransparencyLogList {
     /// The most octets of a list that is read; Google's has some 100,000.
     package static let maximumBytes = 8 << 20
 
-    /// Reads a log list in Google's schema, version 3, whose signature stands beside it, as Google publishes
-    /// `log_list.json` and `log_list.sig`.
+    /// Reads a log list in Google's schema, version 3, with a separate signature, as Google publishes `log_list.json`
+    /// and `log_list.sig`.
     /// - Parameters:
     ///   - json: the octets of the list as they were downloaded, at most 8 MiB.
     ///   - signature: over these octets: RSA PKCS #1 v1.5 or ECDSA, with SHA-256 (ECDSA of P-384 with SHA-384), or Ed25519.
@@ -31,7 +31,7 @@ extension TransparencyLogList {
     }
 
     /// Reads a log list in Google's schema, version 3, that needs no signature because the application ships it.
-    /// - Parameter json: the octets of the list, at most 8 MiB; not of a download.
+    /// - Parameter json: the octets of the list, at most 8 MiB; never those of a download.
     /// - Throws: ``DocumentError`` that names what is wrong with the list.
     public init(json: Data) throws(DocumentError) { self = try LogListReader.read(Array(json)) }
 }

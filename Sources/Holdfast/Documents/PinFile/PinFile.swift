@@ -7,8 +7,8 @@ public import struct Foundation.Date
 /// let manager = try TrustManager(pinFile: url)
 /// ```
 /// There is one format: an app ships it, `holdfastctl export` turns it into other systems' configuration, and a signed
-/// repository delivers it. docs/formats.md describes it without reference to a language. Every value of this type keeps
-/// all rules of the format and can be written.
+/// repository delivers it. docs/formats.md describes it without reference to a language. Every value of this type
+/// follows all rules of the format and can be written.
 public struct PinFile: Sendable, Hashable {
     /// The version of the format.
     package static let schema = 1
@@ -25,7 +25,7 @@ public struct PinFile: Sendable, Hashable {
     package let hosts: [Host]
     /// Certificates that are trusted in a debug build that asks for it, such as that of a debugging proxy.
     package let debugAnchors: [X509Certificate]
-    /// The hosts as they are asked for.
+    /// The hosts in the form in which they are looked up.
     let table: PinFileTable
 
     /// Makes a file for an `app` of 1 to 255 octets of printable ASCII, with at most 1,000 hosts, no pattern twice, and
@@ -56,8 +56,8 @@ public struct PinFile: Sendable, Hashable {
         table = PinFileTable(hosts, until: Self.end(notAfter: self.notAfter, refresh) ?? .distantFuture)
     }
 
-    /// The first instant at which its pins have run out: after the last second of `notAfter` and of the grace that
-    /// follows it; nil when they never do.
+    /// The first instant at which its pins have expired: after the last second of `notAfter` and of the grace that
+    /// follows it; nil if they never do.
     public var end: Date? { Self.end(notAfter: notAfter, refresh) }
 
     private static func end(notAfter: Date?, _ refresh: Refresh?) -> Date? {

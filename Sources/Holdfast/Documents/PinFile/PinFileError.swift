@@ -5,7 +5,7 @@ public struct PinFileError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// The path to the field at fault, such as `hosts[3].pins[1].pin`; nil where the file as a whole is.
+    /// The path to the field at fault, such as `hosts[3].pins[1].pin`; nil if the file as a whole is at fault.
     public let field: String?
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
@@ -67,8 +67,8 @@ extension PinFileError.Code {
         Self("Add a pin that can match, or use mode report while the pins are tried out.")
     }
 
-    // What a signed file must have beside all that
-    /// A host has no backup: no second key to use when the first is lost.
+    // What a signed file must have in addition
+    /// A host has no backup: no second key in case the first is lost.
     public static var missingBackup: Self {
         Self("Make a second key, keep it offline, and add its pin with state backup: `holdfastctl pin backup.pem`.")
     }

@@ -1,5 +1,5 @@
 extension PinFile {
-    /// A host or a pattern of hosts: how each must prove itself, or that apps must no longer connect.
+    /// A host or a pattern of hosts: how each must prove its identity, or that apps must no longer connect to it.
     package struct Host: Sendable, Hashable {
         /// The hosts that the entry applies to.
         package let pattern: HostPattern
@@ -44,7 +44,7 @@ extension PinFile {
             _ pattern: HostPattern, ports: [Int], isRetired: Bool, enforcement: PinSet.Enforcement,
             requirement: PinSet.Requirement, afterExpiry: PinSet.ExpiryAction, pins: [KeyPin], report: Report?
         ) throws(PinFileError) {
-            // A pattern over a single label is made only where it is allowed, and a file cannot say that.
+            // A pattern over a single label needs permission, which a file cannot give.
             guard (try? HostPattern(pattern.description)) == pattern else {
                 throw PinFileError(
                     .invalidHost, at: "host", expected: "a pattern over a domain of two labels or more",
@@ -60,8 +60,8 @@ extension PinFile {
             self.report = report
         }
 
-        /// Whether there is a second key to use when one is lost: two distinct keys, one of them a backup. Candidates
-        /// do not count, because they are never accepted.
+        /// Whether there is a second key in case one is lost: two distinct keys, one of them a backup. Candidates do
+        /// not count, because they are never accepted.
         package var hasBackup: Bool {
             let accepted = pins.filter { $0.state != .candidate }
             return Set(accepted.map(\.pin)).count > 1 && accepted.contains { $0.state == .backup }

@@ -17,7 +17,7 @@ extension PinFile {
             case active
             /// A backup, in no chain that is served.
             case backup
-            /// On its way out.
+            /// Being withdrawn.
             case retiring
             /// On trial: whether it matches is reported, and it is never accepted.
             case candidate
@@ -50,7 +50,7 @@ extension PinFile {
         /// The first instant at which it no longer counts, apart from the file's own end.
         package var end: Date? { notAfter.map { Date(end: $0.wholeSeconds + 1) } }
 
-        /// What may stand in a host once.
+        /// What may occur only once in a host.
         struct Identity: Hashable {
             let pin: Pin
             let role: Role

@@ -15,7 +15,7 @@ extension PinFile {
     }
 
     /// Reads a file.
-    /// - Parameter url: of a file, at most 8 MiB; not of a download.
+    /// - Parameter url: the URL of a file of at most 8 MiB; never that of a download.
     /// - Throws: ``PinFileError``; `unreadableFile` if it cannot be read from the file system.
     public init(contentsOf url: URL) throws(PinFileError) {
         let data: Data
@@ -242,7 +242,8 @@ extension PinFileReader {
         }
     }
 
-    /// Another spelling of a pin, such as curl's with two slashes, is left to ``Pin/init(_:)``: here each has one.
+    /// Here each pin has only one spelling; other spellings, such as curl's with two slashes, are left to
+    /// ``Pin/init(_:)``.
     private mutating func key() throws -> Pin {
         let text = try text(atMost: 256, of: "a pin")
         let pin = try refusing(as: .invalidPin, at: json.path) { () throws(PinError) in try Pin(text) }

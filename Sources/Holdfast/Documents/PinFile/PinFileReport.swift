@@ -6,12 +6,12 @@ extension PinFile {
     package struct Report: Sendable, Hashable {
         /// An `https` URL as it is written in the file.
         package let url: String
-        /// The share of failures that are told.
+        /// The share of failures that are reported.
         package let failureFraction: Fraction
-        /// The share of successes that are told.
+        /// The share of successes that are reported.
         package let successFraction: Fraction
 
-        /// Makes one of a URL with a host and without a user, at most 1,024 octets of ASCII.
+        /// Makes one from a URL with a host and without a user, at most 1,024 octets of ASCII.
         /// - Throws: ``PinFileError`` `invalidValue`.
         package init(
             url: String, failureFraction: Fraction = .one, successFraction: Fraction = .zero

@@ -4,7 +4,7 @@ package import struct Foundation.Date
 package struct PinFileTable: Sendable {
     private var index = HostPatternIndex<PinFileEntry>()
 
-    /// - Parameter end: the first instant at which every pin has run out.
+    /// - Parameter end: the first instant at which every pin has expired.
     package init(_ hosts: [PinFile.Host], until end: Date) {
         for host in hosts { index[host.pattern] = PinFileEntry(host, until: end) }
     }
@@ -35,7 +35,7 @@ extension PinAnswer.Content {
 
 /// What one entry of a pin file requires.
 package struct PinFileEntry: PinSource {
-    /// The entry as it stands in the file.
+    /// The entry as it is in the file.
     package let host: PinFile.Host
     /// Its rules, with the end of the file.
     package let pins: PinSet

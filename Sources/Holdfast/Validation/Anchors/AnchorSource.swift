@@ -1,8 +1,8 @@
-/// Where a ``PathValidator`` takes its anchors from: ``TrustAnchors``, a set that stays as it is, or a
-/// ``TrustAnchorStore``, which reloads.
+/// Where a ``PathValidator`` gets its anchors: ``TrustAnchors``, a set that does not change, or a ``TrustAnchorStore``,
+/// which reloads.
 ///
-/// A source of your own is asked once at the beginning of every validation, from any thread. It returns what it has,
-/// without I/O.
+/// Your own source is asked once at the beginning of every validation, from any thread. It returns what it has, without
+/// I/O.
 public protocol AnchorSource: Sendable {
     /// The current set, always complete.
     var current: TrustAnchors { get }

@@ -16,14 +16,14 @@ package struct SystemTrustAnchors: Sendable {
     ]
     static let folders = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
 
-    /// The most files of a folder that are read; Debian's holds about 300.
+    /// The most files of a folder that are read; Debian's contains about 300.
     static let maximumFilesPerFolder = 10_000
 
-    /// What was read: the anchors, and what could not be.
+    /// What was read: the anchors, and what could not be read.
     package struct Reading: Sendable {
         /// The anchors.
         package let anchors: TrustAnchors
-        /// Where they came from.
+        /// Where the anchors came from.
         package let sources: [String]
         /// Certificates and files that were left out because they cannot be read, and why.
         package let leftOut: [CertificateFileError]
@@ -41,7 +41,8 @@ package struct SystemTrustAnchors: Sendable {
         self.root = root
     }
 
-    /// Reads the anchors. It blocks on the file system; ``TrustAnchors/system(environment:)`` does it elsewhere.
+    /// Reads the anchors. It blocks on the file system; ``TrustAnchors/system(environment:)`` does so on another
+    /// thread.
     /// - Returns: the anchors and what was left out.
     /// - Throws: ``TrustAnchorError`` when no anchor can be read.
     package func read() throws(TrustAnchorError) -> Reading {

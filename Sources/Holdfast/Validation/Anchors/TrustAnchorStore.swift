@@ -1,6 +1,7 @@
 public import Logging
 
-/// Anchors that can be replaced while connections are made: reads a source, publishes what it read as one new set.
+/// Anchors that can be replaced while connections are made: it reads a source, and publishes what it read as one new
+/// set.
 ///
 /// A reader of ``current`` sees the old set or the new one, never a mixture. A source that fails or yields nothing
 /// leaves the set as it was. No lock is held while the source is read.
@@ -11,7 +12,7 @@ public final class TrustAnchorStore: Sendable {
 
     /// Reads the anchors for the first time.
     /// - Parameters:
-    ///   - logger: told of reloads that fail.
+    ///   - logger: gets a line about each reload that fails.
     ///   - source: reads the anchors; by default those of the system.
     /// - Throws: what the source throws, and ``TrustAnchorError`` when it yields no anchor.
     public init(
@@ -40,8 +41,8 @@ public final class TrustAnchorStore: Sendable {
 
     /// Reloads periodically until the task is canceled; a reload that fails is logged and retried at the next interval.
     /// - Parameters:
-    ///   - interval: the time between two reloads; a second at least, a year at most.
-    ///   - clock: what the interval is measured on.
+    ///   - interval: the time between two reloads; at least a second, at most a year.
+    ///   - clock: measures the interval.
     public func run(every interval: Duration, clock: some Clock<Duration> = ContinuousClock()) async {
         // A zero interval would keep a core busy, and clocks trap on times that they cannot represent.
         let interval = min(max(interval, .seconds(1)), .seconds(366 * 86_400))

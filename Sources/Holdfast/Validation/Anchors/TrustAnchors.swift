@@ -1,7 +1,8 @@
-/// The certificates that are trusted to begin with (RFC 5280 6.1.1 (d)), indexed by their subjects.
+/// The certificates that are trusted from the start (RFC 5280 6.1.1 (d)), indexed by their subjects.
 ///
-/// Reading the system's is ``system(environment:)``; a set that can be replaced while connections are made is a
-/// ``TrustAnchorStore``. Cheap to copy.
+/// To read the system's anchors, use
+/// ``system(environment:)``; to replace a set while connections are made, use a ``TrustAnchorStore``. A set is cheap to
+/// copy.
 public struct TrustAnchors: Sendable {
     private final class Index: Sendable {
         let certificates: [X509Certificate]
@@ -42,7 +43,7 @@ public struct TrustAnchors: Sendable {
     /// SHA-256 over the sorted SHA-256 of each anchor's DER: equal for equal sets.
     package var digest: [UInt8] { index.digest }
 
-    /// Whether this very certificate, octet by octet, is an anchor.
+    /// Whether exactly this certificate, octet by octet, is an anchor.
     public func contains(_ certificate: X509Certificate) -> Bool {
         index.bySubject[certificate.subject]?.contains(certificate) ?? false
     }

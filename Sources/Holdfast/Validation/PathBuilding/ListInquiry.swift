@@ -6,9 +6,10 @@
 /// - the list that names it is out of date, and a list of another key or scope that was issued later vouches for it:
 ///   numbers of different keys or scopes cannot be compared.
 ///
-/// An attacker who blocks one place and replays what another once served can only leave lists out. A list vouches for a
-/// certificate if it covers it, is understood, is in force, and no other list of its key and scope contradicts its age.
-/// A delta list vouches, together with its base, for the certificates that it removes from the base.
+/// An attacker who blocks one source of lists and replays what another once served can only leave lists out. A list
+/// vouches for a certificate if it covers it, is understood, is in force, and no other list of its key and scope
+/// contradicts its age. A delta list vouches, together with its base, for the certificates that it removes from the
+/// base.
 struct ListInquiry {
     enum Verdict {
         /// - Parameter isFinal: whether the issuer's own key says so, and nothing on another path could say otherwise.
@@ -60,7 +61,7 @@ struct ListInquiry {
         self.isOfSigner = isOfSigner
     }
 
-    /// Whether a list names the certificate. Attribute certificates have numbers of their own.
+    /// Whether a list names the certificate. Attribute certificates have separate serial numbers.
     func names(_ list: Int) -> Bool { listings[list] == .revoked && !lists[list].scope.onlyAttributeCertificates }
 
     /// Whether a list was in force and no longer is.
@@ -76,8 +77,8 @@ struct ListInquiry {
 
     func covers(_ list: Int) -> Bool { ListRule.scopeObjection(to: lists[list], about: subject) == nil }
 
-    /// Whether a delta list takes back what a complete list says (RFC 5280 5.2.4): the complete list has at least what the
-    /// base has, and the delta list is newer.
+    /// Whether a delta list cancels what a complete list says (RFC 5280 5.2.4): the complete list contains at least
+    /// what the base does, and the delta list is newer.
     func takesBack(_ delta: Int, from list: Int) -> Bool {
         let (later, earlier) = (lists[delta], lists[list])
         guard listings[delta] == .removed, later.isDeltaAlone, !earlier.header.isDelta,
@@ -110,7 +111,7 @@ extension PathSearch {
         return .unknown
     }
 
-    /// Whether a list that does not name the certificate vouches for it; what keeps it from that is noted.
+    /// Whether a list that does not name the certificate vouches for it; if not, the reason is noted.
     private mutating func vouches(_ list: Int, _ inquiry: inout ListInquiry) throws(ListInquiry.Overrun) -> Bool {
         let (one, subject) = (inquiry.lists[list], inquiry.subject)
         let scope = ListRule.scopeObjection(to: one, about: subject).map { ListObjection(.scope, $0) }
@@ -165,7 +166,7 @@ extension PathSearch {
         return isOfScope && key == signer.key ? takesPlace : isLater
     }
 
-    /// The key of a clearance that counts: its lists are verified, and none of its age contradicts them.
+    /// The key of a clearance that counts: its lists are verified, and no other list contradicts their age.
     private mutating func authority(
         for clearance: ListInquiry.Clearance, _ inquiry: inout ListInquiry
     ) throws(ListInquiry.Overrun) -> OctetString? {
@@ -193,8 +194,8 @@ extension PathSearch {
         return false
     }
 
-    /// The signer of a list; nil if nobody who is allowed to signed it.
-    /// - Parameter isNoted: whether what is wrong with it keeps the status from being known.
+    /// The signer of a list; nil if no authorized signer signed it.
+    /// - Parameter isNoted: whether a problem with it is noted as a reason why the status is unknown.
     private mutating func signer(
         of list: Int, _ inquiry: inout ListInquiry, isNoted: Bool = true
     ) throws(ListInquiry.Overrun) -> ListInquiry.Signer? {
@@ -213,7 +214,7 @@ extension PathSearch {
         }
     }
 
-    /// Charges a look at all lists, or at some.
+    /// Charges the cost of looking at all lists, or at some.
     private mutating func spendLook(_ inquiry: inout ListInquiry, at count: Int? = nil) throws(ListInquiry.Overrun) {
         guard meter.spend(count ?? inquiry.lists.count) else { throw ListInquiry.Overrun(limit: "the limit for work") }
     }

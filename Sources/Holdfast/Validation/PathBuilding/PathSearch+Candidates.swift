@@ -16,8 +16,8 @@ extension PathSearch {
         }
     }
 
-    /// Certificates that bear the issuer's name: anchors first, then presented ones whose key identifier agrees; nil when
-    /// the budget does not suffice.
+    /// Certificates with the issuer's name: anchors first, then presented ones whose key identifier matches; nil if the
+    /// budget is not sufficient.
     mutating func candidates(for node: Int, by comparison: NameComparison) -> [Int]? {
         let known = comparison == .octets ? nodes[node].issuersByOctets : nodes[node].issuersFolded
         if let known { return known }
@@ -44,7 +44,7 @@ extension PathSearch {
         }
         var ends = anchors.map { anchorNode($0) }
         if !others.isEmpty {
-            // An anchor that was presented as well is found as an anchor.
+            // An anchor that was also presented is found as an anchor.
             let length = certificate.layout.der.count / WorkMeter.octetsOfUnit
             guard meter.spend(others.count * (1 + anchors.count * (1 + length))) else { return nil }
             others.removeAll { $0 == node || anchors.contains(nodes[$0].certificate) }
@@ -63,7 +63,7 @@ extension PathSearch {
         return found
     }
 
-    /// Certificates that bear the key identifier, those that bear none, those that bear another.
+    /// Certificates with the key identifier, those with none, those with another.
     func inOrder(_ candidates: [Int], of keyIdentifier: ArraySlice<UInt8>?) -> [Int] {
         guard candidates.count > 1, let keyIdentifier else { return candidates }
         var (same, none, other): ([Int], [Int], [Int]) = ([], [], [])
@@ -77,7 +77,7 @@ extension PathSearch {
         return same + none + other
     }
 
-    /// Reads the other presented certificates when an issuer is first needed; nil when the budget does not suffice.
+    /// Reads the other presented certificates when an issuer is first needed; nil if the budget is not sufficient.
     mutating func presentedIssuers() -> SmallDictionary<DistinguishedName, [Int]>? {
         if let presented { return presented }
         var bySubject = SmallDictionary<DistinguishedName, [Int]>()
@@ -113,13 +113,13 @@ extension PathSearch {
             guard meter.account(work) else { return nil }
             if let folded { bySubject[folded, default: []] += issuers }
         }
-        // Those of different octets come together in the order of the chain.
+        // Certificates with different octets are joined in the order of the chain.
         bySubject = bySubject.mapValues { $0.sorted() }
         presentedFolded = bySubject
         return bySubject
     }
 
-    /// Outer nil when the budget does not suffice; inner nil for a name that cannot be folded.
+    /// Outer nil if the budget is not sufficient; inner nil for a name that cannot be folded.
     mutating func foldedIssuer(of node: Int) -> FoldedName?? {
         if let known = nodes[node].foldedIssuer { return .some(known) }
         var work = 0

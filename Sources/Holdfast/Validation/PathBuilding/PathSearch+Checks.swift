@@ -1,10 +1,10 @@
 extension PathSearch {
-    /// The checks that make one certificate the issuer of another on a path, the cheapest first.
+    /// The checks whether one certificate may be the issuer of another on a path, the cheapest first.
     enum LinkCheck: CaseIterable {
         case issuer, pathLength, nameConstraints, signature
     }
 
-    /// What came of a check.
+    /// The result of a check.
     enum Outcome {
         case kept
         /// `anywhere`: wherever the certificates stand.
@@ -43,7 +43,7 @@ extension PathSearch {
 
     // MARK: Rules
 
-    /// Outer nil when the budget does not suffice.
+    /// Outer nil if the budget is not sufficient.
     private mutating func issuerViolation(of node: Int) -> Violation?? {
         if let known = nodes[node].issuerOutcome { return .some(known) }
         let certificate = nodes[node].certificate

@@ -3,13 +3,13 @@ extension PathSearch {
     enum SignerPath {
         /// With the first second at which a certificate of the path is no longer valid.
         case found(Int64)
-        /// With what is there instead of one.
+        /// With what was found instead of one.
         case none(String)
         case overBudget(String)
     }
 
-    /// Certificates of the list's issuer, presented or given with the lists, beside those on the path: those first whose
-    /// key identifier agrees with the list's. nil when the budget does not suffice.
+    /// Certificates of the list's issuer, presented or given with the lists, other than those on the path: first those
+    /// whose key identifier matches the list's. nil if the budget is not sufficient.
     mutating func otherSigners(of list: RevocationListHeader, besides path: [Int]) -> [Int]? {
         let name = list.issuer
         var work = 0
@@ -22,7 +22,7 @@ extension PathSearch {
         return inOrder(found, of: list.keyIdentifier)
     }
 
-    /// Nodes of the certificates that were given with the lists and bear a name.
+    /// Nodes of the certificates with a name that were given with the lists.
     private mutating func given(_ name: DistinguishedName, _ folded: FoldedName?) -> [Int] {
         let key = OctetString(folded.map { $0.octets[...] } ?? name.der)
         if let known = revocation.given[key] { return known }
@@ -33,8 +33,8 @@ extension PathSearch {
         return found
     }
 
-    /// Looks for a path from a list's signer to the anchor of the certificate that the list is about (RFC 5280 6.3.3 (f)):
-    /// by the rules, signatures and names of every path, and with a known status.
+    /// Looks for a path from a list's signer to the anchor of the certificate that the list covers (RFC 5280 6.3.3
+    /// (f)): with the rules, signatures and names of any other path, and with a known status.
     mutating func signerPath(_ question: RevocationMemory.SignerQuestion) -> SignerPath {
         if let known = revocation.paths[question] { return answer(known) }
         let signer = nodes[question.signer].certificate

@@ -6,7 +6,7 @@ struct Link: Hashable {
 
 /// What a search remembers of revocation lists and their signers.
 struct RevocationMemory {
-    /// Equal for the same octets: two lists may bear one signature, of which at most one is theirs.
+    /// Equal for the same octets: two lists may have the same signature, which is valid for at most one of them.
     struct SignedList: Hashable {
         let der: [UInt8]
         let signature: Range<Int>
@@ -31,11 +31,11 @@ struct RevocationMemory {
     var hashings: [OctetString: Int] = [:]
     /// The first path found; empty where there is none.
     var paths: [SignerQuestion: [Int]] = [:]
-    /// Nodes of the certificates given with the lists, by the name of which they were asked.
+    /// Nodes of the certificates given with the lists, by the name for which they were looked up.
     var given: [OctetString: [Int]] = [:]
-    /// What the issuer's own key says is revoked, wherever it stands.
+    /// What the issuer's own key says is revoked, wherever that is in a path.
     var revoked: [Link: Violation] = [:]
-    /// The last second at which every signer is valid that vouched for something.
+    /// The last second at which all signers that vouched for something are valid.
     var endOfSigners = Int64.max
 }
 
@@ -43,7 +43,7 @@ extension PathSearch {
     static let revocationRule = "revocation"
     static let revocationReference = "RFC 5280 6.3"
 
-    /// What came of asking a list.
+    /// The result of checking a list.
     enum ListAnswer {
         /// By the key of a node.
         case signed(by: Int, isIssuer: Bool)
@@ -65,13 +65,13 @@ extension PathSearch {
 
     /// RFC 5280 6.3.3 for the certificate at a place of a path whose signatures have been verified.
     ///
-    /// A certificate that a list of its issuer names is revoked, whatever part of his certificates the list is for:
-    /// serial numbers are unique for an issuer. Lists that cannot vouch for a certificate can still revoke it.
+    /// A certificate that a list of its issuer names is revoked, whatever part of the issuer's certificates the list
+    /// covers: serial numbers are unique for an issuer. Lists that cannot vouch for a certificate can still revoke it.
     /// ``ListInquiry`` decides which of several lists counts.
     /// - Parameters:
-    ///   - isOfSigner: whether the path is that of a list's signer. The status of its certificates is asked of the lists
-    ///     that issuers on it sign, and no further.
-    ///   - findings: where it is not nil, how each rule came out for each list that was needed.
+    ///   - isOfSigner: whether the path is that of a list's signer. The status of its certificates is checked only with
+    ///     the lists that issuers on it sign.
+    ///   - findings: if not nil, gets the result of each rule for each list that was needed.
     mutating func revocationOutcome(
         at place: Int, of path: [Int], isOfSigner: Bool = false, findings: inout [RuleOutcome]?
     ) -> Outcome {
@@ -140,7 +140,7 @@ extension PathSearch {
         return 20 + lists * 20 + octets / WorkMeter.octetsOfUnit
     }
 
-    /// The rules that a list kept, and the one that it broke.
+    /// The rules that a list satisfied, and the one that it broke.
     private func findings(_ objection: ListObjection?, for certificate: X509Certificate) -> [RuleOutcome] {
         var findings: [RuleOutcome] = []
         for rule in ListRule.all {
@@ -154,12 +154,12 @@ extension PathSearch {
 
     // MARK: Signers
 
-    /// Without lists that were fetched for another authority of the same name. Such a list says nothing of the
-    /// certificate, and an authority that takes another's name must not be able to have that one's certificates refused.
-    /// A list counts that was fetched for the issuer's key, that a known certificate's key signed, or that the certificate
-    /// names the place of. Where presented certificates are taken for anchors every list counts: the peer chooses
-    /// the issuer's key.
-    /// - Parameter issuers: what stands above the certificate on the path.
+    /// Without lists that were fetched for another authority of the same name. Such a list says nothing about the
+    /// certificate, and an authority that takes another authority's name must not be able to have the other's
+    /// certificates refused. A list counts if it was fetched for the issuer's key, if a known certificate's key signed
+    /// it, or if the certificate names its place. Where presented certificates are treated as anchors, every list
+    /// counts, because the peer that presents them chooses the issuer's key.
+    /// - Parameter issuers: the certificates above this one on the path.
     /// - Returns: nil when the budget does not suffice.
     private mutating func own(
         _ lists: [CertificateRevocationList], about subject: Int, by issuers: ArraySlice<Int>, isOfSigner: Bool
@@ -201,7 +201,7 @@ extension PathSearch {
     /// leads to the same anchor.
     /// - Parameters:
     ///   - subject: the certificate whose status is checked; nil if there is none.
-    ///   - issuers: what stands above it on the path, the anchor last.
+    ///   - issuers: the certificates above it on the path, the anchor last.
     mutating func answer(
         of list: RevocationListHeader, about subject: Int?, by issuers: ArraySlice<Int>, isOfSigner: Bool = false
     ) -> ListAnswer {
@@ -248,7 +248,7 @@ extension PathSearch {
         return .unusable(objection ?? ListObjection(.signer, nobody))
     }
 
-    /// Whether this certificate's key signed the list, and may.
+    /// Whether this certificate's key signed the list, and is allowed to.
     private mutating func answer(of list: RevocationListHeader, by signer: Int, isIssuer: Bool) -> ListAnswer {
         if let found = ListRule.signerObjection(to: nodes[signer].certificate, isIssuer: isIssuer) {
             return .unusable(ListObjection(.signer, found))
@@ -263,7 +263,7 @@ extension PathSearch {
         nodes[node].certificate.subject.matches(list.issuer)
     }
 
-    /// Hashing a long list of the application is free as often as a legitimate chain needs it.
+    /// Hashing one of the application's long lists is free as often as a legitimate chain needs it.
     private static let freeHashings = 4
 
     /// nil when the budget is spent.

@@ -1,9 +1,10 @@
 import struct Foundation.Date
 
-/// One search for a valid path: depth first from the leaf toward the anchors, every rule checked before the signature
-/// it would cost, each certificate's own outcome and each signature worked out once (RFC 5280 6.1, RFC 4158).
+/// One search for a valid path: depth first from the leaf toward the anchors, with every rule checked before the
+/// signature that it could save, and each certificate's own result and each signature computed once (RFC 5280 6.1, RFC
+/// 4158).
 struct PathSearch {
-    /// A certificate of the search and what has been found out about it.
+    /// A certificate of the search and what is known about it.
     struct Node {
         let certificate: X509Certificate
         let isAnchor: Bool
@@ -12,9 +13,9 @@ struct PathSearch {
         /// Its possible issuers, once they were needed.
         var issuersByOctets: [Int]?
         var issuersFolded: [Int]?
-        /// Outer nil: not asked yet; inner nil: fit to be an issuer.
+        /// Outer nil: not checked yet; inner nil: it may be an issuer.
         var issuerOutcome: Violation??
-        /// Outer nil: not asked yet; inner nil: a name that cannot be folded.
+        /// Outer nil: not computed yet; inner nil: a name that cannot be folded.
         var foldedIssuer: FoldedName??
         var constraints: NameConstraintCheck??
         var names: [ConstrainedName]?
@@ -24,13 +25,13 @@ struct PathSearch {
 
     enum Extent {
         case accepted, overBudget
-        /// Nothing found, for reasons that hold wherever the certificate stands.
+        /// Nothing was found, for reasons that apply wherever the certificate is in a path.
         case deadEnd
-        /// No path was accepted here; below other certificates one may be.
+        /// No path was accepted here; below other certificates, one may be accepted.
         case blocked
     }
 
-    /// What a search is asked for.
+    /// What a search has to find.
     struct Request {
         let chain: PresentedChain
         let anchors: TrustAnchors
@@ -41,13 +42,13 @@ struct PathSearch {
         let rules: PathRules
         let profile: ValidationProfile
         let revocation: Revocation
-        /// Whether paths are collected in which certificates name places of revocation lists.
+        /// Whether to collect paths whose certificates name places of revocation lists.
         var collectsPaths = false
         let certificatePolicies: CertificatePolicies
         let context: PathRuleContext
-        /// Where RFC 9525 identity is asked of the leaf.
+        /// If the leaf must prove an identity (RFC 9525).
         let host: DialedHost?
-        /// Whether lists count that another certificate of the issuer's name signed. False where presented certificates
+        /// Whether a list counts if another certificate of the issuer's name signed it. False if presented certificates
         /// count as anchors: the peer could then certify any key as the issuer's.
         var asksOtherListSigners = true
         /// Which timestamps the leaf must have.
@@ -72,9 +73,9 @@ struct PathSearch {
     var presentedFolded: [FoldedName: [Int]]?
     /// Few enough to be searched from end to end: `limits.signatures` at most.
     var signatures: [VerifiedSignature] = []
-    /// What is known of revocation lists and their signers.
+    /// What is known about revocation lists and their signers.
     var revocation = RevocationMemory()
-    /// What is wrong with the leaf's timestamps, by the authority that issued it; nil in it where nothing is.
+    /// What is wrong with the leaf's timestamps, by the authority that issued it; a nil value if nothing is wrong.
     var transparency: [Int: Violation?] = [:]
     private var worst: Violation?
     /// The last second at which every revocation list is as usable as now; nil until a path asks.
@@ -173,7 +174,7 @@ struct PathSearch {
                 let offered = offer(path + [candidate])
                 guard offered == .blocked else { return offered }
                 extent = .blocked
-                // A certificate that is trusted for itself may be below another one that the caller wants.
+                // A certificate that is itself trusted may be below another one that the caller wants.
             }
             path.append(candidate)
             let counted = nodes[candidate].certificate.isSelfIssued ? 0 : 1
@@ -188,13 +189,14 @@ struct PathSearch {
         return extent
     }
 
-    /// The cost of looking at a candidate: its basicConstraints and what is known about it.
+    /// The cost of examining a candidate: its basicConstraints and what is known about it.
     private static let unitsOfStep = 20
 
-    /// Whether `candidate` may stand above `path` as the issuer of its last certificate: `accepted` if so.
+    /// Whether `candidate` may extend `path` as the issuer of its last certificate: `accepted` if so.
     private mutating func consider(_ candidate: Int, above path: [Int], intermediates: Int) -> Extent {
         guard let current = path.last else { return .deadEnd }
-        // The same name and key again is the same authority: a path gains nothing by passing it twice (RFC 4158 2.4.2).
+        // The same name and key again means the same authority: a path gains nothing by passing it twice (RFC 4158
+        // 2.4.2).
         if path.contains(where: { nodes[$0].authority == nodes[candidate].authority }) {
             note(Self.unknownIssuer(of: nodes[current].certificate))
             return .blocked

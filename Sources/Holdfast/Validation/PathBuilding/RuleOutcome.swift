@@ -10,15 +10,16 @@ package struct RuleOutcome: Sendable {
     package let reference: String
     /// The certificate that was examined.
     package let certificate: X509Certificate
-    /// Why the rule is broken; nil where it is kept.
+    /// Why the rule is broken; nil if it is satisfied.
     package let failure: TrustFailure?
 }
 
 extension PathValidator {
     /// Examines the path that validation finds, or if there is none, the certificates that come closest to one: each
-    /// rule for each certificate, leaf first, even after a rule is broken. The rules are those of the validation, in
-    /// the same search, including revocation if it is checked.
-    /// - Returns: one outcome for each rule and certificate; empty where the leaf cannot be read or too much was presented.
+    /// rule for each certificate, leaf first, even after a rule is broken. The rules are those of the validation,
+    /// applied by the same search, including revocation if it is checked.
+    /// - Returns: one outcome for each rule and certificate; empty if the leaf cannot be read or too much was
+    ///   presented.
     package func outcomes(of chain: PresentedChain, for purpose: ValidationPurpose, at time: Date) -> [RuleOutcome] {
         var trace: [RuleOutcome]? = []
         var query = Query(chain: chain, purpose: purpose, time: time.wholeSeconds)

@@ -1,4 +1,4 @@
-/// Remembers validated paths for a short while, so that a second connection to a server costs a hash and a look-up.
+/// Remembers validated paths for a short while, so that a second connection to a server costs a hash and a lookup.
 ///
 /// Only paths are kept: pins, expiry and policy are evaluated every time, and failures are not kept. A path is found
 /// again only for the same presented certificates in the same order, the same anchors, revocation lists, certificate
@@ -8,11 +8,11 @@ public final class VerifiedPathCache: Sendable {
     /// How long a path is remembered, on a monotonic clock.
     package static let lifetime: Duration = .seconds(300)
 
-    /// Everything that a path was validated with. The chain is represented by the digests of its certificates in order.
+    /// Everything with which a path was validated. The digests of its certificates in order represent the chain.
     struct Key: Hashable {
         private let certificates: [Pin]
         private let identity: DialedHost.Kind?
-        /// Without the host, of which the port does not count.
+        /// Without the host, whose port does not matter.
         private let purpose: ValidationPurpose
         private let anchors: [UInt8]
         private let revocation: [UInt8]
@@ -83,7 +83,7 @@ public final class VerifiedPathCache: Sendable {
         }
     }
 
-    /// - Parameter start: from when on the other checks hold, such as those of revocation lists.
+    /// - Parameter start: the time from which the other checks hold, such as those of revocation lists.
     func remember(_ path: ValidatedPath, for key: Key, since start: Int64 = .min) {
         let notBefore = path.certificates.map(\.layout.notBefore).max().map { max($0, start) } ?? .max
         let last = path.holdsUntil.wholeSeconds - 1

@@ -1,6 +1,6 @@
-/// Counts what one decision costs and says when it has cost enough.
+/// Counts what one decision costs, and says when it has reached its limit.
 ///
-/// Each kind of work has a limit, and so has the total: a little of every kind can be expensive in sum.
+/// Each kind of work has a limit, and so has the total, because a little of every kind can add up.
 struct WorkMeter {
     let limits: ValidationLimits
     private(set) var effort: ValidationEffort
@@ -29,7 +29,7 @@ struct WorkMeter {
         return false
     }
 
-    /// Octets that are gone through once.
+    /// Octets that are read once.
     mutating func spend(octets count: Int) -> Bool { spend(2 + count / Self.octetsOfUnit) }
 
     mutating func spendStep(_ units: Int) -> Bool {
@@ -60,7 +60,7 @@ struct WorkMeter {
 }
 
 extension X509Certificate {
-    /// What it costs to read a certificate of this many octets, used or not.
+    /// The cost of reading a certificate of this many octets, whether or not it is used.
     static func readingWork(_ count: Int) -> Int { 40 + count / WorkMeter.octetsOfUnit }
 
     /// The highest cost of checking a profile's rules: lists in extensions may have an element in every other octet,

@@ -1,6 +1,7 @@
 import Crypto
 
-/// Whether and how revocation is checked (RFC 5280 6.3), by lists that are given. A ``RevocationStore`` fetches them.
+/// Whether and how revocation is checked (RFC 5280 6.3), against lists that are given. A ``RevocationStore`` fetches
+/// them.
 public struct Revocation: Sendable {
     /// What happens to a certificate whose status is unknown.
     public enum UnknownStatus: Sendable, Hashable {
@@ -12,9 +13,9 @@ public struct Revocation: Sendable {
         case fails
     }
 
-    /// The lists to check, by the issuer whose certificates they are about.
+    /// The lists to check, by the issuer whose certificates they cover.
     private let lists: [OctetString: [CertificateRevocationList]]
-    /// Certificates of those who sign lists, by subject.
+    /// Certificates of list signers, by subject.
     private let certificates: [OctetString: [X509Certificate]]
     /// What happens to a leaf whose status is unknown.
     package let unknownLeaf: UnknownStatus
@@ -43,7 +44,7 @@ public struct Revocation: Sendable {
         digest = Array(hash.finalize())
     }
 
-    /// The lists of an issuer, whichever way a certificate spells its name (RFC 5280 7.1): a missed list would revoke
+    /// The lists of an issuer, however a certificate spells its name (RFC 5280 7.1): a missed list would revoke
     /// nothing.
     func lists(of issuer: DistinguishedName) -> [CertificateRevocationList] { lists(of: issuer, folded: issuer.folded) }
 
@@ -89,14 +90,13 @@ extension RevocationSource where Self == Revocation {
     /// authority's new or old key, or a key that signs only lists. That certificate must be among those that were
     /// presented or among `certificates`, and its own path must lead to the same anchor.
     ///
-    /// A list that names the issuer and cannot be used (its signature does not verify, its signer may not sign lists,
-    /// its nextUpdate has passed, it is of a kind that is not understood) says nothing. If there are only such lists
-    /// for a certificate, it is refused.
+    /// A list that names the issuer but cannot be used (its signature does not verify, its signer may not sign lists,
+    /// its nextUpdate has passed, or its kind is not understood) says nothing. If there are only such lists for a
+    /// certificate, the certificate is refused.
     /// - Parameters:
     ///   - lists: any number for each issuer.
-    ///   - certificates: certificates of those who sign lists, and issuers above these; they are not trusted because of
-    ///     it.
-    ///   - isRequired: whether certificates are refused for which no list is given.
+    ///   - certificates: certificates of list signers, and of issuers above these; this does not make them trusted.
+    ///   - isRequired: whether certificates without a list are refused.
     public static func crls(
         _ lists: [CertificateRevocationList], certificates: [X509Certificate] = [], isRequired: Bool = false
     ) -> Revocation {
@@ -108,8 +108,7 @@ extension RevocationSource where Self == Revocation {
     /// another for issuers; see ``crls(_:certificates:isRequired:)``.
     /// - Parameters:
     ///   - lists: any number for each issuer.
-    ///   - certificates: certificates of those who sign lists, and issuers above these; they are not trusted because of
-    ///     it.
+    ///   - certificates: certificates of list signers, and of issuers above these; this does not make them trusted.
     ///   - unknownLeaf: what happens to a leaf whose status is unknown.
     ///   - unknownIssuer: what happens to an issuer whose status is unknown.
     public static func crls(

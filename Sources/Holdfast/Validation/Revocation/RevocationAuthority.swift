@@ -3,13 +3,13 @@
 struct RevocationAuthority: Sendable, Hashable {
     /// The authority whose certificates the lists cover.
     let issuer: X509Certificate
-    /// Where the paths of other signers have to lead: the end of the issuer's own.
+    /// Where the paths of other signers have to lead: to the end of the issuer's own path.
     let anchor: X509Certificate
-    /// The names of the distribution point, as the certificate has them that named the place; empty where the place comes
-    /// from the configuration.
+    /// The names of the distribution point, as in the certificate that named the place; empty if the place comes from
+    /// the configuration.
     private(set) var pointNames: Set<DistributionPointName>
 
-    /// Names of one place, from all the certificates that name it.
+    /// The names of one place, from all the certificates that name it.
     private static let maximumNames = 256
 
     /// - Returns: whether there were new names.
@@ -31,7 +31,7 @@ struct RevocationAuthority: Sendable, Hashable {
 
     /// The signer of one of this authority's lists.
     /// - Parameters:
-    ///   - certificates: of those who sign lists, and issuers above these.
+    ///   - certificates: the certificates of list signers, and of issuers above these.
     ///   - time: Unix seconds, within the validity of other signers.
     func signer(of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64) -> Signer {
         guard list.issuer.matches(issuer.subject) else { return .none("a list of another issuer") }

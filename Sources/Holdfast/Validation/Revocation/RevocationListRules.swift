@@ -1,4 +1,4 @@
-/// The certificate whose status is asked, read once for all lists of its issuer.
+/// The certificate whose status is checked, read once for all lists of its issuer.
 struct RevocationSubject {
     let serialNumber: ArraySlice<UInt8>
     let isAuthority: Bool
@@ -14,7 +14,7 @@ struct RevocationSubject {
     }
 }
 
-/// One rule about a list, named by its RFC section, and what its breach keeps the list from telling.
+/// One rule about a list, named by its RFC section, and what the list cannot state if it breaks the rule.
 struct ListRule: Sendable {
     /// A short name for reports, for example `list validity`.
     let name: String
@@ -23,23 +23,23 @@ struct ListRule: Sendable {
 
     /// A list covers the certificates in its scope (RFC 5280 6.3.3 (b)).
     static let scope = ListRule(name: "list scope", reference: "RFC 5280 6.3.3 (b)")
-    /// A list is of a kind that tells every certificate in its scope (RFC 5280 5.2.3 to 5.2.5).
+    /// A list is of a kind that states the status of every certificate in its scope (RFC 5280 5.2.3 to 5.2.5).
     static let kind = ListRule(name: "list kind", reference: "RFC 5280 5.2")
-    /// A list has begun to count and the next one is not due (RFC 5280 5.1.2.4, 5.1.2.5). Conforming lists say when the
-    /// next one is; otherwise nobody can tell when a list is too old.
+    /// A list has begun to count and the next one is not due yet (RFC 5280 5.1.2.4, 5.1.2.5). Conforming lists say when
+    /// the next one is due; otherwise nobody can tell when a list is too old.
     static let validity = ListRule(name: "list validity", reference: "RFC 5280 5.1.2.5")
     /// The signer of a list may sign lists: its keyUsage has cRLSign (RFC 5280 6.3.3 (f)).
     static let signer = ListRule(name: "list signer", reference: "RFC 5280 6.3.3 (f)")
     /// A list's signature verifies under its signer's key (RFC 5280 6.3.3 (g)).
     static let signature = ListRule(name: "list signature", reference: "RFC 5280 6.3.3 (g)")
-    /// A list vouches only where no other of the same key and scope says that it is newer and older at once: its number
-    /// says one thing, its thisUpdate the other (RFC 5280 5.2.3).
+    /// A list vouches only if no other list of the same key and scope contradicts it about which is newer: the numbers
+    /// say one thing, and thisUpdate says the other (RFC 5280 5.2.3).
     static let order = ListRule(name: "list order", reference: "RFC 5280 5.2.3")
 
-    /// In the order in which they are asked.
+    /// In the order in which they are checked.
     static let all = [scope, kind, validity, signer, signature, order]
 
-    // MARK: Why a list does not tell a certificate's status; nil if it does
+    // MARK: Why a list does not state a certificate's status; nil if it does
 
     static func scopeObjection(to list: CertificateRevocationList, about subject: RevocationSubject) -> String? {
         let scope = list.scope
@@ -57,8 +57,9 @@ struct ListRule: Sendable {
         return time < end ? nil : "a list that is out of date"
     }
 
-    /// - Parameter isIssuer: whether it is the very issuer of the certificate. Another that is no CA must say that it is
-    ///   for lists, as RFC 5280 4.2.1.3 asks: a server whose subject is spelled like its authority's would be one.
+    /// - Parameter isIssuer: whether it is the very issuer of the certificate. Another signer that is not a CA must say
+    ///   that it is for lists, as RFC 5280 4.2.1.3 requires; otherwise a server whose subject is spelled like its
+    ///   authority's would be one.
     static func signerObjection(to signer: X509Certificate, isIssuer: Bool) -> String? {
         do throws(DERError) {
             if let usage = try signer.keyUsage {
@@ -89,7 +90,7 @@ extension RevocationListHeader {
 }
 
 extension CertificateRevocationList {
-    /// Whether the key of a certificate verifies the signature of the list. Nothing else is checked, so it says who
-    /// signed and not whether the list counts.
+    /// Whether the key of a certificate verifies the signature of the list. Nothing else is checked, so the result says
+    /// who signed, not whether the list counts.
     package func isSigned(by signer: X509Certificate) -> Bool { header.verifies(under: signer) }
 }

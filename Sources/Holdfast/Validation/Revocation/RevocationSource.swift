@@ -1,13 +1,14 @@
-/// Where a ``PathValidator`` takes its revocation lists from: ``Revocation``, which does not change, or a
-/// ``RevocationStore``, which fetches them.
+/// Where a
+/// ``PathValidator`` gets its revocation lists: ``Revocation``, which does not change, or a ``RevocationStore``, which
+/// fetches them.
 ///
 /// A source is asked once at the beginning of every validation, from any thread: it returns what it has, and neither
 /// performs nor starts any I/O.
 public protocol RevocationSource: Sendable {
-    /// What is checked at this moment.
+    /// What is checked now.
     var current: Revocation { get }
 
-    /// Is told that a decision stands for which it was asked, and may fetch what is due, or what the certificates of
+    /// Learns that a decision for which it was asked is final, and may fetch what is due, or what the certificates of
     /// these paths name. By default nothing happens.
     ///
     /// It neither blocks nor takes long.

@@ -9,8 +9,8 @@ extension PathRule {
     }
 }
 
-/// How many intermediates a path may have: what each CA allows below it (RFC 5280 4.2.1.9, 6.1.4 (l), (m)), and what the
-/// validator's limits allow in all. Self-issued certificates do not count.
+/// How many intermediates a path may have: what each CA allows below it (RFC 5280 4.2.1.9, 6.1.4 (l), (m)), and what
+/// the validator's limits allow in total. Self-issued certificates do not count.
 struct PathLengthRule {
     static let name = "path length"
     static let reference = "RFC 5280 6.1.4 (m)"

@@ -42,8 +42,8 @@ extension PathRule {
 
     /// A critical extension that is not processed ends validation (RFC 5280 4.2).
     ///
-    /// Policies and what constrains them are ``PolicyCheck``'s, which looks at them where some authority requires one; what
-    /// cannot be read cannot be processed either.
+    /// ``PolicyCheck`` handles policies and their constraints if an authority requires one; an extension that cannot be
+    /// read cannot be processed either.
     static let criticalExtensions = reading("critical extensions", "RFC 5280 4.2", field: "certificate policies") {
         (certificate, _) throws(DERError) in
         let layout = certificate.layout

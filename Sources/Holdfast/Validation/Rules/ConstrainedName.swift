@@ -29,8 +29,8 @@ struct ConstrainedName: Sendable {
             }
     }
 
-    /// All names by which a certificate goes: its subjectAltName entries, its subject, and without a subjectAltName
-    /// the e-mail addresses in its subject. nil when the budget does not suffice.
+    /// All names of a certificate: its subjectAltName entries, its subject, and without a subjectAltName the e-mail
+    /// addresses in its subject. nil if the budget is not sufficient.
     static func all(of certificate: X509Certificate, meter: inout WorkMeter) throws(DERError) -> [ConstrainedName]? {
         let length = certificate.value(of: .subjectAltName)?.count ?? certificate.subject.der.count
         guard meter.spend(2 + length / 2) else { return nil }

@@ -42,7 +42,7 @@ enum SignatureRule {
         }
     }
 
-    /// Verifies the signature; the one costly step of a validation.
+    /// Verifies the signature; the only expensive step of a validation.
     static func violation(of certificate: X509Certificate, by issuer: X509Certificate) -> Violation? {
         let layout = certificate.layout
         let isSigned = verifies(
@@ -63,7 +63,7 @@ enum SignatureRule {
 }
 
 extension X509Certificate {
-    /// Whether the key of a certificate verifies the signature of this one. Nothing else is checked, so it says who
-    /// signed and not whether the certificate is valid.
+    /// Whether the key of a certificate verifies the signature of this one. Nothing else is checked, so the result says
+    /// who signed, not whether the certificate is valid.
     package func isSigned(by issuer: X509Certificate) -> Bool { SignatureRule.violation(of: self, by: issuer) == nil }
 }

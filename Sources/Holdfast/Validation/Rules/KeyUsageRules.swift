@@ -1,7 +1,7 @@
 extension PathRule {
-    /// An end entity whose keyUsage allows neither to sign nor to agree on keys nor to decrypt one is not for TLS (RFC 5280
-    /// 4.2.1.3, RFC 8446 4.4.2.2). A CA's certificate may be the leaf: some private authorities serve with their own, whose
-    /// keyUsage is about issuing, and no attacker has its key.
+    /// An end entity whose keyUsage allows neither signing nor key agreement nor key encipherment is not for TLS (RFC
+    /// 5280 4.2.1.3, RFC 8446 4.4.2.2). A CA's certificate may be the leaf: some private authorities use their own
+    /// certificate on a server; its keyUsage is for issuing, and no attacker has its key.
     static let leafKeyUsage = reading("keyUsage", "RFC 5280 4.2.1.3") { (certificate, _) throws(DERError) in
         guard let usage = try certificate.keyUsage else { return nil }
         guard usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement]) else { return nil }

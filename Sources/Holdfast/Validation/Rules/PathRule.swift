@@ -13,7 +13,7 @@ struct PathRule: Sendable {
         (self.name, self.reference, self.check) = (name, reference, check)
     }
 
-    /// A rule that reads an extension, which has to read as its syntax says.
+    /// A rule that reads an extension, which must match its syntax.
     /// - Parameter field: what cannot be read, in a violation; nil for the name of the rule.
     static func reading(
         _ name: String, _ reference: String, field: String? = nil,
@@ -34,7 +34,7 @@ struct PathRule: Sendable {
 }
 
 extension Violation {
-    /// A certificate that breaks a rule of the strict profile alone.
+    /// A certificate that breaks a rule of the strict profile only.
     static func profile(
         _ certificate: X509Certificate, _ expected: String, _ found: @autoclosure @escaping @Sendable () -> String
     ) -> Violation {
@@ -50,7 +50,7 @@ struct PathRuleContext: Sendable {
     var isServer: Bool
     /// False only for policies whose pins alone decide about expiry.
     var checksValidity = true
-    /// The suffixes under which strangers register names, where a list was given.
+    /// The suffixes under which strangers register names, if a list was given.
     var publicSuffixes: PublicSuffixList?
     /// The content octets of an extendedKeyUsage that is required instead of those of TLS.
     var purpose: [UInt8]?

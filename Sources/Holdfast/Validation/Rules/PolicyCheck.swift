@@ -12,7 +12,7 @@ struct PolicyCheck {
     private struct Node {
         /// The policies that the next certificate may name for this one.
         var expected: Set<Policy>
-        /// Whether it came about because anyPolicy was valid above it: then it is one of the anchor's domain.
+        /// Whether it is there because anyPolicy was valid above it: then it belongs to the anchor's domain.
         let isFromAny: Bool
     }
 
@@ -87,7 +87,7 @@ struct PolicyCheck {
             do throws(DERError) {
                 let stated = try PolicyExtensions(of: certificate)
                 let known = valid.values.reduce(0) { $0 + $1.expected.count }
-                // Each is hashed a few times, and becomes a set of its own.
+                // Each is hashed a few times, and becomes a separate set.
                 let work = (stated.policies?.count ?? 0) + stated.mappings.count + known
                 guard meter.spend(comparisons: Self.unitsOfPolicy * work) else { return Self.overBudget(meter.limits) }
                 if let violation = add(certificate, stated, isLeaf: place == 0) { return violation }
@@ -196,7 +196,7 @@ extension PolicyCheck {
 
 extension ValidatedPath {
     /// The certificate policies that the path is valid for, as dotted object identifiers: the
-    /// user-constrained-policy-set of RFC 5280 6.1.5 (g). It has `2.5.29.32.0` where any policy is acceptable and every
-    /// certificate names that. Computed anew each time.
+    /// user-constrained-policy-set of RFC 5280 6.1.5 (g). It has `2.5.29.32.0` if any policy is acceptable and every
+    /// certificate names that. Computed each time.
     public var policies: Set<String> { PolicyCheck.policies(of: certificates, requiring: certificatePolicies) }
 }

@@ -1,4 +1,4 @@
-/// Server identity as RFC 9525 has it: the host that was dialed is one of the leaf's subjectAltName entries.
+/// Server identity according to RFC 9525: the host that was dialed is one of the leaf's subjectAltName entries.
 ///
 /// DNS names compare label by label without regard to case; a wildcard is a whole leftmost label and stands for exactly
 /// one. Addresses compare with iPAddress entries only. Common names identify no host.

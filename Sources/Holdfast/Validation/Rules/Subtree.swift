@@ -1,5 +1,5 @@
-/// A base of a name constraint and the names that lie in its subtree, prepared once. nil for an unsupported form or an
-/// invalid base.
+/// A base of a name constraint and the names in its subtree, prepared once. nil for an unsupported form or an invalid
+/// base.
 struct Subtree: Sendable {
     private enum Base: Sendable {
         /// `strictly`: every name below, not the domain itself. Tools have always written that with a leading period,
@@ -53,7 +53,7 @@ struct Subtree: Sendable {
         comparisonWork = 1 + octets / 8
     }
 
-    /// Whether all that `name` stands for lies in the subtree.
+    /// Whether everything that `name` stands for is in the subtree.
     func permits(_ name: ConstrainedName) -> Bool? {
         guard case .dns(let below, let strictly) = base, case .dns(let name) = name.form else { return contains(name) }
         // A name with an empty first label is invalid and in no subtree.
@@ -63,7 +63,7 @@ struct Subtree: Sendable {
         return Self.isWithin(name, below, strictly: strictly)
     }
 
-    /// Whether anything that `name` stands for lies in the subtree.
+    /// Whether anything that `name` stands for is in the subtree.
     func reaches(_ name: ConstrainedName) -> Bool? {
         guard case .dns(let below, let strictly) = base, case .dns(let name) = name.form else { return contains(name) }
         guard let parent = Self.wildcardParent(name) else { return Self.isWithin(name, below, strictly: strictly) }
@@ -105,8 +105,8 @@ struct Subtree: Sendable {
         return isDomain(below) ? .dns(below: below, strictly: isStrict) : .unusable
     }
 
-    /// Whether names can lie below it at all: labels with neither wildcards nor spaces, or nothing. A base that no name
-    /// can match would exclude nothing.
+    /// Whether there can be names below it at all: labels with neither wildcards nor spaces, or nothing. A base that no
+    /// name can match would exclude nothing.
     private static func isDomain(_ base: ArraySlice<UInt8>) -> Bool {
         var previous = UInt8(ascii: ".")
         for octet in base {

@@ -1,4 +1,4 @@
-/// A rule that a certificate breaks. The text is made only when it is read, because a search meets many violations and
+/// A rule that a certificate breaks. The text is made only when it is read, because a search finds many violations and
 /// reports one.
 struct Violation: Error {
     let code: TrustFailure.Code

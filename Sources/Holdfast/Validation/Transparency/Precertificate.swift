@@ -1,7 +1,7 @@
 /// What a log signed for a certificate before the certificate was issued (RFC 6962 3.2, PreCert).
 ///
-/// A precertificate differs from its certificate in the poison, which logs leave out, and in the timestamps, which were
-/// not there yet. A separate precertificate signer is ignored too, so the certificate determines everything.
+/// A precertificate differs from its certificate in the poison extension, which logs leave out, and in the timestamps,
+/// which did not exist yet. A separate precertificate signer is ignored too, so the certificate determines everything.
 struct Precertificate: Sendable {
     /// SHA-256 of the key of the certificate's issuer.
     let issuerKeyHash: [UInt8]

@@ -3,9 +3,9 @@
 struct SignedCertificateTimestamp: Sendable, Hashable {
     /// The identifier of the log: SHA-256 of its key, 32 octets (RFC 6962 3.2).
     let logIdentifier: ArraySlice<UInt8>
-    /// When the log gave it, in milliseconds since 1970.
+    /// When the log issued it, in milliseconds since 1970.
     let milliseconds: UInt64
-    /// CtExtensions without their length. They are signed whatever they hold: logs with tiles state an index there.
+    /// CtExtensions without their length. They are signed whatever they contain: logs with tiles state an index there.
     let extensions: ArraySlice<UInt8>
     /// SignatureAndHashAlgorithm (RFC 5246 7.4.1.4.1).
     let algorithm: Algorithm
@@ -20,7 +20,7 @@ struct SignedCertificateTimestamp: Sendable, Hashable {
     /// One element of a list. An unreadable one does not affect the others.
     enum Reading: Sendable, Hashable {
         case timestamp(SignedCertificateTimestamp)
-        /// Of another version than 1.
+        /// Of a version other than 1.
         case otherVersion
         case malformed
     }

@@ -14,7 +14,7 @@ struct TimestampTally: Sendable {
 
     /// - Parameters:
     ///   - leaf: the certificate whose timestamps they are.
-    ///   - requiresUntiledLog: whether one must be of a log that is not tiled.
+    ///   - requiresUntiledLog: whether one must come from a log that is not tiled.
     init(for leaf: X509Certificate, requiresUntiledLog: Bool) {
         needed = Self.needed(for: leaf)
         self.requiresUntiledLog = requiresUntiledLog
@@ -27,10 +27,10 @@ struct TimestampTally: Sendable {
 
     private static let longestWithTwo: Int64 = 180 * 86_400
 
-    /// Whether a timestamp of the log counts already.
+    /// Whether a timestamp of the log has already been counted.
     func contains(_ log: TransparencyLog) -> Bool { counted.contains { $0.identifier == log.identifier } }
 
-    /// Counts a timestamp that a log gave at a time, in seconds since 1970.
+    /// Counts a timestamp that a log issued at a time, in seconds since 1970.
     mutating func add(_ log: TransparencyLog, at seconds: Int64) {
         counted.append(
             Counted(
@@ -41,7 +41,7 @@ struct TimestampTally: Sendable {
     /// Whether the timestamps that count are enough.
     var isMet: Bool { shortcomings.isEmpty }
 
-    /// What the timestamps that count lack, for a message.
+    /// What is missing from the timestamps that count, for a message.
     var shortcomings: [String] {
         var shortcomings: [String] = []
         if counted.count < needed { shortcomings.append("\(counted.count) that count") }

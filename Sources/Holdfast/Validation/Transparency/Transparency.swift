@@ -1,20 +1,21 @@
 import struct Foundation.Date
 
-/// Whether the leaf of a server must have been shown to transparency logs (RFC 6962), so that the owner of the name
-/// could have seen it. A certificate that an authority issued by mistake is then not a secret.
+/// Whether the leaf of a server must have been submitted to transparency logs (RFC 6962), so that the owner of the name
+/// could have seen it. Then a certificate that an authority issued by mistake does not stay secret.
 ///
 /// ```swift
 /// let logs = try TransparencyLogList(verifying: json, signature: signature, key: key)
 /// let validator = PathValidator(
 ///     anchors: anchors, transparency: .required(logs, exempting: ourOwnAuthorities))
 /// ```
-/// Only timestamps that are embedded in the leaf count. Those that a server sends in the handshake (the TLS extension)
-/// or in an OCSP response are not seen: TLS libraries for Swift do not show them, and nearly every authority embeds.
+/// Only timestamps that are embedded in the leaf count. Holdfast does not see those that a server sends in the
+/// handshake (the TLS extension) or in an OCSP response: TLS libraries for Swift do not expose them, and nearly every
+/// authority embeds its timestamps.
 ///
-/// There must be two timestamps for a leaf that is valid for at most 180 days, both ends counted, and three for a
-/// longer one; from distinct logs, run at the time by at least two operators, with at least one log that is qualified,
-/// usable or read-only now. What a log signed after it was retired does not count, and what pending and rejected logs
-/// signed never does.
+/// There must be two timestamps for a leaf that is valid for at most 180 days, including both ends, and three for one
+/// that is valid for longer. They must come from distinct logs, which at least two operators ran at the time, and at
+/// least one log must be qualified, usable or read-only now. What a log signed after it was retired does not count, and
+/// what pending and rejected logs signed never does.
 ///
 /// No timestamps are required of clients, for purposes other than ``ValidationPurpose/server(identity:)``, of a leaf
 /// that is an anchor itself, or where pins alone decide.
@@ -25,7 +26,7 @@ public struct Transparency: Sendable {
     /// How old the list may be. When it is older, timestamps are no longer required, and every decision says so in a
     /// notice, `transparencyNotEnforced`.
     package let maximumAge: Duration
-    /// Whether one timestamp must be of a log that is not tiled.
+    /// Whether one timestamp must come from a log that is not tiled.
     package let requiresUntiledLog: Bool
 
     /// The age at which a list of the public web is considered abandoned.
@@ -40,7 +41,7 @@ public struct Transparency: Sendable {
     ///   - logs: the logs that count.
     ///   - exempt: private anchors, such as those of a company: what their authorities issue is not logged.
     ///   - maximumAge: how old the list may be; ``usualMaximumAge`` by default.
-    ///   - requiresUntiledLog: whether one timestamp must be of a log that is not tiled.
+    ///   - requiresUntiledLog: whether one timestamp must come from a log that is not tiled.
     public static func required(
         _ logs: any TransparencyLogSource, exempting exempt: TrustAnchors = TrustAnchors([]),
         maximumAge: Duration = usualMaximumAge, requiresUntiledLog: Bool = false
@@ -48,10 +49,10 @@ public struct Transparency: Sendable {
         Transparency(source: logs, exempt: exempt, maximumAge: maximumAge, requiresUntiledLog: requiresUntiledLog)
     }
 
-    /// Tells the source that a decision stands.
+    /// Tells the source that a decision is final.
     func noteUse() { source?.noteUse() }
 
-    /// What is asked for now; nil for nothing.
+    /// What is required now; nil for nothing.
     var demand: TransparencyDemand? {
         source.map {
             TransparencyDemand(
@@ -67,12 +68,12 @@ struct TransparencyDemand: Sendable {
     let maximumAge: Duration
     let requiresUntiledLog: Bool
 
-    /// Whether the list is young enough to be enforced at a time.
+    /// Whether the list is recent enough to be enforced at a time.
     func isEnforced(at time: Int64) -> Bool {
         time < .max && Double(time - list.issuedAt.wholeSeconds) <= maximumAge.inSeconds
     }
 
-    /// Equal where the same is asked.
+    /// Equal if the requirements are the same.
     var digest: [UInt8] {
         SHA256Digest.of(list.digest + exempt.digest + Array("\(maximumAge) \(requiresUntiledLog)".utf8))
     }

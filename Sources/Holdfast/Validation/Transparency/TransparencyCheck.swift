@@ -8,7 +8,7 @@ enum TransparencyCheck {
     /// The cost of finding the log of a timestamp and checking both.
     private static let unitsOfTimestamp = 20
 
-    /// What is wrong with the timestamps of a leaf; nil where they are enough. Each is verified at most once, and only
+    /// What is wrong with the timestamps of a leaf; nil if they are enough. Each is verified at most once, and only
     /// while more are needed and its log can still count.
     /// - Parameters:
     ///   - issuer: who signed the leaf, which has been verified.
@@ -92,10 +92,10 @@ enum TransparencyCheck {
 }
 
 extension SignedCertificateTimestamp {
-    /// When the log gave it, in whole seconds since 1970.
+    /// When the log issued it, in whole seconds since 1970.
     var seconds: Int64 { Int64(milliseconds / 1_000) }
 
-    /// When the log gave it; nil past the year 9999.
+    /// When the log issued it; nil past the year 9999.
     fileprivate var date: Date? { seconds <= 253_402_300_799 ? Date(wholeSeconds: seconds) : nil }
 
     fileprivate func text(of log: TransparencyLog?) -> String {
@@ -114,7 +114,7 @@ extension X509Certificate {
 }
 
 extension PathSearch {
-    /// What is wrong with the timestamps of a path whose signatures have been verified; worked out once for each issuer.
+    /// What is wrong with the timestamps of a path whose signatures have been verified; computed once for each issuer.
     mutating func transparencyViolation(of path: [Int]) -> Violation? {
         guard let demand = request.transparency, path.count > 1, let end = path.last else { return nil }
         if nodes[end].isAnchor, demand.exempt.contains(nodes[end].certificate) { return nil }

@@ -10,14 +10,14 @@ package struct TransparencyLog: Sendable, Hashable {
         case qualified
         /// It is listed and known.
         case usable
-        /// It accepts no more certificates, and still serves those that it has.
+        /// It accepts no more certificates, but still serves those that it has.
         case readOnly
         /// It ended at this time; timestamps from before still count.
         case retired(since: Date)
         /// It never counts.
         case rejected
 
-        /// Whether one of a certificate's timestamps has to be of a log in this state.
+        /// Whether at least one of a certificate's timestamps has to come from a log in this state.
         var isCurrent: Bool {
             switch self {
             case .qualified, .usable, .readOnly: true
@@ -50,7 +50,7 @@ package struct TransparencyLog: Sendable, Hashable {
     package let key: SubjectPublicKeyInfo
     /// SHA-256 of the key, by which timestamps name the log (RFC 6962 3.2).
     package let identifier: [UInt8]
-    /// Who operates it now. Operators are told apart by the octets of their names.
+    /// Who operates it now. Operators are distinguished by the octets of their names.
     package let operatorName: String
     /// Who operated it before, the earliest first.
     package let formerOperators: [FormerOperator]
@@ -58,7 +58,7 @@ package struct TransparencyLog: Sendable, Hashable {
     package let state: State?
     /// Which certificates it accepts; nil for all.
     package let temporalInterval: TemporalInterval?
-    /// Whether it is read as tiles (static-ct-api) and not as RFC 6962 says. Its timestamps count the same.
+    /// Whether it is read as tiles (static-ct-api) rather than according to RFC 6962. Its timestamps count the same.
     package let isTiled: Bool
 
     private let verificationKey: VerificationKey?
@@ -134,7 +134,7 @@ extension TransparencyLog.State {
         }
     }
 
-    /// Since when it is retired.
+    /// The time since which it is retired.
     var retirement: Date? {
         if case .retired(let date) = self { date } else { nil }
     }

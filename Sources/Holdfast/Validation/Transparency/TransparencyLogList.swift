@@ -54,7 +54,7 @@ public struct TransparencyLogList: Sendable {
         index.byIdentifier[OctetString(identifier)]
     }
 
-    /// Equal for lists that say the same.
+    /// Equal for lists with the same content.
     var digest: [UInt8] { index.digest }
 }
 
@@ -68,13 +68,13 @@ extension TransparencyLogList: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(octets: digest[...]) }
 }
 
-/// Where ``Transparency`` takes its logs from: a ``TransparencyLogList``, which does not change, or something that
-/// renews it. It is asked once at the beginning of every validation, from any thread, and answers without I/O.
+/// Where ``Transparency`` gets its logs: a ``TransparencyLogList``, which does not change, or something that renews it.
+/// It is asked once at the beginning of every validation, from any thread, and answers without I/O.
 public protocol TransparencyLogSource: Sendable {
     /// The current list. Reading it starts nothing.
     var current: TransparencyLogList { get }
 
-    /// Is told that a decision stands for which it was asked, and may fetch a list that is due. It neither blocks nor
+    /// Learns that a decision for which it was asked is final, and may fetch a list that is due. It neither blocks nor
     /// takes long. By default nothing happens.
     func noteUse()
 }

@@ -19,7 +19,7 @@ extension PathRule {
     /// 1.3.6.1.5.5.7.1.1
     private static let identifier: [UInt8] = [0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x01, 0x01]
 
-    /// cA and keyCertSign go together (RFC 5280 4.2.1.3, 4.2.1.9), a leaf is not for any purpose whatever (CA/B BR
+    /// cA and keyCertSign go together (RFC 5280 4.2.1.3, 4.2.1.9), a leaf does not allow every purpose (CA/B BR
     /// 7.1.2.7.10), and a root does not limit its purposes (7.1.2.1.2).
     static func authorityUsage(isLeaf: Bool) -> PathRule {
         reading("usage", "RFC 5280 4.2.1.9, CA/B BR 7.1.2", field: "basicConstraints") {
@@ -42,8 +42,9 @@ extension PathRule {
         }
     }
 
-    /// Extensions are critical where RFC 5280 section 4.2 and the web PKI's profile say so, and not where they forbid it.
-    /// Name constraints may be either: RFC 5280 has them critical, the web PKI leaves it open (CA/B BR 7.1.2.5.2).
+    /// Extensions are critical where RFC 5280 section 4.2 and the web PKI's profile require it, and not critical where
+    /// they forbid it. Name constraints may be either: RFC 5280 requires them to be critical, the web PKI leaves it
+    /// open (CA/B BR 7.1.2.5.2).
     static let criticality = PathRule("criticality", "RFC 5280 4.2") { certificate, _ in
         let layout = certificate.layout
         for one in layout.extensions {
@@ -75,7 +76,7 @@ extension PathRule {
 
     /// Key identifiers, by which paths are found: authorityKeyIdentifier with a keyIdentifier in all but self-signed
     /// certificates (RFC 5280 4.2.1.1), subjectKeyIdentifier in those of CAs (4.2.1.2), neither critical. In roots the
-    /// former, where it is there, is the keyIdentifier of the root itself and nothing else (CA/B BR 7.1.2.1.3).
+    /// former, if present, is the keyIdentifier of the root itself and nothing else (CA/B BR 7.1.2.1.3).
     static let keyIdentifier = PathRule("key identifiers", "RFC 5280 4.2.1.1, 4.2.1.2") { certificate, context in
         for one in certificate.layout.extensions where one.isCritical {
             guard one.known == .authorityKeyIdentifier || one.known == .subjectKeyIdentifier else { continue }

@@ -1,6 +1,6 @@
 extension PathRule {
-    /// A serial number is positive, in DER and has at most 20 octets (RFC 5280 4.1.2.2). Roots of the public web have the
-    /// number zero; an anchor was accepted as it is when it was chosen.
+    /// A serial number is positive, in DER and has at most 20 octets (RFC 5280 4.1.2.2). Some roots of the public web
+    /// have the number zero; an anchor was accepted as it is when it was chosen.
     static let serialNumber = PathRule("serialNumber", "RFC 5280 4.1.2.2") { certificate, context in
         guard !context.isAnchor else { return nil }
         let octets = certificate.serialNumber

@@ -21,8 +21,8 @@ extension PathRule {
             String(decoding: common, as: UTF8.self).quoted)
     }
 
-    /// Whether an entry is the name in another case; nil when one is the name itself.
-    /// - Parameter work: grows by every octet that is looked at, and by every entry.
+    /// Whether an entry differs from the name only in case; nil if one is the name itself.
+    /// - Parameter work: grows with every octet that is read, and with every entry.
     static func differsInCase(_ common: [UInt8], from names: [GeneralNameSlice], work: inout Int) -> Bool? {
         var differs = false
         for case .dNSName(let name) in names {
@@ -34,7 +34,7 @@ extension PathRule {
         return differs
     }
 
-    /// Whether it is an address of the entries in its usual notation.
+    /// Whether it is the usual notation of an address among the entries.
     private static func isAddress(_ common: [UInt8], among names: [GeneralNameSlice]) -> Bool {
         guard common.count <= AddressText.maximumIPv6Bytes, common.allSatisfy({ $0 < 0x80 }) else { return false }
         let text = String(decoding: common, as: UTF8.self)
