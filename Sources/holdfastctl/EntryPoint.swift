@@ -31,12 +31,17 @@ enum EntryPoint {
             Output.standard.complain(PrivateKeyArgument.message)
             return CommandFailure.Status.wrongUsage.rawValue
         }
-        var command: any ParsableCommand
         do {
-            command = try self.command(arguments)
+            return await run(try command(arguments), of: arguments)
         } catch {
             return TUFCommand.status(status(ofArguments: error), of: arguments)
         }
+    }
+
+    /// Runs a command that was read from these arguments.
+    /// - Returns: its exit code.
+    static func run(_ parsed: any ParsableCommand, of arguments: [String]) async -> Int32 {
+        var command = parsed
         do {
             // Every verb has this flag, and none has an option whose value it could be.
             let isQuiet = arguments.prefix { $0 != "--" }.contains("--quiet")

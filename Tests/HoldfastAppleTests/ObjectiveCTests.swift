@@ -31,7 +31,7 @@ struct ObjectiveCTests {
         ],
         "GCXSwiftPolicy": ["hostName", "validateWithTrust:", "validateWith:", "prepareWithCompletionHandler:"],
         "GCXPinnedSessionDelegate": [
-            "initWithManager:", "failureForHost:", "URLSession:didReceiveChallenge:completionHandler:",
+            "initWithManager:", "failureDescriptionForHost:", "URLSession:didReceiveChallenge:completionHandler:",
             "URLSession:task:didReceiveChallenge:completionHandler:",
         ],
         "ISPPinnedNSURLConnectionDelegate": ["init", "connection:willSendRequestForAuthenticationChallenge:"],

@@ -1,6 +1,7 @@
 import struct Foundation.Date
 
-/// A policy as its manager returns it: the manager's observers learn of its decisions, no matter who asked.
+/// A policy as its manager returns it: telling it about a decision also notifies the manager's observers, no matter who
+/// asked.
 ///
 /// A class, so that a table of many hosts is small and a lookup copies a reference.
 final class ObservedPolicy: TrustPolicy {
@@ -37,9 +38,9 @@ final class ObservedPolicy: TrustPolicy {
         for observer in observers.all { observer(decision) }
     }
 
-    /// Reports the decision to the manager's observers.
-    func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { decision(about: trust, at: time) }
+    func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { policy.evaluate(trust, at: time) }
 
+    /// Reports the decision to the manager's observers: no proof is to come.
     func decisionWithoutTrust(at time: Date) -> TrustDecision {
         let decision = policy.decisionWithoutTrust(at: time)
         tell(decision)

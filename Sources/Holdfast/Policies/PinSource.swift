@@ -38,7 +38,7 @@ public protocol PinSource: Sendable {
 
     /// Receives a final decision that was based on the source's answers. The findings of the decision may be a reason
     /// to update. The call does not wait for anything.
-    func receive(_ decision: TrustDecision)
+    func tell(_ decision: TrustDecision)
 
     /// Whether an answer may admit a server that has none of the pins, for example because mismatches are only reported,
     /// or because a document may exempt hosts. By default true.
@@ -56,7 +56,7 @@ extension PinSource {
     public func prepare() async throws {}
 
     /// Ignores the decision.
-    public func receive(_ decision: TrustDecision) {}
+    public func tell(_ decision: TrustDecision) {}
 
     /// True: nothing is known about the answers.
     public var mayAdmitWithoutPins: Bool { true }

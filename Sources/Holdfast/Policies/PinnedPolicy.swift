@@ -106,7 +106,7 @@ public struct PinnedPolicy: TrustPolicy {
         if let host = decision.host {
             guard case .hosts(let pattern) = scope, pattern.matches(host) else { return }
         }
-        source.receive(decision)
+        source.tell(decision)
     }
 
     /// Evaluates a trust for a time, or for the source's trusted time if that is later; see

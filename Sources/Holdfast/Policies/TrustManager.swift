@@ -65,7 +65,7 @@ public final class TrustManager: Sendable {
     /// The policy that decides for a host: the one of its exact name, otherwise of the longest pattern. A name that is
     /// not a host finds the policy of that name, for example `*.example.com`.
     ///
-    /// This manager's observers get the policy's decisions.
+    /// Telling the policy about its decision (``TrustPolicy/tell(_:)``) notifies this manager's observers too.
     /// - Parameter name: a host, a URL, which stands for its host, or the name of a policy.
     /// - Returns: the policy; nil if there is none, whatever happens to unknown hosts otherwise.
     public func policy(for name: String) -> (any TrustPolicy)? { table.withLock { $0.policy(named: name) } }
@@ -188,7 +188,8 @@ public final class TrustManager: Sendable {
 
     // MARK: Watching
 
-    /// Calls an observer with every decision that this manager, or a policy that came from it, makes from now on.
+    /// Calls an observer with every decision that this manager makes, or that a policy that came from it is told of, from
+    /// now on.
     ///
     /// It is called on the thread that decides, before the caller gets the decision, with no lock held: it may call the
     /// manager, and should return quickly. Adapters report a decision to trust only when the handshake has proved the

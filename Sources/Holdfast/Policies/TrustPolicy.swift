@@ -130,7 +130,7 @@ extension TrustPolicy {
 
     /// Evaluates a trust, and tells the policy and the validator about the decision.
     package func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
-        let decision = unwrapped.evaluate(trust, at: time)
+        let decision = evaluate(trust, at: time)
         tell(decision)
         trust.tell(decision)
         return decision

@@ -14,7 +14,7 @@ extension PinnedHTTPClientError {
                 200 to 599, its body and its end
                 """,
             found: found,
-            remedy: "Report it to whoever runs the server, and check what stands between it and this client.")
+            remedy: "Report it to the operator of the server, and check what stands between it and this client.")
     }
 
     /// An error of NIOHTTP1's decoder; nil if the connection only ended early.

@@ -143,7 +143,7 @@ final class OriginClients: Sendable {
         }
     }
 
-    /// Makes a change, and wakes whoever waited for the room that it made.
+    /// Makes a change, and wakes the requests that waited for the room that it made.
     func wakeWaiters(after change: @Sendable (inout OriginClientsState) -> Void) {
         let woken = state.withLock { state in
             change(&state)

@@ -15,7 +15,7 @@ public final class ObjCPinnedSessionDelegate: PinnedSessionDelegate,
 
     /// Why the last connection to a host was rejected, in several lines; nil if it was not.
     /// - Parameter host: the host that was dialed.
-    @objc(failureForHost:) public func failureText(forHost host: String) -> String? {
+    @objc(failureDescriptionForHost:) public func failureText(forHost host: String) -> String? {
         failure(forHost: host)?.description
     }
 }

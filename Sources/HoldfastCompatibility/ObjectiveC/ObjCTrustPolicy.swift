@@ -26,7 +26,7 @@ public import Security
 
     /// The Swift policy that this one represents. The application's own class leaves this out: then the class itself is
     /// asked.
-    @objc optional var standsFor: ObjCPolicy { get }
+    @objc(swiftPolicy) optional var standsFor: ObjCPolicy { get }
 }
 
 /// `GCXSwiftPolicy`: a Swift policy for Objective-C.
@@ -55,7 +55,7 @@ public import Security
     }
 
     /// Itself.
-    @objc public var standsFor: ObjCPolicy { self }
+    @objc(swiftPolicy) public var standsFor: ObjCPolicy { self }
 }
 
 extension ObjCTrustPolicy {

@@ -91,7 +91,7 @@ extension CertStore {
     ///   - certificateData: DER.
     ///   - depth: 0 for the server's own certificate, n for the n-th above it in a chain that was validated.
     public func validate(commonName: String, certificateData: Data, depth: Int = 0) -> ValidationResult {
-        // Anyone who serves a static list can change a depth: a server's certificate must not pass for its issuer's.
+        // The server of a static list can change a depth: a server's certificate must not pass for its issuer's.
         let mayBeThere = depth == 0 || Self.isAuthority(certificateData)
         return judge(mayBeThere ? crypto.digest(certificateData) : Data(), named: commonName, depth: depth)
     }

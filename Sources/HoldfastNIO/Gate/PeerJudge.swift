@@ -14,6 +14,8 @@ final class PeerJudge {
     private let verification: PeerVerification
     private let sessions: ClientSessions?
     private var presented: PresentedChain?
+    /// What made the decision.
+    private var source: TrustSource?
 
     /// - Parameter sessions: those of a server, whose client may resume one instead of presenting certificates.
     init(_ verification: PeerVerification, sessions: ClientSessions? = nil) {
@@ -69,7 +71,8 @@ final class PeerJudge {
     private func decide(_ chain: PresentedChain) -> TrustDecision {
         isDeciding = true
         defer { isDeciding = false }
-        var decision = verification.judgment(of: chain)
+        let (judged, source) = verification.judgment(of: chain)
+        var decision = judged
         if isForClients, decision.isTrusted, let failure = Self.unidentified(chain) {
             decision = TrustDecision(
                 .rejected(failure), policyName: decision.policyName, host: nil, time: decision.time, chain: chain,
@@ -77,15 +80,17 @@ final class PeerJudge {
         }
         presented = chain
         self.decision = decision
+        self.source = source
         // A rejection needs no proof: it ends the handshake.
-        if !decision.isTrusted { verification.tell(decision) }
+        if !decision.isTrusted { verification.tell(decision, by: source) }
         return decision
     }
 
     private func tell(_ decision: TrustDecision) {
+        guard let source else { return }
         isDeciding = true
         defer { isDeciding = false }
-        verification.tell(decision)
+        verification.tell(decision, by: source)
     }
 
     /// A client must be identifiable, even for a policy that accepts everything.

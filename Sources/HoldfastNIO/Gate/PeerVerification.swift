@@ -102,19 +102,22 @@ public struct PeerVerification: Sendable {
     }
 
     private func evaluate(_ chain: PresentedChain) -> TrustDecision {
-        let decision = judgment(of: chain)
-        tell(decision)
+        let (decision, source) = judgment(of: chain)
+        tell(decision, by: source)
         return decision
     }
 
     /// Judges a chain and tells nobody.
-    func judgment(of chain: PresentedChain) -> TrustDecision {
-        trust().judgment(of: ServerTrust(chain: chain, purpose: purpose, validator: validator), at: clock.now)
+    /// - Returns: the decision, and what made it: by the time that is told, another may have taken its place.
+    func judgment(of chain: PresentedChain) -> (decision: TrustDecision, source: TrustSource) {
+        let source = trust()
+        let peer = ServerTrust(chain: chain, purpose: purpose, validator: validator)
+        return (source.judgment(of: peer, at: clock.now), source)
     }
 
-    /// Reports a decision to the observers of the trust, to the validator and to `onDecision`.
-    func tell(_ decision: TrustDecision) {
-        trust().tell(decision)
+    /// Reports a decision to what made it, to the validator and to `onDecision`.
+    func tell(_ decision: TrustDecision, by source: TrustSource) {
+        source.tell(decision)
         validator.noteUse(following: decision.pathsToFollow)
         onDecision(decision)
     }

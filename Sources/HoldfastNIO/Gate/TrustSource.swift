@@ -39,7 +39,7 @@ extension TrustSource {
     /// Judges a trust and tells nobody.
     func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
         switch self {
-        case .policy(let policy): policy.unwrapped.evaluate(trust, at: time)
+        case .policy(let policy): policy.evaluate(trust, at: time)
         case .manager(let manager): manager.judgment(of: trust, at: time)
         case .custom(let evaluate): evaluate(trust, time)
         }

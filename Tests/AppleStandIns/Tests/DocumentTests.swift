@@ -36,6 +36,11 @@ private struct PinnedAPI {
     }
 }
 
+extension PinnedAPI {
+    /// What the session asks about servers, for a system whose sessions ask nobody.
+    fileprivate var judge: PinnedSessionDelegate { delegate }
+}
+
 private struct PairedPolicy: TrustPolicy {
     let scope = PolicyScope(hostName: "www.example.com")
     let isPaired: @Sendable (ServerTrust) -> Bool
@@ -273,5 +278,39 @@ struct DocumentTests {
         try await TrustPolicyConformance.check(policy, accepting: trust, at: clock.now)
         let stranger = PairedPolicy { _ in false }.evaluate(trust, at: clock.now)
         #expect(stranger.failure?.code == .customValidationRejected)
+    }
+
+    @Test("The README's app loads from servers with its pinned keys, and throws the reason where another one answers")
+    func readme() async throws {
+        let fixture = try AppleFixture()
+        let names = [TestGeneralName.dns(JudgedLoading.host)]
+        let leaves = try (0..<3).map { _ in try fixture.issuing.leaf(names: names) }
+        let pins = try leaves.map { try fixture.keyPin($0) }
+        let now = Date()
+        let pinFile = """
+            {"schema": 1, "issuedAt": "\(now.formatted(.iso8601))",
+             "notAfter": "\(now.addingTimeInterval(30 * 86_400).formatted(.iso8601))", "refresh": {"after": 21600},
+             "hosts": [{"host": "\(JudgedLoading.host)", "pins": [
+               {"pin": "\(pins[0])"}, {"pin": "\(pins[1])", "state": "backup"}]}]}
+            """
+        var repository = try TestRepository(start: now)
+        repository.addTarget("pins.json", Data(pinFile.utf8))
+        try repository.publishAll()
+        // Nothing newer is found there: the app decides by what it shipped with.
+        let bundleURL = try #require(URL(string: "https://\(UUID().uuidString.lowercased()).invalid/bundle.json"))
+        let root = try #require(repository.served("1.root.json"))
+        let api = try await PinnedAPI(
+            bundleURL: bundleURL, root: root, bundle: RepositoryBundle(repository).json, buildDate: now)
+        let url = try #require(URL(string: "https://\(JudgedLoading.host)/"))
+        func show(_ leaf: TestCertificate) {
+            JudgedLoading.show(.init(chain: leaf.chain, root: fixture.root.root, judge: api.judge))
+        }
+        for leaf in leaves.prefix(2) {
+            show(leaf)
+            #expect(try await api.data(from: url) == JudgedLoading.body)
+        }
+        show(leaves[2])
+        let failure = await #expect(throws: TrustFailure.self) { try await api.data(from: url) }
+        #expect(failure?.code == .pinMismatch && failure?.pins.count == 2)
     }
 }

@@ -58,7 +58,7 @@ struct RefusedClientTests {
 
         func answer(to question: PinQuestion) -> PinAnswer { .required(pins, at: question.time) }
 
-        func receive(_ decision: TrustDecision) {
+        func tell(_ decision: TrustDecision) {
             told.withLock { $0.append((decision.isTrusted, decision.findings)) }
         }
     }
@@ -77,6 +77,22 @@ struct RefusedClientTests {
             #expect(report.client != nil)
         }
         #expect(source.told.withLock { $0 }.map(\.isTrusted) == [false, true])
+    }
+
+    @Test("or accepts is told to the policy that decided, although another has taken its place meanwhile")
+    func replacedMeanwhile() throws {
+        let device = try setting.device()
+        let sources = try (0..<2).map { _ in ToldPins(try PinSet(pins: [device.publicKeyPin()])) }
+        let policies = sources.map { PinnedPolicy(scope: .clients("devices"), source: $0) }
+        let current = Lock(0)
+        let verification = PeerVerification(
+            trust: { .policy(policies[current.withLock { $0 }]) }, purpose: .client,
+            validator: try setting.validator(), clock: SystemWallClock())
+        let (decision, source) = verification.judgment(of: PresentedChain(device.chain))
+        #expect(decision.isTrusted && sources.allSatisfy { $0.told.withLock { $0.isEmpty } })
+        current.withLock { $0 = 1 }
+        verification.tell(decision.provedByHandshake, by: source)
+        #expect(sources.map { $0.told.withLock { $0.count } } == [1, 0])
     }
 
     @Test("has no certificate", arguments: TrustedClientTests.versions)

@@ -20,7 +20,7 @@ struct PureDecisionTests {
         init(_ content: PinAnswer.Content) { self.content = content }
 
         func answer(to question: PinQuestion) -> PinAnswer { PinAnswer(content, at: question.time) }
-        func receive(_ decision: TrustDecision) { told.withLock { $0.append(decision.findings) } }
+        func tell(_ decision: TrustDecision) { told.withLock { $0.append(decision.findings) } }
         var mayAdmitWithoutPins: Bool { false }
     }
 
@@ -58,6 +58,9 @@ struct PureDecisionTests {
                 _ = manager.evaluate(trust)
                 #expect(source.told.withLock { $0.count } == 2)
                 _ = manager.policy(for: PolicyFixture.host)?.validate(trust: trust, clock: pki.clock)
+                #expect(source.told.withLock { $0.count } == 3)
+                // Asked by itself, a manager's policy tells nobody either.
+                _ = manager.policy(for: PolicyFixture.host)?.evaluate(trust, at: pki.now)
                 #expect(source.told.withLock { $0.count } == 3)
                 let judgment = manager.judgment(of: trust, at: pki.now)
                 #expect(source.told.withLock { $0.count } == 3)
@@ -181,7 +184,8 @@ struct PureDecisionTests {
         (
             "a policy of a manager",
             { policy, trust, time in
-                _ = TrustManager(policies: [policy]).policy(for: policy.hostName)?.evaluate(trust, at: time)
+                let own = TrustManager(policies: [policy]).policy(for: policy.hostName)
+                _ = own?.decision(about: trust, at: time)
             }
         ),
     ]

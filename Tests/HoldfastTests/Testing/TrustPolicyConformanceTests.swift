@@ -201,6 +201,13 @@ struct TrustPolicyConformanceTests {
         try await TrustPolicyConformance.check(wrapper: { Complete(base: $0) })
     }
 
+    @Test("So does what a manager puts around its policies")
+    func managed() async throws {
+        try await TrustPolicyConformance.check(wrapper: { policy in
+            try #require(TrustManager(policies: [policy]).policy(for: policy.hostName))
+        })
+    }
+
     @Test("A wrapper that forgets one requirement is found out, by its name", arguments: Forgetful.allCases)
     func forgetful(_ forgotten: Forgetful) async throws {
         let found = try await violated { try await TrustPolicyConformance.check(wrapper: forgotten.wrap) }

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastSigning
+import HoldfastTUF
 import HoldfastTesting
 import Testing
 
@@ -63,15 +64,17 @@ struct SameExitCodeTests {
     func lists() async throws {
         try await SigningSite.with { site in
             let scene = try Scene(site)
+            let end = scene.clock.now
             var generator = SplitMix64(seed: 41)
             var counts = (trusted: 0, refused: 0)
-            for _ in 0..<8 {
+            for round in 0..<9 {
+                scene.clock.set(Self.time(of: round, around: end))
                 let names = Self.hosts + ["*.example.com"]
                 var entries = try (0..<(1 + generator.below(4))).map { _ in
                     try FingerprintEntry(
                         name: names[generator.below(names.count)],
                         pin: .certificate(scene.certificates[generator.below(scene.certificates.count)].der),
-                        expires: scene.clock.now.wholeSeconds + Int64(generator.below(4)) * 100 - 100,
+                        expires: end.wholeSeconds + Int64(generator.below(4)) * 100 - 100,
                         depth: generator.below(3) == 0 ? generator.below(3) : 0)
                 }
                 if generator.below(2) == 0 { entries.append(entries[0]) }
@@ -142,24 +145,12 @@ struct SameExitCodeTests {
         try await SigningSite.with { site in
             let scene = try Scene(site)
             let keys = try scene.certificates.map { try Pin.publicKey(of: $0.der) }
+            let end = scene.clock.now
             var generator = SplitMix64(seed: 43)
             var counts = (trusted: 0, refused: 0)
-            for _ in 0..<12 {
-                let hosts = (Self.hosts + ["**.example.com"]).compactMap { name -> PinFile.Host? in
-                    guard generator.below(4) > 0, let pattern = try? HostPattern(name) else { return nil }
-                    if generator.below(8) == 0 { return try? .retired(pattern) }
-                    let pins = (0..<(1 + generator.below(4))).compactMap { _ in
-                        try? PinFile.KeyPin(
-                            keys[generator.below(keys.count)], role: generator.below(2) == 0 ? .leaf : .issuer,
-                            state: PinFile.KeyPin.State.allCases[generator.below(4)],
-                            notAfter: generator.below(3) == 0 ? scene.clock.now.addingTimeInterval(-1) : nil)
-                    }
-                    return try? PinFile.Host(
-                        pattern, enforcement: generator.below(6) == 0 ? .reportOnly : .enforce,
-                        requirement: generator.below(3) == 0 ? .oneOfEachRole : .any,
-                        afterExpiry: generator.below(4) == 0 ? .standardValidation : .reject, pins: pins)
-                }
-                let file = try PinFile(hosts: hosts)
+            for round in 0..<12 {
+                scene.clock.set(Self.time(of: round, around: end))
+                let file = try PinFile(hosts: hosts(keys, until: end, &generator))
                 try site.write("app.pins.json", String(decoding: file.json, as: UTF8.self))
                 let client = PolicyLog.$shared.withValue(RecordingLog().policyLog) {
                     TrustManager(policies: file.policies(), clock: scene.clock)
@@ -170,6 +161,77 @@ struct SameExitCodeTests {
                 counts = (counts.trusted + one.trusted, counts.refused + one.refused)
             }
             #expect(counts.trusted > 3 && counts.refused > 3, "\(counts)")
+        }
+    }
+
+    @Test("Bundles of repositories, with the pins of pin files")
+    func repositories() async throws {
+        try await SigningSite.with { site in
+            let scene = try Scene(site)
+            let repository = try await PublishedRepository(in: site)
+            let root = try Data(contentsOf: site.published.appending(path: "metadata/1.root.json"))
+            let address = try #require(URL(string: "https://pins.example.com/bundle.json"))
+            let keys = try scene.certificates.map { try Pin.publicKey(of: $0.der) }
+            // A signed file needs two accepted keys, one of them a backup; these are of no server.
+            let needed = try [PinFile.KeyPin.State.active, .backup].map { state in
+                try PinFile.KeyPin(.publicKey(of: site.root.intermediate(name: "Spare").certificate.der), state: state)
+            }
+            // After everything was published, and before it ends.
+            let end = scene.clock.now.addingTimeInterval(3_600)
+            var generator = SplitMix64(seed: 44)
+            var counts = (trusted: 0, refused: 0)
+            for round in 0..<9 {
+                scene.clock.set(Self.time(of: round, around: end))
+                let entries = hosts(keys, until: end, &generator, with: needed)
+                guard !entries.isEmpty else { continue }
+                let now = SystemWallClock().now
+                let file = try PinFile(
+                    issuedAt: now, notAfter: now.addingTimeInterval(90 * 86_400),
+                    refresh: PinFile.Refresh(after: 21_600, grace: 86_400), hosts: entries)
+                try await repository.replacePins(with: file)
+                var configuration = PinRepositoryConfiguration(
+                    source: .bundle(address), root: root, floor: PinFloor(covering: []))
+                configuration.remoteDataProvider = OneDocument(
+                    data: try Data(contentsOf: site.published.appending(path: "bundle.json")))
+                configuration.secureDataStore = InMemoryDataStore()
+                let app = try PinRepository(
+                    checking: configuration, clock: scene.clock, logger: RecordingLog().logger)
+                try await app.update(mode: .forced)
+                let one = try await repository.served { url in
+                    try await scene.compare([
+                        "--repository", url, "--app-root", "site/public/metadata/1.root.json", "--no-shipped-pins",
+                    ]) { trust, host in
+                        app.policy(for: HostPattern(host)).evaluate(trust, at: scene.clock.now).isTrusted
+                    }
+                }
+                counts = (counts.trusted + one.trusted, counts.refused + one.refused)
+            }
+            #expect(counts.trusted > 3 && counts.refused > 3, "\(counts)")
+        }
+    }
+
+    /// A second before an end that documents state, at it, and a second after it.
+    private static func time(of round: Int, around end: Date) -> Date {
+        end.addingTimeInterval(Double(round % 3) - 1)
+    }
+
+    /// Some entries of a pin file, with pins that end then or never.
+    private func hosts(
+        _ keys: [Pin], until end: Date, _ generator: inout SplitMix64, with needed: [PinFile.KeyPin] = []
+    ) -> [PinFile.Host] {
+        (Self.hosts + ["**.example.com"]).compactMap { name -> PinFile.Host? in
+            guard generator.below(4) > 0, let pattern = try? HostPattern(name) else { return nil }
+            if generator.below(8) == 0 { return try? .retired(pattern) }
+            let pins = (0..<(1 + generator.below(4))).compactMap { _ in
+                try? PinFile.KeyPin(
+                    keys[generator.below(keys.count)], role: generator.below(2) == 0 ? .leaf : .issuer,
+                    state: PinFile.KeyPin.State.allCases[generator.below(4)],
+                    notAfter: generator.below(2) == 0 ? end : nil)
+            }
+            return try? PinFile.Host(
+                pattern, enforcement: generator.below(6) == 0 ? .reportOnly : .enforce,
+                requirement: generator.below(3) == 0 ? .oneOfEachRole : .any,
+                afterExpiry: generator.below(4) == 0 ? .standardValidation : .reject, pins: pins + needed)
         }
     }
 }

@@ -53,12 +53,21 @@ struct PublishedRepository {
         try await folder.write(renewal)
     }
 
-    private func publish(_ draft: TUFRepositoryState, by keys: TUFSigningKey...) async throws {
+    /// Publishes another pin file, whomever it locks out.
+    func replacePins(with file: PinFile) async throws {
+        var state = try await folder.state()
+        try state.prepare(pins: file.json, at: SystemWallClock().now)
+        try await publish(state, by: online, allowing: [.expiry])
+    }
+
+    private func publish(
+        _ draft: TUFRepositoryState, by keys: TUFSigningKey..., allowing exceptions: Set<TUFPublication.Exception> = []
+    ) async throws {
         var state = draft
         _ = try state.sign(by: offline)
         try await folder.writeDrafts(state)
         let publication = try await TUFPublication.make(
-            of: state, in: folder, onlineKeys: keys, at: SystemWallClock().now)
+            of: state, in: folder, onlineKeys: keys, allowing: exceptions, at: SystemWallClock().now)
         try await folder.write(publication)
     }
 

@@ -28,7 +28,7 @@ extension CertStore: PinSource {
 
     /// Notifies the observers of the validation. With ``CertStoreConfiguration/updatesOnMismatch`` a mismatch, and a
     /// host without usable pins, start an update.
-    public func receive(_ decision: TrustDecision) {
+    public func tell(_ decision: TrustDecision) {
         guard !decision.findings.contains(.exempt) else { return }
         if let host = decision.host {
             let result: ValidationResult =

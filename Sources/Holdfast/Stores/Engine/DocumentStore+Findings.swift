@@ -6,7 +6,7 @@ extension DocumentStore {
 
     /// Reports a host that a document in its grace period let in, and starts an update if the decision asks for one or
     /// one is due.
-    func receive(_ decision: TrustDecision) {
+    func tell(_ decision: TrustDecision) {
         if decision.isTrusted, let host = decision.host {
             for age in decision.findings.compactMap(\.age) {
                 tell(StoreEvent(.usedInGrace, span: age, name: host.name))

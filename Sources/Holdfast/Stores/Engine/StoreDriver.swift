@@ -18,11 +18,11 @@ protocol StoreDriver: AnyObject, Sendable {
 
     // Only stores that know pins implement these two.
     var needsPreparation: Bool { get }
-    func receive(_ decision: TrustDecision)
+    func tell(_ decision: TrustDecision)
 }
 
 extension StoreDriver {
     var needsPreparation: Bool { false }
 
-    func receive(_ decision: TrustDecision) {}
+    func tell(_ decision: TrustDecision) {}
 }

@@ -67,8 +67,9 @@ extension UpdatingStore {
     }
 
     /// Keeps the store up to date until the task is canceled, or until the group of services that runs the store is shut
-    /// down. With the package's trait `ServiceLifecycle` a store is a `Service`. Without it, decisions start an update
-    /// when one is due.
+    /// down. With the package's trait `ServiceLifecycle` a store is a `Service`. Where nobody runs a store, decisions start
+    /// an update when one is due; those of a ``CertStore`` start one only as
+    /// ``CertStoreConfiguration/updatesOnMismatch`` says, so call ``update(mode:)`` at every start of the app.
     ///
     /// It checks the time at least every 15 minutes, so that a changed clock, or a device that slept, delays nothing
     /// for longer.
@@ -121,5 +122,5 @@ extension UpdatingStore where Self: PinSource {
 
     /// Reports a host that was trusted by a document in its grace period, and starts an update if one is due or the
     /// decision is a reason for one.
-    public func receive(_ decision: TrustDecision) { engine.driver.receive(decision) }
+    public func tell(_ decision: TrustDecision) { engine.driver.tell(decision) }
 }

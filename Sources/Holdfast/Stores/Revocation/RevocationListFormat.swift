@@ -64,7 +64,7 @@ struct RevocationListFormat: DocumentFormat {
         case .none(let found):
             throw DocumentError(
                 .invalidSignature, field: "certificateList", expected: "a list that its authority signed", found: found,
-                remedy: "Give the certificate of whoever signs the authority's lists, or check the URL.")
+                remedy: "Give the certificate with which the authority's lists are signed, or check the URL.")
         }
     }
 

@@ -99,7 +99,7 @@
 - (GCXPinnedSessionDelegate *)delegate {
     GCXPinnedSessionDelegate *delegate = [[GCXPinnedSessionDelegate alloc] initWithManager:[[GCXTrustManager alloc] init]];
     id<NSURLSessionDelegate> any = delegate;
-    return [delegate failureForHost:@"www.example.com"] == nil && any != nil ? delegate : nil;
+    return [delegate failureDescriptionForHost:@"www.example.com"] == nil && any != nil ? delegate : nil;
 }
 
 @end

@@ -15,7 +15,7 @@ static NSString *const Host = @"https://www.example.com";
     [[GCXTrustManager shared] addWithPolicy:[composer create]];
     GCXPinnedSessionDelegate *delegate =
         [[GCXPinnedSessionDelegate alloc] initWithManager:[GCXTrustManager shared]];
-    NSString *reason = [delegate failureForHost:@"www.example.com"];
+    NSString *reason = [delegate failureDescriptionForHost:@"www.example.com"];
     return reason == nil ? delegate : nil;
 }
 

@@ -228,7 +228,7 @@ struct StorePolicyTests {
             #expect(told.withLock { $0 } == [.trusted])
             // Who asks the manager without an adapter learns at once, and once.
             _ = manager.evaluate(trust)
-            _ = manager.policy(for: PolicyFixture.host)?.evaluate(trust, at: pki.now)
+            _ = manager.policy(for: PolicyFixture.host)?.decision(about: trust, at: pki.now)
             #expect(told.withLock { $0 }.count == 3)
             // The policy alone, as `TrustSource.policy` asks it.
             let alone = policy.unwrapped.evaluate(trust, at: pki.now)
