@@ -40,7 +40,7 @@ final class ObservedPolicy: TrustPolicy {
 
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { policy.evaluate(trust, at: time) }
 
-    /// Reports the decision to the manager's observers: no proof is to come.
+    /// Reports the decision to the manager's observers right away, because no proof will follow.
     func decisionWithoutTrust(at time: Date) -> TrustDecision {
         let decision = policy.decisionWithoutTrust(at: time)
         tell(decision)

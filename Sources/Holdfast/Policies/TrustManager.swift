@@ -188,8 +188,8 @@ public final class TrustManager: Sendable {
 
     // MARK: Watching
 
-    /// Calls an observer with every decision that this manager makes, or that a policy that came from it is told of, from
-    /// now on.
+    /// From now on, calls an observer with every decision that this manager makes, or that a policy from this manager
+    /// is told about.
     ///
     /// It is called on the thread that decides, before the caller gets the decision, with no lock held: it may call the
     /// manager, and should return quickly. Adapters report a decision to trust only when the handshake has proved the

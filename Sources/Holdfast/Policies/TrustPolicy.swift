@@ -125,7 +125,7 @@ extension TrustPolicy {
     }
 
     /// The policy itself, if this is the wrapper that a manager returned. The manager's observers are then not notified
-    /// when another manager, or a composite, asks the policy.
+    /// of decisions that the policy makes for another manager or a composite.
     package var unwrapped: any TrustPolicy { (self as? ObservedPolicy)?.policy ?? self }
 
     /// Evaluates a trust, and tells the policy and the validator about the decision.
