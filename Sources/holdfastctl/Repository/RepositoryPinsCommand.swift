@@ -16,12 +16,18 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
             clients refresh it, the command adds that: issued now, valid for the time of --valid, and refreshed every \
             six hours, with two weeks of grace. Nothing is published yet.
 
+            With --key, or what signs instead of it, the command signs the pins as well. Before that it asks every host \
+            of them at every address, as sign does, and neither prepares nor signs pins with which clients would be \
+            locked out. --force names what does not matter: refused, if clients would be locked out; unreachable, if a \
+            host could not be asked; offline, to ask none, for example where the key has no network.
+
             EXAMPLES
               holdfastctl repository pins site bank.pins.json --key offline.pem
+              holdfastctl repository pins site bank.pins.json --key offline.pem --force offline
               holdfastctl repository pins site bank.pins.json --valid 180d
 
-            Exit codes: 0 prepared, 1 clients would not accept the pin file, or the key does not sign it, 2 wrong \
-            usage, 3 a file could not be read or written.
+            Exit codes: 0 prepared, 1 clients would not accept the pin file or would be locked out, or the key does not \
+            sign it, 2 wrong usage, 3 a file could not be read or written, or a host not be asked.
             """)
 
     @OptionGroup
@@ -44,7 +50,13 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     var keys: RepositoryKeyOptions
 
     @OptionGroup
+    var overrides: HostOverrides
+
+    @OptionGroup
     var printing: PrintOptions
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
 
     func run() async throws {
         let now = SystemWallClock().now
@@ -56,9 +68,15 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         try root.check(state, in: place.path)
         let signers = try keys.signers(files, of: state)
         let stale = state.staleDrafts
+        try CommandFailure.translating { () throws(TUFRepositoryError) in
+            _ = try state.prepare(pins: data, at: now)
+        }
+        if !signers.isEmpty {
+            try await overrides.settle(
+                draftPinsOf: state, in: place, by: connection, at: now, else: "nothing was prepared")
+        }
         let unread = try CommandFailure.translating { () throws(TUFRepositoryError) in
-            try state.prepare(pins: data, at: now)
-            return try state.signPrepared(by: signers)
+            try state.signPrepared(by: signers)
         }
         try await place.write(state)
         var report = RepositoryReport("Prepared: the next pins are in \(place.path)/draft")

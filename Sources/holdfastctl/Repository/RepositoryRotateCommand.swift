@@ -16,7 +16,8 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         discussion: """
             Prepares the next root, which keyholders of root sign: as many as the previous root requires, and as many \
             as it requires itself. Without a change it extends root for another year. Several changes can go into one \
-            root. If keys of targets change, the pins are prepared again, for the new keys to sign.
+            root. If keys of targets change, the published pins are prepared again, for the new keys to sign. That changes \
+            nothing for clients, so no host is asked: new pins are signed by pins and sign, which ask.
 
             The role online is snapshot and timestamp together. If its key was stolen, replace it: clients then forget \
             what the thief told them, including versions far ahead. Publish with the new key and the old one, so that \

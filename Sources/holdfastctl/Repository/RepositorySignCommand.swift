@@ -75,7 +75,10 @@ struct RepositorySignCommand: AsyncParsableCommand {
         }
         let signers = try keys.signers(files, of: state)
         let now = SystemWallClock().now
-        if !signers.isEmpty { try await ask(state, at: now) }
+        if !signers.isEmpty {
+            try await overrides.settle(
+                draftPinsOf: state, in: place, by: connection, at: now, else: "nothing was signed")
+        }
         var roles: Set<TUFRole> = []
         try CommandFailure.translating { () throws(TUFRepositoryError) in
             for key in signers { roles.formUnion(try state.sign(by: key)) }
@@ -91,12 +94,18 @@ struct RepositorySignCommand: AsyncParsableCommand {
                 : "holdfastctl repository sign \(place.shellWord) --key KEY")
         try report.print(asJSON: printing.json, isQuiet: printing.quiet)
     }
+}
 
-    /// Asks the hosts of the prepared pins, if there are any.
+extension HostOverrides {
+    /// Asks the hosts of the prepared pins, if there are any, before a key signs them.
+    /// - Parameter consequence: what is not done if they must not be signed.
     /// - Throws: `NegativeAnswer` after everything was said, if they must not be signed.
-    private func ask(_ state: TUFRepositoryState, at now: Date) async throws {
+    func settle(
+        draftPinsOf state: TUFRepositoryState, in place: RepositoryPlace, by connection: ConnectionOptions,
+        at now: Date, else consequence: String
+    ) async throws {
         guard let pins = state.draftPins else { return }
-        guard !overrides.isOffline else {
+        guard !isOffline else {
             Output.standard.remark("warning: offline: no host was asked whether it has these pins")
             return
         }
@@ -104,6 +113,6 @@ struct RepositorySignCommand: AsyncParsableCommand {
         let published = try PublishedPins(pinFile: pins, named: name, carriedBy: [name], at: now)
         let asked = try await AskedHosts(of: [published], by: connection, at: now)
         for remark in asked.remarks { Output.standard.remark(remark) }
-        try overrides.settle(asked.findings, else: "nothing was signed")
+        try settle(asked.findings, else: consequence)
     }
 }

@@ -95,6 +95,32 @@ struct AskedHostsTests {
         }
     }
 
+    @Test("repository pins neither prepares nor signs pins that lock clients out, and asks nobody without a key")
+    func pins() async throws {
+        try await SigningSite.with { site in
+            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
+            try await site.beginPublishedRepository(active: leaf, backup: try site.leaf("b.pem"))
+            let pins = ["repository", "pins", "site", "bank.pins.json"]
+            let signing = pins + ["--key", "offline.pem"]
+            let folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
+            func isPrepared() async throws -> Bool { try await !folder.state().hasNoDraft }
+            try await withLoopbackTLSServer(serving: other) { server in
+                let place = Self.place(server.port)
+                let refused = try await Self.run(site, signing + place, status: 1)
+                #expect(refused.errors.contains("refused: www.example.com:443"), "\(refused.errors)")
+                #expect(refused.errors.contains("nothing was prepared"))
+                try await Self.run(site, signing + place + ["--force", "unreachable"], status: 1)
+                try await Self.run(site, signing + Self.place(1), status: 3)
+                #expect(try await !isPrepared())
+                try await Self.run(site, pins, status: 0)
+                #expect(try await isPrepared())
+                try server.serve(leaf)
+                try await Self.run(site, signing + place, status: 0)
+            }
+            #expect(try await folder.state().progress().allSatisfy { $0.signed.count >= $0.threshold })
+        }
+    }
+
     @Test("export prints no pins with which clients are locked out, or of which nobody knows, unless --force says so")
     func export() async throws {
         try await SigningSite.with { site in

@@ -259,7 +259,9 @@ struct RepositoryLockOutTests {
         try await SigningSite.with { site in
             let (leaf, backup) = (try site.leaf("leaf.pem"), try site.leaf("b.pem"))
             try await site.beginRepository(active: leaf, backup: backup)
-            let prepare = ["repository", "pins", "site", "bank.pins.json", "--key", "offline.pem"]
+            let prepare = [
+                "repository", "pins", "site", "bank.pins.json", "--key", "offline.pem", "--force", "offline",
+            ]
             let long = try await site.run(prepare + ["--valid", "500d"])
             #expect(
                 long.status == 1 && long.errors.contains("within 400 days of issuedAt")

@@ -21,7 +21,7 @@ extension SigningSite {
     static func offline(_ verb: String?) -> [String] {
         switch verb {
         case "status", "renew": ["--offline"]
-        case "sign": ["--force", "offline"]
+        case "sign", "pins": ["--force", "offline"]
         default: []
         }
     }
