@@ -50,19 +50,19 @@ package struct HostsOutlook: Sendable {
     ///   - documents: what clients hold.
     ///   - hosts: what they dial, with what it shows now.
     ///   - platforms: where clients run.
+    ///   - appVersions: the builds in the field.
     ///   - watch: how soon an end is too soon; nil for only what is now.
     /// - Throws: ``PublishingError`` `invalidInput`.
     package init(
         of documents: [PublicationOutlook.Document], at hosts: [PublicationOutlook.Host],
-        platforms: [PublicationOutlook.Platform], watch: Duration? = nil, at now: Date
+        platforms: [PublicationOutlook.Platform], appVersions: PublicationOutlook.AppVersions, watch: Duration? = nil,
+        at now: Date
     ) throws(PublishingError) {
         let watched = watch ?? .seconds(1)
-        let builds = documents.flatMap(\.appVersions)
         let outlook = try PublicationOutlook(
             judging: .init(
                 documents: documents, hosts: hosts, platforms: platforms,
-                appVersions: builds.isEmpty ? .noShippedPins : .versions(builds.map { .init($0) }),
-                span: max(Self.span, watched), now: now))
+                appVersions: appVersions, span: max(Self.span, watched), now: now))
         premises = outlook.premises
         let end = now.addingTimeInterval(watched.inSeconds)
         var findings: [Finding] = []

@@ -294,7 +294,7 @@ struct CheckCommand: AsyncParsableCommand {
         let versions = try await published.read(at: time, connection: connection) {
             () async throws(CommandFailure) in try await connection.anchors()
         }
-        return PublishedPinVersions(versions + (try clients.shippedDocuments(at: time)))
+        return PublishedPinVersions(versions + (try clients.builds.documents(at: time)))
     }
 
     /// The judge of the published pins; nil if there are none.
@@ -309,7 +309,7 @@ struct CheckCommand: AsyncParsableCommand {
                     every: .seconds(every.seconds), lasting: .seconds(clients.lifetime.seconds), at: time)
             }
         }
-        let versions = clients.appVersions(carrying: documents)
+        let versions = clients.builds.appVersions(carrying: documents)
         return PublishedOutlook(
             documents: documents
                 + (try clients.replacedDocuments { data, name throws(CommandFailure) in

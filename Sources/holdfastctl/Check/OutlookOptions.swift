@@ -6,14 +6,8 @@ import HoldfastPublishing
 /// What an outlook needs to know that no host shows: which builds are in the field, what clients may still hold, and
 /// where they run.
 struct OutlookOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "A version of the app in the field, and the pin file that it carries: VERSION=FILE, or VERSION alone if it "
-                + "carries none. Repeatable.", valueName: "version[=file]"))
-    var shipped: [String] = []
-
-    @Flag(help: "No version of the app in the field carries pins.")
-    var noShippedPins = false
+    @OptionGroup
+    var builds: ShippedPinOptions
 
     @Option(
         help: ArgumentHelp(
@@ -49,13 +43,10 @@ struct OutlookOptions: ParsableArguments {
     var lifetime = TimeSpan.days(14)
 
     var isEmpty: Bool {
-        shipped.isEmpty && !noShippedPins && replaced.isEmpty && platform.isEmpty && renewedEvery == nil
+        builds.isEmpty && replaced.isEmpty && platform.isEmpty && renewedEvery == nil
     }
 
     func validate() throws {
-        guard shipped.isEmpty || !noShippedPins else {
-            throw ValidationError("Give --shipped or --no-shipped-pins, not both.")
-        }
         do throws(CommandFailure) {
             for text in replaced { _ = try Self.replaced(text) }
         } catch {
@@ -82,21 +73,6 @@ struct OutlookOptions: ParsableArguments {
 
     // MARK: Inputs
 
-    /// The builds that carry a pin file, as documents.
-    func shippedDocuments(at time: Date) throws(CommandFailure) -> [PublishedPins] {
-        var documents: [PublishedPins] = []
-        for text in shipped {
-            let (version, file) = Self.pair(text)
-            guard let file else { continue }
-            let data = try InputFile.content(of: file, maximumBytes: DocumentLimits().bytes + 1)
-            documents.append(
-                try CommandFailure.rethrowing { () throws(PublishingError) in
-                    try PublishedPins(pinFile: data, named: file, carriedBy: [version], at: time)
-                })
-        }
-        return documents
-    }
-
     /// What was published before, read as the published documents are: a repository's once for each root of the apps.
     func replacedDocuments(
         _ read: (Data, String) throws(CommandFailure) -> [PublicationOutlook.Document]
@@ -118,15 +94,6 @@ struct OutlookOptions: ParsableArguments {
 
     /// The most octets of a document from before: those of a bundle that an outlook judges.
     private static let maximumBytes = 16 << 20
-
-    /// The builds in the field: those that options name, and those that documents name.
-    func appVersions(carrying documents: [PublicationOutlook.Document]) -> PublicationOutlook.AppVersions {
-        guard !noShippedPins else { return .noShippedPins }
-        let bare = shipped.map(Self.pair).filter { $0.file == nil }
-            .map { PublicationOutlook.AppVersion($0.name, carriesDocument: false) }
-        let carrying = documents.flatMap(\.appVersions).map { PublicationOutlook.AppVersion($0) }
-        return bare.isEmpty && carrying.isEmpty ? .unknown : .versions(carrying + bare)
-    }
 
     /// - Parameters:
     ///   - anchors: what is trusted if no platform is named.

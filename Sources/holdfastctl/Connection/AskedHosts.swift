@@ -16,10 +16,22 @@ struct AskedHosts {
     private static let hostsAtOnce = 8
 
     /// - Parameters:
+    ///   - published: what clients hold.
+    ///   - builds: the builds in the field, whose pins are judged too; nil to judge only clients that hold `published`.
     ///   - watch: how soon an end is too soon; nil for only what is now.
     init(
-        of published: [PublishedPins], by connection: ConnectionOptions, watch: TimeSpan? = nil, at now: Date
+        of published: [PublishedPins], in builds: ShippedPinOptions? = nil, by connection: ConnectionOptions,
+        watch: TimeSpan? = nil, at now: Date
     ) async throws(CommandFailure) {
+        var published = published
+        if let builds { published += try builds.documents(at: now) }
+        let documents = published.map(\.document)
+        let versions: PublicationOutlook.AppVersions =
+            if let builds {
+                builds.appVersions(carrying: documents)
+            } else {
+                .versions(documents.flatMap(\.appVersions).map { PublicationOutlook.AppVersion($0) })
+            }
         var hosts: [DialedHost] = []
         var undialed: [String] = []
         for pins in published {
@@ -41,9 +53,14 @@ struct AskedHosts {
         let anchors = try await connection.anchors()
         let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in
             try HostsOutlook(
-                of: published.map(\.document), at: shown.hosts,
+                of: documents, at: shown.hosts,
                 platforms: [.init(connection.ca ?? "this machine's anchors", trusting: anchors)],
-                watch: watch.map { .seconds($0.seconds) }, at: SystemWallClock().now)
+                appVersions: versions, watch: watch.map { .seconds($0.seconds) }, at: SystemWallClock().now)
+        }
+        if versions == .unknown {
+            remarks.append(
+                "say with --shipped which versions of the app are in the field, or with --no-shipped-pins that none of them "
+                    + "carries pins")
         }
         (findings, premises, self.remarks) = (outlook.findings, outlook.premises, remarks)
     }

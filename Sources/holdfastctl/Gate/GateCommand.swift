@@ -98,7 +98,7 @@ struct GateCommand: AsyncParsableCommand {
     func validate() throws {
         try host.validate("HOST")
         guard span.seconds > 0 else { throw ValidationError("--span must be positive.") }
-        guard !published.isEmpty || !clients.shipped.isEmpty else {
+        guard !published.isEmpty || !clients.builds.shipped.isEmpty else {
             throw ValidationError("Say which pins clients have: --pins, --repository or --shipped.")
         }
         guard !isFirst || clients.replaced.isEmpty else {
@@ -182,7 +182,7 @@ struct GateCommand: AsyncParsableCommand {
             try published.earlier(data, named: name, at: now)
         }
         let since = publishedSince.map(Date.init(wholeSeconds:)) ?? earlier.compactMap(\.replaced).max()
-        let shipped = try clients.shippedDocuments(at: now)
+        let shipped = try clients.builds.documents(at: now)
         let documents =
             (read + shipped).map { pins in
                 var document = pins.document
@@ -197,8 +197,8 @@ struct GateCommand: AsyncParsableCommand {
             documents: documents, hosts: [],
             platforms: try clients.platforms(
                 anchors, named: connection.ca ?? "the authorities of this machine", lists: RevocationLists()),
-            appVersions: clients.appVersions(carrying: documents), staleness: .seconds(clients.staleness.seconds),
-            span: .seconds(span.seconds), now: now)
+            appVersions: clients.builds.appVersions(carrying: documents),
+            staleness: .seconds(clients.staleness.seconds), span: .seconds(span.seconds), now: now)
     }
 
     private func nextCertificate() throws(CommandFailure) -> InstallationGate.Next {

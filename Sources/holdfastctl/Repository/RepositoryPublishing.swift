@@ -71,11 +71,13 @@ struct RepositoryPublishing: ParsableArguments {
     }
 
     /// Publishes, or prints what would be written.
-    /// - Parameter connection: how hosts are asked after it whether clients get in; nil to ask none.
+    /// - Parameters:
+    ///   - connection: how hosts are asked after it whether clients get in; nil to ask none.
+    ///   - builds: the builds in the field.
     func publish(
         _ state: TUFRepositoryState, _ place: RepositoryPlace, _ signers: [TUFSigningKey], includingDrafts: Bool,
         allowing exceptions: Set<TUFPublication.Exception> = [], warnings: [String] = [], overridden: [String] = [],
-        asking connection: ConnectionOptions? = nil, at now: Date
+        asking connection: ConnectionOptions? = nil, in builds: ShippedPinOptions? = nil, at now: Date
     ) async throws {
         let publication: TUFPublication
         var uploads: TUFUploadPlan?
@@ -121,8 +123,10 @@ struct RepositoryPublishing: ParsableArguments {
         report.warnings = warnings
         if !includingDrafts, let live = next.live {
             report.judge(TUFRepositoryEndings(of: live, at: now))
-            if let connection, let pins = try await RepositoryPlace.published(live, in: place.folder, at: now) {
-                try await report.ask([pins], by: connection, watch: nil, at: now)
+            if let connection, let builds,
+                let pins = try await RepositoryPlace.published(live, in: place.folder, at: now)
+            {
+                try await report.ask([pins], in: builds, by: connection, watch: nil, at: now)
             }
         }
         try report.print(asJSON: json, isQuiet: quiet)

@@ -18,7 +18,9 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
             ones. It warns 45 days before that, and fails when clients get in only by grace, or not at all.
 
             When the files are written it asks every host of the pins at every address, as status does: a renewal harms \
-            nobody, but whoever reads its answer wants to know whether clients get in. With --offline no host is asked.
+            nobody, but whoever reads its answer wants to know whether clients get in. As with status, say which versions of \
+            the app are in the field (--shipped or --no-shipped-pins); until you do, the answer is unknown (3). With \
+            --offline no host is asked, and 0 means only that the timestamp was renewed.
 
             With --plan it writes nothing and asks no host.
 
@@ -27,13 +29,13 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
             the folder has, it changes nothing.
 
             EXAMPLES
-              holdfastctl repository renew site --key online.pem
-              holdfastctl repository renew site --key online.pem \\
+              holdfastctl repository renew site --key online.pem --no-shipped-pins
+              holdfastctl repository renew site --key online.pem --no-shipped-pins \\
                 --url https://pins.example.com
 
             Exit codes: 0 renewed, 1 clients would refuse it, for example because root has expired, or are locked out, 2 \
-            wrong usage, 3 a file could not be read or written, or renewed, and a host could not be asked, 4 renewed, but \
-            clients get in only by grace.
+            wrong usage, 3 a file could not be read or written, or renewed, and a host could not be asked or the app \
+            versions are unknown, 4 renewed, but clients get in only by grace.
             """)
 
     @OptionGroup
@@ -43,7 +45,7 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
     var publishing: RepositoryPublishing
 
     @OptionGroup
-    var hosts: OfflineOption
+    var hosts: AskingOptions
 
     @OptionGroup(title: "A restored folder")
     var served: RepositoryServedVersions
@@ -67,6 +69,7 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
             publishing.above = max(publishing.above, latest)
         }
         try await publishing.publish(
-            state, place, signers, includingDrafts: false, asking: hosts.offline ? nil : connection, at: now)
+            state, place, signers, includingDrafts: false, asking: hosts.offline ? nil : connection, in: hosts.builds,
+            at: now)
     }
 }

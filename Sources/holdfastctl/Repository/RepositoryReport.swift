@@ -88,12 +88,15 @@ struct RepositoryReport: Encodable {
 
     /// Asks the hosts of what clients have, unless it is known already that nobody gets in, and adds what that means for
     /// clients.
-    /// - Parameter published: what clients have.
+    /// - Parameters:
+    ///   - published: what clients have.
+    ///   - builds: the builds in the field.
     mutating func ask(
-        _ published: [PublishedPins], by connection: ConnectionOptions, watch: TimeSpan?, at now: Date
+        _ published: [PublishedPins], in builds: ShippedPinOptions, by connection: ConnectionOptions,
+        watch: TimeSpan?, at now: Date
     ) async throws(CommandFailure) {
         guard isGood, !published.isEmpty else { return }
-        let asked = try await AskedHosts(of: published, by: connection, watch: watch, at: now)
+        let asked = try await AskedHosts(of: published, in: builds, by: connection, watch: watch, at: now)
         warnings += asked.remarks
         premises = asked.premises
         take(asked.findings)

@@ -24,22 +24,24 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             the server does not serve yet.
 
             EXAMPLES
-              holdfastctl repository status site
-              holdfastctl repository status site --watch 10d
-              holdfastctl repository status site --app-root app-2024/root.json
+              holdfastctl repository status site --no-shipped-pins
+              holdfastctl repository status site --shipped 7.4=app-7.4.pins.json --watch 10d
+              holdfastctl repository status site --app-root app-2024/root.json --no-shipped-pins
               holdfastctl repository status --app-root app-2024/root.json \\
-                --url https://pins.example.com --watch 5d
+                --url https://pins.example.com --no-shipped-pins --watch 5d
 
             Pins end when the pin file says, whatever is renewed: only the offline key can sign new ones. So this also \
             says whether the published pins still let clients in. The grace after their end is for accidents.
 
             Every host of the pins is asked at every address, as check --repository does, because pins that no server shows \
-            let nobody in. A host that could not be asked makes the answer unknown (3). With --offline no host is asked, \
-            and the answer is about the files alone.
+            let nobody in. A host that could not be asked makes the answer unknown (3). It is also unknown until you say which \
+            versions of the app are in the field: name them with --shipped, each with the pin file that it carries, or give \
+            --no-shipped-pins. With --offline no host is asked, and the answer is about the files alone: 0 then means that \
+            clients accept them, not that clients get in.
 
             Exit codes: 0 clients accept it and get in, 1 they do not, the pins have run out, or nothing is published, 2 \
-            wrong usage, 3 a file could not be read, or the server or a host could not be asked, 4 clients get in now, but \
-            only by grace, or with --watch something ends too soon.
+            wrong usage, 3 a file could not be read, the server or a host could not be asked, or the app versions are \
+            unknown, 4 clients get in now, but only by grace, or with --watch something ends too soon.
             """)
 
     @Argument(help: ArgumentHelp("The folder of the repository.", valueName: "folder"), completion: .directory)
@@ -49,7 +51,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
     var app: RepositoryAppOptions
 
     @OptionGroup
-    var hosts: OfflineOption
+    var hosts: AskingOptions
 
     @Option(
         help: ArgumentHelp("Exit with 4 if anything ends in less than this time.", valueName: "span"),
@@ -98,7 +100,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         if hosts.offline {
             if report.status == nil { report.verdict += "; no host was asked whether clients get in" }
         } else {
-            try await report.ask(published, by: connection, watch: watch, at: now)
+            try await report.ask(published, in: hosts.builds, by: connection, watch: watch, at: now)
         }
         if answer.format != nil {
             try answer.write(

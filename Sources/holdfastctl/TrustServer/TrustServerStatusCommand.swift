@@ -21,20 +21,23 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             for longer than --max-age, although their document is signed again and again, and what waits for approval.
 
             Every host of the document is asked at every address, as check --pins does, because pins that no server shows let \
-            nobody in. A host that could not be asked makes the answer unknown (3). With --offline no host is asked, and the \
-            answer is about the document alone.
+            nobody in. A host that could not be asked makes the answer unknown (3). It is also unknown until you say which versions \
+            of the app are in the field: name them with --shipped, each with the pin file that it carries, or give \
+            --no-shipped-pins. With --offline no host is asked, and the answer is about the document alone: 0 then means that clients accept \
+            it, not that clients get in.
 
             With --url it asks what a server or a CDN serves instead of the folder.
 
             EXAMPLES
-              holdfastctl trust-server status --customer acme --domains data/acme.domains
-              holdfastctl trust-server status --customer acme --max-age 6m --quiet
-              holdfastctl trust-server status --customer acme \\
+              holdfastctl trust-server status --customer acme --domains data/acme.domains \\
+                --no-shipped-pins
+              holdfastctl trust-server status --customer acme --no-shipped-pins --max-age 6m --quiet
+              holdfastctl trust-server status --customer acme --shipped 7.4=app-7.4.pins.json \\
                 --url https://pins.example.com/acme.json.signed --format prometheus
 
             Exit codes: 0 clients accept it and get in, and it is young enough, 1 clients refuse it, if only those that have \
-            none yet, or are locked out of a host, or there is none, 2 wrong usage, 3 a file could not be read, or the server \
-            or a host could not be asked, 4 clients accept it, but it or the validation of a host is older than --max-age, or \
+            none yet, or are locked out of a host, or there is none, 2 wrong usage, 3 a file could not be read, the server or \
+            a host could not be asked, or the app versions are unknown, 4 clients accept it, but it or the validation of a host is older than --max-age, or \
             clients get in only by grace.
 
             With --json one object is printed: verdict, outcome (current, aged, ending, unknown, lockedOut, \
@@ -61,7 +64,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
     var url: String?
 
     @OptionGroup
-    var asking: OfflineOption
+    var asking: AskingOptions
 
     @OptionGroup
     var answer: AnswerOptions
@@ -150,7 +153,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
         } else if code != .negativeAnswer {
             let pins = try PublishedPins(
                 trustServerDocument: data, named: name, signer: certificate, customer: signer.customer, at: now)
-            let asked = try await AskedHosts(of: [pins], by: connection, at: now)
+            let asked = try await AskedHosts(of: [pins], in: asking.builds, by: connection, at: now)
             for remark in asked.remarks { Output.standard.remark(remark) }
             code = report.take(asked, after: code)
         }

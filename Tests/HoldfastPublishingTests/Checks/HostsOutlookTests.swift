@@ -17,7 +17,7 @@ struct HostsOutlookTests {
         }
         return try HostsOutlook(
             of: [document], at: [.init(OutlookScene.host, port: 8_443, shown: shown)], platforms: [scene.platform],
-            watch: watch, at: now)
+            appVersions: .versions(document.appVersions.map { .init($0) }), watch: watch, at: now)
     }
 
     @Test("Clients that get in at every address are no finding; one address with another key is one, with its place")
@@ -45,10 +45,32 @@ struct HostsOutlookTests {
         #expect(try Self.outlook(scene, pins, old).worst == .unreachable)
         let none = try HostsOutlook(
             of: [pins], at: [.init(OutlookScene.host, port: 443, shown: [])], platforms: [scene.platform],
-            at: OutlookScene.start)
+            appVersions: .versions([.init("1")]), at: OutlookScene.start)
         #expect(none.worst == .unreachable)
         // A lock-out that was seen outweighs what is unknown.
         #expect(try Self.outlook(scene, pins, silent, scene.shown(scene.next)).worst == .refused)
+    }
+
+    @Test("Without a word on the app versions nobody knows, unless a lock-out was seen")
+    func appVersions() throws {
+        let scene = try OutlookScene()
+        let list = try scene.list(scene.served)
+        func outlook(
+            _ shown: TestCertificate, _ versions: PublicationOutlook.AppVersions
+        ) throws -> HostsOutlook {
+            try HostsOutlook(
+                of: [list], at: [.init(OutlookScene.host, port: 443, shown: [scene.shown(shown)])],
+                platforms: [scene.platform], appVersions: versions, at: OutlookScene.start)
+        }
+        let open = try outlook(scene.served, .unknown)
+        #expect(open.worst == .unreachable && open.findings.map(\.host) == [nil])
+        #expect(open.findings[0].text.contains("app versions unknown"))
+        #expect(open.premises.contains("app versions unknown"))
+        #expect(try outlook(scene.served, .noShippedPins).worst == nil)
+        #expect(try outlook(scene.served, .versions([.init("7.4", carriesDocument: false)])).worst == nil)
+        // A version whose pins nobody has given may lock itself out.
+        #expect(try outlook(scene.served, .versions([.init("7.4")])).worst == .unreachable)
+        #expect(try outlook(scene.next, .unknown).worst == .refused)
     }
 
     @Test("An end counts only within the watched time, and grace always does")
@@ -72,7 +94,10 @@ struct HostsOutlookTests {
         let host = PublicationOutlook.Host(OutlookScene.host, port: 443, shown: [scene.shown(scene.served)])
         let (mine, other) = (try scene.list(scene.served), try scene.list(scene.next, named: "other.json"))
         func worst(_ documents: PublicationOutlook.Document...) throws -> HostsOutlook.Finding.Kind? {
-            try HostsOutlook(of: documents, at: [host], platforms: [scene.platform], at: OutlookScene.start).worst
+            try HostsOutlook(
+                of: documents, at: [host], platforms: [scene.platform], appVersions: .noShippedPins,
+                at: OutlookScene.start
+            ).worst
         }
         #expect(try worst(mine) == nil)
         #expect(try worst(mine, other) == .refused)

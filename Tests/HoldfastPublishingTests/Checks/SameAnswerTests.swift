@@ -31,6 +31,8 @@ struct SameAnswerTests {
         let shown = PublicationOutlook.Presentation(leaf.chain.map { Data($0) }, at: "192.0.2.1", seen: now)
         let outlook = try HostsOutlook(
             of: [document], at: [.init(OutlookScene.host, port: 443, shown: [shown])], platforms: [scene.platform],
+            appVersions: document.appVersions.isEmpty
+                ? .noShippedPins : .versions(document.appVersions.map { .init($0) }),
             at: now)
         #expect(outlook.findings.allSatisfy { $0.host == "\(OutlookScene.host):443" })
         switch outlook.worst {

@@ -33,7 +33,8 @@ struct AskedHostsTests {
             let folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
             func version() async throws -> Int64? { try await folder.state().live?.timestamp.version }
             let (status, renew) = (
-                ["repository", "status", "site"], ["repository", "renew", "site", "--key", "online.pem"]
+                ["repository", "status", "site", "--no-shipped-pins"],
+                ["repository", "renew", "site", "--key", "online.pem", "--no-shipped-pins"]
             )
             try await withLoopbackTLSServer(serving: leaf) { server in
                 let place = Self.place(server.port)
@@ -59,6 +60,38 @@ struct AskedHostsTests {
             #expect(try await version() == before.map { $0 + 1 })
             let offline = try await Self.run(site, status + ["--offline"], status: 0)
             #expect(offline.lines.first == "Clients accept it; no host was asked whether clients get in")
+        }
+    }
+
+    @Test("The pins of the app versions in the field must let clients in too, and without a word on them nobody knows")
+    func appVersions() async throws {
+        try await SigningSite.with { site in
+            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
+            try await site.beginPublishedRepository(active: leaf, backup: try site.leaf("b.pem"))
+            for (name, certificate) in [("good.json", leaf), ("bad.json", other)] {
+                let host = try PinFile.Host(
+                    HostPattern(SigningSite.name), pins: [PinFile.KeyPin(Pin.publicKey(of: certificate.der))])
+                try site.write(name, String(decoding: try PinFile(hosts: [host]).json, as: UTF8.self))
+            }
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                for verb in [
+                    ["repository", "status", "site"], ["repository", "renew", "site", "--key", "online.pem"],
+                ] {
+                    let verb = verb + Self.place(server.port)
+                    let unsaid = try await Self.run(site, verb, status: 3)
+                    #expect(
+                        unsaid.output.hasPrefix("Nobody knows whether clients get in: app versions unknown"),
+                        "\(unsaid.output)")
+                    #expect(unsaid.errors.contains("--no-shipped-pins"), "\(unsaid.errors)")
+                    try await Self.run(site, verb + ["--shipped", "7.4"], status: 0)
+                    try await Self.run(site, verb + ["--shipped", "7.4=good.json"], status: 0)
+                    let refused = try await Self.run(
+                        site, verb + ["--shipped", "7.4=good.json", "--shipped", "7.3=bad.json"], status: 1)
+                    #expect(refused.output.hasPrefix("CLIENTS ARE LOCKED OUT"), "\(refused.output)")
+                    #expect(refused.output.contains("bad.json"), "\(refused.output)")
+                    try await Self.run(site, verb + ["--shipped", "7.4", "--no-shipped-pins"], status: 2)
+                }
+            }
         }
     }
 
@@ -187,8 +220,11 @@ struct AskedHostsTests {
                 try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
                 #expect(try await site.publish().status == 0)
                 let status = ["trust-server", "status", "--customer", "acme", "--ca", "root.pem", "--timeout", "60s"]
+                let unsaid = try await CommandRun.holdfastctl(status, in: site.folder)
+                #expect(unsaid.status == 3 && unsaid.output.contains("app versions unknown"), "\(unsaid.output)")
                 func run(_ more: String..., status code: Int32) async throws -> CommandRun {
-                    let run = try await CommandRun.holdfastctl(status + more, in: site.folder)
+                    let run = try await CommandRun.holdfastctl(
+                        status + ["--no-shipped-pins"] + more, in: site.folder)
                     #expect(run.status == code, "\(run.output)\(run.errors)")
                     return run
                 }
