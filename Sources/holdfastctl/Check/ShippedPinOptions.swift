@@ -15,6 +15,11 @@ struct ShippedPinOptions: ParsableArguments {
     @Flag(help: "No version of the app in the field carries pins.")
     var noShippedPins = false
 
+    /// What to do if nobody has said it.
+    static let remedy =
+        "say with --shipped which versions of the app are in the field, or with --no-shipped-pins that none of them "
+        + "carries pins"
+
     var isEmpty: Bool { shipped.isEmpty && !noShippedPins }
 
     func validate() throws {

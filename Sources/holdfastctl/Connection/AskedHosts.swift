@@ -57,11 +57,7 @@ struct AskedHosts {
                 platforms: [.init(connection.ca ?? "this machine's anchors", trusting: anchors)],
                 appVersions: versions, watch: watch.map { .seconds($0.seconds) }, at: SystemWallClock().now)
         }
-        if versions == .unknown {
-            remarks.append(
-                "say with --shipped which versions of the app are in the field, or with --no-shipped-pins that none of them "
-                    + "carries pins")
-        }
+        if versions == .unknown { remarks.append(ShippedPinOptions.remedy) }
         (findings, premises, self.remarks) = (outlook.findings, outlook.premises, remarks)
     }
 

@@ -27,7 +27,8 @@ struct RolloverCommand: AsyncParsableCommand {
             you know how long older versions are in use. The wait begins when the document was published \
             (--published): by default at issuedAt of a pin file, otherwise when the file was last changed. Until it is \
             over, nobody knows which documents clients hold: name them with --before, or say with --first that there \
-            were none. Pin files that versions of the app carry are named with --shipped.
+            were none. Pin files that versions of the app carry are named with --shipped. If the document is a list, say \
+            with --no-shipped-pins if there are none; until you say either, nobody knows whether those apps get in (3).
 
             A pattern such as *.example.com names no host: name the hosts to ask.
 
@@ -35,12 +36,12 @@ struct RolloverCommand: AsyncParsableCommand {
               holdfastctl rollover bank.pins.json
               holdfastctl rollover bank.pins.json --staleness 90d --next next.csr
               holdfastctl rollover pins.json --public-key signer.pub --next next.pem \\
-                --before pins-old.json
+                --before pins-old.json --no-shipped-pins
               holdfastctl rollover pins.json www.example.com --public-key signer.pub \\
-                --retiring old.pem --json
+                --retiring old.pem --no-shipped-pins --json
 
             Exit codes: 0 there is a step and clients are let in, 1 clients are locked out now, 2 wrong usage, 3 could \
-            not connect or read.
+            not connect or read, or the app versions are unknown.
 
             With --json one object per line is printed for each host: host, port, step (letClientsIn, publishNext, \
             addBackup, renew, renewCertificate, wait, deploy, remove, nothing, unknown), date, why, action, pins, \
@@ -85,11 +86,8 @@ struct RolloverCommand: AsyncParsableCommand {
     @Flag(name: .customLong("first"), help: "Nothing was published before the document.")
     var isFirst = false
 
-    @Option(
-        help: ArgumentHelp(
-            "A version of the app in the field, and the pin file that it carries: VERSION=FILE, or VERSION alone if it "
-                + "carries none. Repeatable.", valueName: "version[=file]"))
-    var shipped: [String] = []
+    @OptionGroup
+    var builds: ShippedPinOptions
 
     @Option(
         help: ArgumentHelp("How long a client continues to use an older document, such as 30d.", valueName: "span"),
@@ -157,8 +155,9 @@ struct RolloverCommand: AsyncParsableCommand {
                 }
             }
         }
-        if reports.contains(where: { $0.step == .letClientsIn }) { throw NegativeAnswer() }
-        if reports.contains(where: { $0.step == .unknown }) { throw NegativeAnswer(status: .couldNotFindOut) }
+        let statuses = reports.compactMap(\.status)
+        if statuses.contains(.negativeAnswer) { throw NegativeAnswer() }
+        if statuses.contains(.couldNotFindOut) { throw NegativeAnswer(status: .couldNotFindOut) }
     }
 
     /// What advice rests on, apart from what the servers of a host show.
@@ -170,7 +169,7 @@ struct RolloverCommand: AsyncParsableCommand {
         }
         documents.append(file.held(from: since))
         var versions: [PublicationOutlook.AppVersion] = []
-        for text in shipped {
+        for text in builds.shipped {
             let (version, file) = OutlookOptions.pair(text)
             guard let path = file else {
                 versions.append(.init(version, carriesDocument: false))
@@ -185,7 +184,7 @@ struct RolloverCommand: AsyncParsableCommand {
             trusting: anchors)
         var inputs = RolloverInputs(
             host: "", documents: documents, hasEarlierDocuments: !isFirst, servers: [], platforms: [platform],
-            appVersions: versions.isEmpty ? .unknown : .versions(versions),
+            appVersions: appVersions(versions, with: file),
             staleness: staleness.map { .seconds($0.seconds) } ?? file.staleness, now: now)
         for path in next {
             let data = try InputFile.content(of: path, maximumBytes: ChainFile.maximumBytes)
@@ -197,6 +196,15 @@ struct RolloverCommand: AsyncParsableCommand {
                 try InputFile.content(of: text, maximumBytes: ChainFile.maximumBytes), named: text)
         }
         return inputs
+    }
+
+    /// - Parameter named: the builds that options name.
+    private func appVersions(
+        _ named: [PublicationOutlook.AppVersion], with file: RolloverDocument
+    ) -> PublicationOutlook.AppVersions {
+        guard named.isEmpty else { return .versions(named) }
+        // A pin file is what builds carry.
+        return builds.noShippedPins && file.pinsCertificates ? .noShippedPins : .unknown
     }
 
     private func read(_ path: String, key: DocumentPublicKey?) throws -> RolloverDocument {

@@ -39,6 +39,7 @@ struct RolloverReport: Encodable {
     var lost: [Clients]?
     /// Because of whom the change cannot be finished without a loss.
     var blocking: [Clients]?
+    /// Why nothing is known, or why it is not known whether all clients get in.
     var error: String?
 
     private var title = "could not find out"
@@ -85,6 +86,10 @@ struct RolloverReport: Encodable {
                 let report = RolloverReport(situation, host: host, document: document)
                 if !reports.contains(where: report.saysTheSame) { reports.append(report) }
             }
+            if saysNothingOfBuilds(inputs) {
+                let problem = "app versions unknown: \(ShippedPinOptions.remedy)"
+                for index in reports.indices { reports[index].error = problem }
+            }
             // While something has to be done, that for the other kind nothing has says too much.
             let due = reports.filter { $0.step != .nothing }
             return due.isEmpty ? reports : due
@@ -102,6 +107,11 @@ struct RolloverReport: Encodable {
                     host: host, error: problems.isEmpty ? "\(error)" : problems.joined(separator: "; "))
             ]
         }
+    }
+
+    /// Whether nobody knows which pins builds carry. A pin file in which keys are changed is what they carry.
+    private static func saysNothingOfBuilds(_ inputs: RolloverInputs) -> Bool {
+        inputs.appVersions == .unknown && !inputs.documents.contains { $0.kind == .shippedPins }
     }
 
     private mutating func describe(
@@ -180,11 +190,7 @@ struct RolloverReport: Encodable {
 
     /// The exit code that this alone would give; nil for 0.
     var status: CommandFailure.Status? {
-        switch step {
-        case .letClientsIn: .negativeAnswer
-        case .unknown: .couldNotFindOut
-        default: nil
-        }
+        step == .letClientsIn ? .negativeAnswer : error == nil ? nil : .couldNotFindOut
     }
 
     /// The report as metrics: the host, the exit code, and when the step is due.
@@ -204,11 +210,11 @@ struct RolloverReport: Encodable {
         let style: Output.Style =
             switch step {
             case .letClientsIn, .unknown: .bad
-            case .nothing: .good
+            case .nothing where error == nil: .good
             default: .heading
             }
         output.line(.init("\(ServerAddress.text(host, port: port)): "), .init(title + time, style))
-        for (name, text) in [("why", why ?? error), ("do", action)] {
+        for (name, text) in [("why", why ?? error), ("do", action), ("but", why == nil ? nil : error)] {
             if let text { output.line("  \(name.padded(to: 4))\(SafeText.escapedLine(text))") }
         }
         for pin in pins ?? [] { output.line("  pin \(pin)") }
