@@ -79,11 +79,11 @@ struct RolloverAdmissions {
     /// When clients with a document let it in.
     func admissions(by held: HeldDocument, isBeginning: Bool) -> [Range<Date>] {
         var admitted = validity
-        var clients = held.clients.map(\.pinning)
-        if case .pin(let pin, _) = subject {
-            // Nobody knows the key of a certificate from its pin, so nothing can be said of clients that pin keys.
-            clients = clients.filter { $0 ?? pin.subject == pin.subject }
-            if clients.isEmpty { return [] }
+        let clients = held.clients.map(\.pinning)
+        if case .pin(let pin, _) = subject, !clients.allSatisfy({ ($0 ?? pin.subject) == pin.subject }) {
+            // Nobody knows the key of a certificate from its pin, nor the reverse. So it is unknown whether clients that
+            // pin the other get in, and no advice may count on it.
+            return []
         }
         for pinning in clients {
             for begins in held.hasBeginnings && isBeginning ? [false, true] : [false] {

@@ -211,6 +211,24 @@ struct RolloverFaultTests {
         #expect(advice.step == .publish([identity]))
     }
 
+    @Test("What only the pin of its certificate names is not let in as long as clients of the document pin keys too")
+    func certificatePinAlone() throws {
+        let scene = try OutlookScene()
+        let octets = try scene.trustDocument(scene.served, scene.next).octets
+        func admitted(_ pinning: [PublicationOutlook.Document.PinnedSubject]) throws -> [Range<Date>] {
+            let document = PublicationOutlook.Document(
+                "acme.json.signed",
+                kind: .trustServer(signer: scene.trustServer.certificate, customer: "gcx", pinning: pinning),
+                octets: octets, published: OutlookScene.start)
+            let (situation, _) = try Self.advice(Self.inputs(scene, document, [scene.served]))
+            let pin = Pin.certificate(scene.next.der)
+            let identity = try #require(situation.identities.firstIndex { $0.pin == pin })
+            return situation.clients[0].admissions[identity]
+        }
+        #expect(try admitted([.certificate]).first?.contains(OutlookScene.start) == true)
+        #expect(try admitted([.certificate, .publicKey]).isEmpty)
+    }
+
     @Test("What a withdrawal costs: the server that shows the pin, for those who fetch the next document")
     func withdrawal() throws {
         let scene = try OutlookScene()
