@@ -21,6 +21,8 @@ struct RepositoryReport: Encodable {
     var endsSoon = false
     /// Whether nobody knows what clients get. The exit code says it.
     var isUnknown = false
+    /// Whether the answer is about files alone, because somebody said so. It is never green then.
+    var isOffline = false
     var roles: [RepositoryRole]?
     /// The SHA-256 of the first root, in hexadecimal. Everything was verified from this root.
     var firstRoot: String?
@@ -210,7 +212,7 @@ struct RepositoryReport: Encodable {
             for warning in warnings { output.complain("warning: \(SafeText.escapedLine(warning))") }
             return
         }
-        output.line(SafeText.escapedLine(verdict), status == nil ? .good : .bad)
+        output.line(SafeText.escapedLine(verdict), status != nil ? .bad : isOffline ? .plain : .good)
         if let following, following.verdict != verdict {
             output.line("  \(SafeText.escapedLine(following.verdict))", following.isGood ? .good : .bad)
         }

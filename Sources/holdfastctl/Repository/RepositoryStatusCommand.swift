@@ -97,6 +97,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             report.take(following, watch: watch.map(RepositoryWatch.init), at: now)
             if let pins = following.published { published.append(pins) }
         }
+        report.isOffline = hosts.offline
         if hosts.offline {
             if report.status == nil { report.verdict += "; no host was asked whether clients get in" }
         } else {

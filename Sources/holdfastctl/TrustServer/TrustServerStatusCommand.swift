@@ -200,7 +200,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
         }
         guard !answer.json else { return try output.json(report) }
         guard !answer.quiet || status != nil else { return }
-        output.line(report.verdict, status == nil ? .good : .bad)
+        output.line(report.verdict, status != nil ? .bad : asking.offline ? .plain : .good)
         output.line("  \(SafeText.escapedLine(report.document))" + (report.hosts.map { ", \($0) hosts" } ?? ""))
         if let error = report.error { output.line("  \(SafeText.escapedLine(error))", .bad) }
         for host in report.staleHosts ?? [] {

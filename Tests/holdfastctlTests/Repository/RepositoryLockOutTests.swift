@@ -62,6 +62,24 @@ struct RepositoryLockOutTests {
         }
     }
 
+    @Test("Pins last for 120 days if nothing else is said, and renew warns from 45 days before their end")
+    func warnings() async throws {
+        try await SigningSite.with { site in
+            try await site.beginPublishedRepository(active: site.leaf("leaf.pem"), backup: site.leaf("b.pem"))
+            let folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
+            let file = try PinFile(json: try #require(try await folder.state().live).pins)
+            let (issued, end) = (try #require(file.issuedAt), try #require(file.notAfter))
+            #expect(end.timeIntervalSince(issued) == 120 * Self.day)
+            for (days, isWarned) in [(46, false), (44, true)] {
+                try await site.repository(
+                    "pins", "site", "bank.pins.json", "--key", "offline.pem", "--valid", "\(days)d")
+                try await site.publishRepository(by: "online.pem")
+                let renewed = try await site.repository("renew", "site", "--key", "online.pem")
+                #expect(renewed.errors.contains("warning: the pin file: ") == isWarned, "\(renewed.errors)")
+            }
+        }
+    }
+
     @Test("A pin that lets clients in lasts as long as the timestamp, unless another one does or --force says expiry")
     func expiringPins() async throws {
         try await SigningSite.with { site in

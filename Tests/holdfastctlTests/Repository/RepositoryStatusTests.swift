@@ -114,6 +114,11 @@ struct RepositoryStatusTests {
             }
             let none = try await renew("older", "--url", "http://127.0.0.1:1")
             #expect(none.status == 3 && none.errors.contains("cannot be asked"), "\(none.errors)")
+            // Nothing is served anymore, and somebody remembers a version.
+            let above = try await renew("older", "--above", "50")
+            #expect(above.status == 0, "\(above.output)\(above.errors)")
+            let last = try await TUFRepositoryFolder(site.folder.appending(path: "older")).state().live
+            #expect(last?.timestamp.version == 51)
         }
     }
 
