@@ -81,6 +81,8 @@ package struct CheckReport: Sendable, Encodable {
     package var published: PublishedVerdict?
     /// What each version means; absent unless there are several.
     package var publishedVersions: [PublishedVerdict]?
+    /// What the verdict on the published pins rests on, a sentence each; absent without published pins.
+    package var premises: [String]?
     /// Whether pins of issuers let in whatever the authority may issue next; absent if clients do not depend on them.
     package var issuerPins: IssuerPinReport?
     /// What is unusual about the order of the chain, and what was not checked.
@@ -109,8 +111,8 @@ package struct CheckReport: Sendable, Encodable {
     private enum CodingKeys: CodingKey {
         case outcome, host, port, address, addresses, proxy, tls, asksForClientCertificate, time, chain, anchor, rules,
             configuredPins
-        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, issuerPins,
-            remarks, failure, error
+        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, premises,
+            issuerPins, remarks, failure, error
     }
 
     /// Makes a report in which nothing is known yet.

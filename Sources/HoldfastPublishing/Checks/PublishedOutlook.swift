@@ -33,11 +33,12 @@ package struct PublishedOutlook {
 
     /// Judges all reports together, and writes the answers into them.
     package func judge(_ reports: inout [CheckReport], at now: Date) throws(PublishingError) {
-        let (all, open) = try rows(of: reports, at: now)
+        let (all, open, premises) = try rows(of: reports, at: now)
         let end = now.addingTimeInterval(watched.inSeconds)
         for (index, rows) in all.enumerated() where reports[index].error == nil {
             let counted = rows.filter { $0.holders != .older && ($0.start.map { $0 < end } ?? true) }
             reports[index].take(counted, of: documents.map(\.name), at: now, watchedUntil: end, open: open)
+            reports[index].premises = premises
         }
         try judgeIssuerPins(of: &reports, at: now)
     }
@@ -73,10 +74,11 @@ package struct PublishedOutlook {
         return (all, places)
     }
 
-    /// What was judged about each report, and what is unknown about the clients whatever hosts show; nil if nothing is.
+    /// What was judged about each report; what is unknown about the clients whatever hosts show, nil if nothing is; and
+    /// what all of it rests on.
     package func rows(
         of reports: [CheckReport], at now: Date
-    ) throws(PublishingError) -> (rows: [[PublicationOutlook.Row]], open: String?) {
+    ) throws(PublishingError) -> (rows: [[PublicationOutlook.Row]], open: String?, premises: [String]) {
         let (inputs, places) = inputs(of: reports, at: now, span: max(Self.span, watched))
         let outlook = try PublicationOutlook(judging: inputs)
         var byPlace = Dictionary(grouping: outlook.rows.indices) { index in
@@ -86,7 +88,7 @@ package struct PublishedOutlook {
             (byPlace.removeValue(forKey: [place.host, place.chain]) ?? []).map { outlook.rows[$0] }
         }
         let open = outlook.rows.first { $0.hostIndex == nil && $0.verdict == .unknown }?.cause?.words
-        return (rows, open)
+        return (rows, open, outlook.premises)
     }
 }
 

@@ -104,7 +104,7 @@ struct CheckCommand: AsyncParsableCommand {
             chain, anchor, rules (rule, \
             reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
             subject, inValidPath), expiring (position, subject, notAfter, daysLeft, certificatePin, inValidPath, \
-            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (verdict, isLockedOut, text, until, daysLeft, cause, expiresSoon), publishedVersions, issuerPins (isKnown, isComplete, isLasting, chains, refused, untrusted, missing, missingToLast: \
+            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (verdict, isLockedOut, text, until, daysLeft, cause, expiresSoon), publishedVersions, premises, issuerPins (isKnown, isComplete, isLasting, chains, refused, untrusted, missing, missingToLast: \
             pin, subject), remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
             have position, inValidPath, subject, issuer, serial, isNotYetValid, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
             certificatePin, unreadable.

@@ -79,6 +79,7 @@ extension CheckReport {
             }
             if let remaining = published.remaining { output.line("  \(remaining)") }
         }
+        for premise in premises ?? [] { output.line("  \(SafeText.escapedLine(premise))", .faint) }
         for line in issuerPinLines {
             output.line("  \(SafeText.escapedLine(line))", isIssuerPinningIncomplete ? .bad : .good)
         }

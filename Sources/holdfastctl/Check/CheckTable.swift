@@ -24,6 +24,10 @@ struct CheckTable {
         let width = reports.map(\.place.count).reduce(4, max) + 2
         output.heading("host".padded(to: width) + "verdict".padded(to: 13) + "days left".padded(to: 11) + "reason")
         for report in reports { Self.print(report, width: width, to: output) }
+        // They are the same for all hosts that were judged together.
+        guard let premises = reports.lazy.compactMap(\.premises).first else { return }
+        output.line()
+        for premise in premises { output.line(SafeText.escapedLine(premise), .faint) }
     }
 
     private func printCounts(to output: Output) {

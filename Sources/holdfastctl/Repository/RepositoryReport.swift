@@ -246,6 +246,7 @@ struct RepositoryReport: Encodable {
                 }
             }
         }
+        for premise in premises ?? [] { output.line("  \(SafeText.escapedLine(premise))", .faint) }
         for path in written ?? [] { output.line("  wrote \(path)", .faint) }
         for line in overridden { output.line("  overridden: \(SafeText.escapedLine(line))", .bad) }
         for line in next { output.line("Next: \(line)") }

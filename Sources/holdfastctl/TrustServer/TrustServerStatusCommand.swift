@@ -207,6 +207,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             output.line("  \(SafeText.escapedLine(host.host)) was last validated at \(host.validated)", .bad)
         }
         for finding in report.findings ?? [] { output.line("  \(SafeText.escapedLine(finding.text))", .bad) }
+        for premise in report.premises ?? [] { output.line("  \(SafeText.escapedLine(premise))", .faint) }
         for change in report.waiting ?? [] {
             output.line(
                 "  \(SafeText.escapedLine(change.host)) waits for approval: \(change.fingerprints.map { "cert-sha256/\($0)" }.joined(separator: ", "))"

@@ -134,6 +134,17 @@ struct PublishedOutlookTests {
         #expect(elsewhere.outcome == .untrusted && elsewhere.published?.cause == "certificate")
     }
 
+    @Test("A verdict says what it rests on, and a verdict without published pins rests on nothing else")
+    func premises() async throws {
+        let file = try pins(PinFile.Host(HostPattern(CheckScene.name), pins: [Self.pin(scene.leaf)]))
+        let premises = try #require(try await report([file]).premises)
+        for words in ["1 app version: 1", "1 document: 1.pins.json", "at least every 30 d", "company root: 1 anchor"] {
+            #expect(premises.contains { $0.contains(words) }, "\(words): \(premises)")
+        }
+        #expect(premises.contains { $0.contains("clocks are right") && $0.contains(scene.now.formatted(.iso8601)) })
+        #expect(try await scene.report().premises == nil)
+    }
+
     @Test("A trust server without fresh rounds is never good: clients that begin take no document of 20 hours ago")
     func staleTrustServer() async throws {
         let server = try TestTrustServer()

@@ -137,6 +137,7 @@ struct NotationTests {
             "check --pins bank.pins.json", "rollover bank.pins.json", "export bank.pins.json --format okhttp",
             "gate www.example.com --next leaf.pem --pins bank.pins.json --first",
             "repository status site", "repository publish site --key online.pem",
+            "repository pins site bank.pins.json --key offline.pem",
         ])
     func refusedConnection(line: String) async throws {
         try await SigningSite.with { site in
