@@ -6,7 +6,8 @@ package struct ListChangeJudgment {
     /// How far it looks ahead.
     private static let span = Duration.seconds(400 * 86_400)
 
-    /// Why the change should not be made, in the order of the hosts. Clients that are refused get in now.
+    /// Why the change should not be made, in the order of the hosts. Clients that are refused get in now. `ending` is only
+    /// a warning: clients would get in, but for a shorter time than without the change.
     package let findings: [HostsOutlook.Finding]
 
     /// - Parameters:
@@ -31,6 +32,9 @@ package struct ListChangeJudgment {
                 func isOut(_ document: Int) -> PublicationOutlook.Row? {
                     rows.first { $0.document == document && $0.verdict == .out }
                 }
+                func end(_ document: Int) -> Date? {
+                    rows.filter { $0.document == document && $0.verdict == .ending }.compactMap(\.verdictEnd).min()
+                }
                 if let problem = shown.problem {
                     findings.append(
                         .init(kind: .unreachable, host: name, text: "\(place) could not be asked: \(problem)"))
@@ -45,6 +49,14 @@ package struct ListChangeJudgment {
                             text:
                                 "\(place): clients get in now, and would be locked out (\(refused.cause?.words ?? ""))")
                     )
+                } else if isOut(1) == nil, let sooner = end(0), sooner < end(1) ?? .distantFuture {
+                    let before = end(1).map { "until \($0.formatted(.iso8601))" } ?? "for longer"
+                    let until = sooner.formatted(.iso8601)
+                    findings.append(
+                        .init(
+                            kind: .ending, host: name,
+                            text: "\(place): clients would get in only until \(until); now they get in \(before)",
+                            until: until))
                 }
             }
         }

@@ -22,6 +22,11 @@ struct ListRemoveCommand: AsyncParsableCommand {
             host that no longer exists. Clients then keep its old entry until the app forces the list, or until the \
             entry expires.
 
+            Every host that the change concerns is asked at every address. An entry without which clients would be locked \
+            out now stays; if they would get in for a shorter time than before, the command warns. --force names what \
+            does not matter: refused, if clients would be locked out; unreachable, if a host could not be asked; offline, \
+            to ask none.
+
             EXAMPLES
               holdfastctl list remove pins.json old.example.com --retire \\
                 --public-key signer.pub

@@ -127,6 +127,29 @@ struct SameAnswerTests {
         #expect(counts[.in] ?? 0 > 40 && counts[.out] ?? 0 > 40 && counts[.ending] ?? 0 > 5, "\(counts)")
     }
 
+    @Test("A change of a list after which clients get in for a shorter time is told of, and no other")
+    func shorterTime() throws {
+        func list(_ certificate: TestCertificate, days: Double) throws -> PublishedPins {
+            let entry = try FingerprintEntry(
+                name: OutlookScene.host, pin: Pin.certificate(certificate.der), until: OutlookScene.after(days: days))
+            return try PublishedPins(
+                list: PinListDraft([entry]).signed(by: scene.listKey), named: "pins.json",
+                key: scene.listKey.publicKey, at: OutlookScene.start)
+        }
+        let host = PublicationOutlook.Host(OutlookScene.host, port: 443, shown: [scene.shown(scene.served)])
+        func findings(from old: PublishedPins, to new: PublishedPins) throws -> [HostsOutlook.Finding] {
+            try ListChangeJudgment(
+                from: old, to: new, hosts: [host], platforms: [scene.platform], at: OutlookScene.start
+            ).findings
+        }
+        let (long, short) = (try list(scene.served, days: 90), try list(scene.served, days: 3))
+        let found = try findings(from: long, to: short)
+        #expect(found.map(\.kind) == [.ending] && found[0].until != nil)
+        #expect(try findings(from: short, to: long).isEmpty)
+        #expect(try findings(from: long, to: long).isEmpty)
+        #expect(try findings(from: long, to: list(scene.next, days: 90)).map(\.kind) == [.refused])
+    }
+
     @Test("status, gate and check say the same of a list, and list remove refuses what they call a lock-out")
     func lists() async throws {
         var generator = SplitMix64(seed: 72)
