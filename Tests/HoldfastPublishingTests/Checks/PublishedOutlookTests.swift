@@ -145,6 +145,21 @@ struct PublishedOutlookTests {
         #expect(try await scene.report().premises == nil)
     }
 
+    @Test("Of a trust server's entries for a host the one for the port counts, also beside one without a port")
+    func ports() async throws {
+        let server = try TestTrustServer()
+        for (any, own, outcome) in [(scene.leaf, other, CheckReport.Outcome.untrusted), (other, scene.leaf, .trusted)] {
+            let hosts = [
+                TestTrustServer.Host(CheckScene.name, port: nil, [any]),
+                TestTrustServer.Host(CheckScene.name, port: 443, [own]),
+            ]
+            let pins = try PublishedPins(
+                trustServerDocument: server.document(at: scene.now.addingTimeInterval(-60), hosts),
+                named: "gcx.json.signed", signer: server.certificate, customer: "gcx", at: scene.now)
+            #expect(try await report([pins]).outcome == outcome)
+        }
+    }
+
     @Test("A trust server without fresh rounds is never good: clients that begin take no document of 20 hours ago")
     func staleTrustServer() async throws {
         let server = try TestTrustServer()

@@ -68,49 +68,6 @@ struct CheckPublishedPinsTests {
         }
     }
 
-    @Test("A list with one entry twice is what clients take, and lets them in")
-    func twice() async throws {
-        try await SigningSite.with { site in
-            let leaf = try site.leaf("leaf.pem")
-            let entry = try Self.entry("www.example.com", leaf.der)
-            let signature = Data(try site.key.signature(for: entry.signedBytes)).base64EncodedString()
-            let line =
-                "{\"name\":\"\(entry.name)\",\"fingerprint\":\"\(entry.fingerprint)\",\"expires\":\(entry.expires),"
-                + "\"signature\":\"\(signature)\"}"
-            try site.write("pins.json", "{\"fingerprints\":[\(line),\(line)]}")
-            let run = try await site.run([
-                "check", "--chain", "leaf.pem", "--host", "www.example.com", "--ca", "root.pem", "--pins", "pins.json",
-                "--public-key", site.publicKey, "--no-shipped-pins",
-            ])
-            #expect(run.status == 0, "\(run.output)\(run.errors)")
-        }
-    }
-
-    @Test("Of a trust server's entries for a host the one for the port counts, also beside one without a port")
-    func ports() async throws {
-        try await SigningSite.with { site in
-            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
-            let server = try TestTrustServer(clock: SystemWallClock())
-            try server.certificate.write(to: site.folder.appending(path: "server.crt"))
-            try await withLoopbackTLSServer(serving: leaf) { tls in
-                for (any, own, status) in [(leaf, other, Int32(1)), (other, leaf, 0)] {
-                    let hosts = [
-                        TestTrustServer.Host(SigningSite.name, port: nil, [any]),
-                        TestTrustServer.Host(SigningSite.name, port: 443, [own]),
-                    ]
-                    try server.document(at: SystemWallClock().now, hosts)
-                        .write(to: site.folder.appending(path: "gcx.json.signed"))
-                    let run = try await site.run([
-                        "check", SigningSite.name, "--pins", "gcx.json.signed", "--signer", "server.crt", "--ca",
-                        "root.pem", "--no-shipped-pins", "--json", "--timeout", "60s", "--connect-to",
-                        "127.0.0.1:\(tls.port)",
-                    ])
-                    #expect(run.status == status, "\(run.output)\(run.errors)")
-                }
-            }
-        }
-    }
-
     @Test("A trust server's document is checked for both kinds of clients, and its age")
     func trustServer() async throws {
         try await TrustServerSite.with { site in
