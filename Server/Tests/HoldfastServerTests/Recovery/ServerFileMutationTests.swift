@@ -114,6 +114,28 @@ struct ServerFileMutationTests {
         #expect(read > 0)
     }
 
+    @Test("A damaged file of settings is read, or refused with what is wrong in it")
+    func settings() async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "settings.json")
+            let text =
+                #"{"listen": "127.0.0.1:8080", "allow": ["10.0.0.0/8", "fd00::/8"], "watch": true, "#
+                + #""behind-proxy": "127.0.0.0/8", "vantage": "office", "log-level": "debug"}"#
+            var generator = SeededGenerator(seed: 0x5E7)
+            var read = 0
+            for _ in 0..<mutants(inPartsOf: 10) {
+                try Data(mutated(Array(text.utf8), &generator)).write(to: file)
+                do throws(ServerError) {
+                    _ = try await ServeSettings(flags: [:], environment: [:], file: file)
+                    read += 1
+                } catch {
+                    #expect(error.code == .invalidValue && error.subject != nil, "\(error)")
+                }
+            }
+            #expect(read > 0)
+        }
+    }
+
     @Test("A damaged statement of approvers is in its one spelling, or none, and is not as signed")
     func statements() throws {
         let story = try Story()
