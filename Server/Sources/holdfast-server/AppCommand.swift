@@ -73,10 +73,15 @@ struct AppCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show the apps.")
         @OptionGroup var server: ServerOptions
+        @OptionGroup var answer: AnswerOptions
 
         func run() async throws {
             try await server.withServer { open in
                 for app in open.catalog.apps {
+                    guard !answer.json else {
+                        JSONAnswer.print(try await AdministrationView.app(app, of: open.catalog))
+                        continue
+                    }
                     let name = try await open.catalog.app(app).displayName
                     Terminal.line("\(app)  \(name)  generation \(open.catalog.ledger.generation(of: app))")
                 }

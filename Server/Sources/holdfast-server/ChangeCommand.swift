@@ -84,6 +84,7 @@ struct ChangeCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show the changes of an app, the newest first.")
         @OptionGroup var server: ServerOptions
+        @OptionGroup var answer: AnswerOptions
         @Argument(help: "The app.")
         var app: String
 
@@ -95,6 +96,10 @@ struct ChangeCommand: AsyncParsableCommand {
                 let chain = try await open.catalog.approvers()
                 for change in try await open.catalog.changes(of: app) {
                     let state = change.state(chain, generation: open.catalog.ledger.generation(of: app), at: now)
+                    guard !answer.json else {
+                        JSONAnswer.print(AdministrationView.summary(change, state))
+                        continue
+                    }
                     Terminal.line(
                         "\(change.id)  \(state.rawValue)  \(CommandValue.time(change.proposed))  \(change.reason)")
                 }
@@ -106,6 +111,7 @@ struct ChangeCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a change, what the gates say, and who approved it.")
         @OptionGroup var server: ServerOptions
+        @OptionGroup var answer: AnswerOptions
         @Argument(help: "The change.")
         var change: String
         @Option(help: "A file for the content, the octets that approvals are about.", completion: .file())
@@ -119,8 +125,14 @@ struct ChangeCommand: AsyncParsableCommand {
                 let change = try await open.catalog.change(id)
                 if let content { try InputFile.create(content, change.content.octets) }
                 if let outlook { try InputFile.create(outlook, change.outlook) }
+                let report = try await open.publisher.rehearse(id)
+                guard !answer.json else {
+                    let members = try await AdministrationView.change(id, by: open.publisher)
+                    let gates = Dictionary(uniqueKeysWithValues: AdministrationView.report(report))
+                    return JSONAnswer.print(members.merging(gates) { first, _ in first })
+                }
                 try await ChangeText.print(change, open)
-                ChangeText.print(try await open.publisher.rehearse(id))
+                ChangeText.print(report)
             }
         }
     }

@@ -12,6 +12,7 @@ struct GateCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var server: ServerOptions
+    @OptionGroup var answer: AnswerOptions
     @Argument(help: "The app.")
     var app: String
     @Argument(help: "The host, NAME or NAME:PORT.")
@@ -36,11 +37,22 @@ struct GateCommand: AsyncParsableCommand {
             try await open.publisher.readiness(
                 of: wanted, on: CommandValue.host(host, of: name, open.catalog), of: name)
         }
+        if answer.json { printJSON(readiness) }
         let until = readiness.until.map(CommandValue.time)
         guard readiness.isReady else {
             throw NegativeAnswer(
                 words: "not yet: \(readiness.words)" + (until.map { "; ask again from \($0) on" } ?? ""))
         }
+        guard !answer.json else { return }
         Terminal.line("ready: every client gets in with it" + (until.map { ", until \($0)" } ?? ""))
+    }
+
+    private func printJSON(_ readiness: InstallationReadiness) {
+        var members: [String: CanonicalJSON] = [
+            "ready": .boolean(readiness.isReady), "words": .text(readiness.words),
+        ]
+        if let since = readiness.since { members["since"] = AdministrationView.time(since) }
+        if let until = readiness.until { members["until"] = AdministrationView.time(until) }
+        JSONAnswer.print(members)
     }
 }

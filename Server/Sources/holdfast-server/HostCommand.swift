@@ -38,6 +38,7 @@ struct HostCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show the hosts of an app, and what was seen.")
         @OptionGroup var server: ServerOptions
+        @OptionGroup var answer: AnswerOptions
         @Argument(help: "The app.")
         var app: String
 
@@ -46,15 +47,20 @@ struct HostCommand: AsyncParsableCommand {
                 let app = try AppName(app)
                 _ = try await open.catalog.app(app)
                 for host in try await open.catalog.hosts(of: app) {
+                    let observations = try await open.catalog.observations(of: host, app)
+                    let next = try await open.catalog.next(of: host, app)
+                    guard !answer.json else {
+                        JSONAnswer.print(AdministrationView.host(host, seen: observations, next: next))
+                        continue
+                    }
                     Terminal.line(host.label)
-                    for seen in try await open.catalog.observations(of: host, app) {
+                    for seen in observations {
                         let shown =
                             seen.chain.map { "certificate \(Digest(of: $0.certificates[0]))" } ?? seen.failure ?? ""
                         Terminal.line(
                             "  \(seen.address)  \(shown), last seen \(CommandValue.time(seen.lastSeen)) from \(seen.vantage)"
                         )
                     }
-                    let next = try await open.catalog.next(of: host, app)
                     for chain in next.chains {
                         Terminal.line(
                             "  next  certificate \(Digest(of: chain.chain.certificates[0])), from \(CommandValue.time(chain.begins)) on"

@@ -22,7 +22,13 @@ struct PublishCommand: AsyncParsableCommand {
             guard !dryRun else {
                 let change = try await open.catalog.change(id)
                 let now = Int64(SystemWallClock().now.timeIntervalSince1970)
-                _ = try change.approved(by: try await open.catalog.approvers(), at: now)
+                let chain = try await open.catalog.approvers()
+                _ = try change.approved(by: chain, at: now)
+                let generation = open.catalog.ledger.generation(of: change.content.app)
+                let state = change.state(chain, generation: generation, at: now)
+                guard state == .approved else {
+                    throw NegativeAnswer(words: "it cannot be published anymore: it is \(state.rawValue)")
+                }
                 Terminal.line("approved")
                 guard report.isPassed else { throw NegativeAnswer(words: "a gate refuses") }
                 return

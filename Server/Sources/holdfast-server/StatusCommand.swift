@@ -8,9 +8,11 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status", abstract: "Say whether everybody gets in, until when, and what waits for people.")
 
     @OptionGroup var server: ServerOptions
+    @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
         try await server.withServer { open in
+            if answer.json { return try await printJSON(open) }
             if let problem = open.secretProblem { Terminal.line("nothing can be signed: \(problem)") }
             if let problem = open.catalog.clockProblem {
                 throw NegativeAnswer(words: "nothing is signed or judged: \(problem)")
@@ -29,8 +31,39 @@ struct StatusCommand: AsyncParsableCommand {
                     Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")
                 }
             }
-            guard isGood else { throw NegativeAnswer(words: "not everybody gets in, or nothing can be signed") }
+            guard isGood else { throw Self.isNotGood }
         }
+    }
+
+    private static let isNotGood = NegativeAnswer(words: "not everybody gets in, or nothing can be signed")
+
+    private func printJSON(_ open: ServerFolder.Open) async throws {
+        let problems = [open.secretProblem, open.catalog.clockProblem].compactMap(\.self).map { "\($0)" }
+        var (apps, isGood): ([CanonicalJSON], Bool) = ([], problems.isEmpty)
+        // With a wrong clock nobody is judged.
+        let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
+        for app in judged {
+            let standing = try await open.publisher.standing(of: app)
+            isGood = isGood && standing.losses.isEmpty
+            apps.append(.object(Self.members(of: standing)))
+        }
+        JSONAnswer.print([
+            "isGood": .boolean(isGood), "problems": AdministrationView.texts(problems), "apps": .array(apps),
+        ])
+        guard isGood else { throw Self.isNotGood }
+    }
+
+    private static func members(of standing: Publisher.Standing) -> [String: CanonicalJSON] {
+        let open: [CanonicalJSON] = standing.open.map { change, state in
+            .object(AdministrationView.summary(change, state))
+        }
+        var members: [String: CanonicalJSON] = [
+            "name": .text("\(standing.app)"), "generation": .integer(standing.generation),
+            "losses": AdministrationView.texts(standing.losses), "open": .array(open),
+        ]
+        if let end = standing.end { members["end"] = AdministrationView.time(end) }
+        if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
+        return members
     }
 }
 
@@ -41,16 +74,29 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Examine everything: audit, approvers, approvals of what is published, keys, documents, folder.")
 
     @OptionGroup var server: ServerOptions
+    @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
         try await server.withServer { open in
             let problems = [open.secretProblem, open.catalog.clockProblem].compactMap(\.self)
-            for problem in problems { Terminal.line("fault: \(problem)") }
-            let findings = try await open.publisher.examine()
-            for finding in findings { Terminal.line("\(finding.isFault ? "fault" : "note"): \(finding.words)") }
-            guard problems.isEmpty, !findings.contains(where: \.isFault) else {
-                throw NegativeAnswer(words: "something is broken")
+            var findings = problems.map { (isFault: true, words: "\($0)") }
+            for finding in try await open.publisher.examine() {
+                findings.append((isFault: finding.isFault, words: finding.words))
             }
+            let isGood = !findings.contains { $0.isFault }
+            if answer.json {
+                let list: [CanonicalJSON] = findings.map { finding in
+                    .object(["isFault": .boolean(finding.isFault), "words": .text(finding.words)])
+                }
+                JSONAnswer.print([
+                    "isGood": .boolean(isGood), "findings": .array(list),
+                    "entries": .integer(open.catalog.ledger.chain.head.count),
+                ])
+            } else {
+                for finding in findings { Terminal.line("\(finding.isFault ? "fault" : "note"): \(finding.words)") }
+            }
+            guard isGood else { throw NegativeAnswer(words: "something is broken") }
+            guard !answer.json else { return }
             Terminal.line(
                 "\(open.catalog.ledger.chain.head.count) entries of the audit verify, and all that is published was approved"
             )

@@ -66,17 +66,31 @@ struct TokenCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show the tokens, without what is secret.")
         @OptionGroup var server: ServerOptions
+        @OptionGroup var answer: AnswerOptions
 
         func run() async throws {
             let now = Int64(SystemWallClock().now.timeIntervalSince1970)
             try await server.withServer { open in
                 for grant in try await open.catalog.tokens() {
+                    guard !answer.json else {
+                        JSONAnswer.print(Self.members(of: grant, at: now))
+                        continue
+                    }
                     let end = CommandValue.time(grant.end)
                     Terminal.line(
                         "\(grant.name)  \(grant.app.map { "\($0)" } ?? "every app")  \(grant.scopeText)  "
                             + (now <= grant.end ? "until \(end)" : "ENDED \(end)"))
                 }
             }
+        }
+
+        private static func members(of grant: TokenGrant, at now: Int64) -> [String: CanonicalJSON] {
+            var members: [String: CanonicalJSON] = [
+                "name": .text(grant.name), "scope": .text(grant.scopeText), "end": AdministrationView.time(grant.end),
+                "hasEnded": .boolean(now > grant.end),
+            ]
+            if let app = grant.app { members["app"] = .text("\(app)") }
+            return members
         }
     }
 

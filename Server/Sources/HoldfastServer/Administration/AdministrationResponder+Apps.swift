@@ -6,17 +6,7 @@ extension AdministrationResponder {
         let apps = try await refusing { [catalog] () async throws(ServerError) in
             var apps: [CanonicalJSON] = []
             for name in catalog.apps where call.grant?.isFor(name) == true {
-                let app = try await catalog.app(name)
-                var members: [String: CanonicalJSON] = [
-                    "name": .text("\(name)"), "displayName": .text(app.displayName),
-                    "generation": .integer(catalog.ledger.generation(of: name)),
-                    "staleness": .integer(app.settings.staleness), "canary": .integer(app.settings.canary),
-                ]
-                if let publication = catalog.ledger.publication(of: name) {
-                    members["change"] = .text("\(publication.change)")
-                    members["published"] = AdministrationView.time(publication.time)
-                }
-                apps.append(.object(members))
+                apps.append(.object(try await AdministrationView.app(name, of: catalog)))
             }
             return apps
         }
@@ -29,10 +19,10 @@ extension AdministrationResponder {
             _ = try await catalog.app(app)
             var hosts: [CanonicalJSON] = []
             for host in try await catalog.hosts(of: app) {
-                hosts.append(
-                    AdministrationView.host(
-                        host, seen: try await catalog.observations(of: host, app),
-                        next: try await catalog.next(of: host, app)))
+                let members = AdministrationView.host(
+                    host, seen: try await catalog.observations(of: host, app),
+                    next: try await catalog.next(of: host, app))
+                hosts.append(.object(members))
             }
             return hosts
         }

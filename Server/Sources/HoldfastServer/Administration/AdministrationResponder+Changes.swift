@@ -63,22 +63,8 @@ extension AdministrationResponder {
     private func show(
         _ id: RandomID, _ status: HTTPResponseStatus, headers: [(name: String, value: String)] = []
     ) async throws(AdministrationError) -> ListenerAnswer {
-        let members = try await refusing { [catalog, publisher] () async throws(ServerError) in
-            let change = try await catalog.change(id)
-            let app = change.content.app
-            let chain = try await catalog.approvers()
-            let state = change.state(
-                chain, generation: catalog.ledger.generation(of: app), at: try await catalog.now())
-            let published = try await publisher.published(app)
-            var members = AdministrationView.summary(change, state)
-            members["difference"] = AdministrationView.texts(
-                ContentDifference(from: published, to: change.content).lines)
-            members["unannounced"] = AdministrationView.texts(try await catalog.unannounced(in: change.content))
-            members["needed"] = .integer(Int64(chain.head.approvers.number))
-            members["approvers"] = .text("\(chain.head.digest)")
-            members["approvals"] = .array(
-                change.approvals.map { AdministrationView.approval($0, chain.head.approvers) })
-            return members
+        let members = try await refusing { [publisher] () async throws(ServerError) in
+            try await AdministrationView.change(id, by: publisher)
         }
         return Self.json(members.map { ($0.key, $0.value) }, status, headers: headers)
     }

@@ -1,20 +1,41 @@
-/// What the administration's listener shows, as JSON.
-enum AdministrationView {
+/// What the administration's listener shows, and the commands with `--json`, as JSON.
+package enum AdministrationView {
     /// A time, such as `2026-11-24T12:00:00Z`.
-    static func time(_ seconds: Int64) -> CanonicalJSON {
+    package static func time(_ seconds: Int64) -> CanonicalJSON {
         let known = min(max(seconds, UTCText.range.lowerBound), UTCText.range.upperBound)
         return .text(UTCText.encode(known) ?? "")
     }
 
-    static func texts(_ texts: [String]) -> CanonicalJSON { .array(texts.map { .text($0) }) }
+    /// Texts in their order.
+    package static func texts(_ texts: [String]) -> CanonicalJSON { .array(texts.map { .text($0) }) }
 
-    static func host(_ host: CatalogHost, seen: [Observation], next: NextShown) -> CanonicalJSON {
+    /// An app in a list.
+    package static func app(
+        _ name: AppName, of catalog: Catalog
+    ) async throws(ServerError) -> [String: CanonicalJSON] {
+        let app = try await catalog.app(name)
+        var members: [String: CanonicalJSON] = [
+            "name": .text("\(name)"), "displayName": .text(app.displayName),
+            "generation": .integer(catalog.ledger.generation(of: name)),
+            "staleness": .integer(app.settings.staleness), "canary": .integer(app.settings.canary),
+        ]
+        if let publication = catalog.ledger.publication(of: name) {
+            members["change"] = .text("\(publication.change)")
+            members["published"] = time(publication.time)
+        }
+        return members
+    }
+
+    /// A host with what it shows, and what was announced.
+    package static func host(
+        _ host: CatalogHost, seen: [Observation], next: NextShown
+    ) -> [String: CanonicalJSON] {
         var members: [String: CanonicalJSON] = [
             "name": .text(host.name), "port": .integer(host.port), "renewal": .text(host.renewal.rawValue),
             "seen": .array(seen.map(observation)), "next": self.next(next),
         ]
         if let dial = host.dial { members["dial"] = .text(dial) }
-        return .object(members)
+        return members
     }
 
     private static func observation(_ seen: Observation) -> CanonicalJSON {
@@ -39,7 +60,7 @@ enum AdministrationView {
     }
 
     /// A change in a list.
-    static func summary(_ change: Change, _ state: Change.State) -> [String: CanonicalJSON] {
+    package static func summary(_ change: Change, _ state: Change.State) -> [String: CanonicalJSON] {
         var members: [String: CanonicalJSON] = [
             "id": .text("\(change.id)"), "app": .text("\(change.content.app)"), "state": .text(state.rawValue),
             "baseGeneration": .integer(change.baseGeneration), "reason": .text(change.reason),
@@ -53,7 +74,26 @@ enum AdministrationView {
         return members
     }
 
-    static func approval(_ approval: SignedApproval, _ set: ApproverSet) -> CanonicalJSON {
+    /// A change with what it does, and who approved it.
+    package static func change(
+        _ id: RandomID, by publisher: Publisher
+    ) async throws(ServerError) -> [String: CanonicalJSON] {
+        let catalog = publisher.catalog
+        let change = try await catalog.change(id)
+        let app = change.content.app
+        let chain = try await catalog.approvers()
+        let state = change.state(chain, generation: catalog.ledger.generation(of: app), at: try await catalog.now())
+        let published = try await publisher.published(app)
+        var members = summary(change, state)
+        members["difference"] = texts(ContentDifference(from: published, to: change.content).lines)
+        members["unannounced"] = texts(try await catalog.unannounced(in: change.content))
+        members["needed"] = .integer(Int64(chain.head.approvers.number))
+        members["approvers"] = .text("\(chain.head.digest)")
+        members["approvals"] = .array(change.approvals.map { approval($0, chain.head.approvers) })
+        return members
+    }
+
+    private static func approval(_ approval: SignedApproval, _ set: ApproverSet) -> CanonicalJSON {
         var members: [String: CanonicalJSON] = [
             "identity": .text("\(approval.signature.identity)"),
             "text": .text(String(decoding: approval.text, as: UTF8.self)),
@@ -64,7 +104,8 @@ enum AdministrationView {
         return .object(members)
     }
 
-    static func report(_ report: GateReport) -> [(String, CanonicalJSON)] {
+    /// What the gates say.
+    package static func report(_ report: GateReport) -> [(String, CanonicalJSON)] {
         [
             ("passed", .boolean(report.isPassed)),
             (

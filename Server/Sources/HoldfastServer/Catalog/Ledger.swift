@@ -30,6 +30,8 @@ public struct Ledger: Sendable {
         let forced: String
         /// The digest of the proposer's key; nil for the watcher.
         public let proposer: Digest?
+        /// Why it was proposed.
+        public let reason: String
         /// When, in seconds since 1970.
         public let time: Int64
     }
@@ -181,7 +183,7 @@ public struct Ledger: Sendable {
             proposals[change] = Proposal(
                 app: try facts.app(), content: try facts.digest("content"), outlook: try facts.digest("outlook"),
                 baseGeneration: try facts.number("base"), forced: try facts.text("forced"),
-                proposer: try facts.optionalDigest("proposer"), time: entry.time)
+                proposer: try facts.optionalDigest("proposer"), reason: try facts.text("reason"), time: entry.time)
         case .canary:
             let (app, change) = (try facts.app(), try facts.id("change"))
             guard let proposal = proposals[change], proposal.app == app, ended[change] == nil, canaries[app] == nil,

@@ -78,8 +78,7 @@ extension Catalog {
         guard let proposal = ledger.proposals[id] else {
             throw ServerError(.notFound, of: "change", expected: "a change of this server", found: "\(id)")
         }
-        let row = try session.run("SELECT content, outlook, reason FROM change WHERE id = $1", [.octets(id.octets)])
-            .first
+        let row = try session.run("SELECT content, outlook FROM change WHERE id = $1", [.octets(id.octets)]).first
         guard let row, Digest(of: try row.octets(0)) == proposal.content,
             Digest(of: try row.octets(1)) == proposal.outlook
         else {
@@ -106,7 +105,7 @@ extension Catalog {
         let canary = ledger.canaries[proposal.app]
         return Change(
             id: id, content: content, outlook: try row.octets(1), baseGeneration: proposal.baseGeneration,
-            forced: try gates(proposal.forced), proposer: proposal.proposer, reason: try row.text(2),
+            forced: try gates(proposal.forced), proposer: proposal.proposer, reason: proposal.reason,
             proposed: proposal.time, canaryBegan: canary?.change == id ? canary?.began : nil,
             approvals: approvals, ended: ledger.ended[id])
     }

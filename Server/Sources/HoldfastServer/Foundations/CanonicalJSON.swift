@@ -21,7 +21,7 @@ public indirect enum CanonicalJSON: Sendable, Hashable {
     static let depth = 16
 
     /// A text.
-    static func text(_ text: String) -> CanonicalJSON { .text(Array(text.utf8)) }
+    package static func text(_ text: String) -> CanonicalJSON { .text(Array(text.utf8)) }
 
     /// The only spelling.
     public var octets: [UInt8] {

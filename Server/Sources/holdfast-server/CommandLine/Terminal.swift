@@ -7,6 +7,20 @@ enum Terminal {
 
     static func printAsIs(_ text: String) { write(text + "\n") }
 
+    /// Prints JSON in one line. Only texts in it can have what would control the terminal, which is escaped as JSON has it.
+    static func printJSON(_ json: String) {
+        var escaped = ""
+        for scalar in json.unicodeScalars {
+            if isControl(scalar) || turnsText(scalar) {
+                let digits = String(scalar.value, radix: 16)
+                escaped += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            } else {
+                escaped.unicodeScalars.append(scalar)
+            }
+        }
+        printAsIs(escaped)
+    }
+
     /// What a shell says of a program that wrote for a reader that had gone away.
     private static let brokenPipe: Int32 = 128 + SIGPIPE
 
@@ -34,17 +48,22 @@ enum Terminal {
     static func escaped(_ text: String, keepsLines: Bool = false) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
-            let isControl =
-                (scalar.value < 0x20 && !(keepsLines && scalar == "\n")) || (0x7F...0x9F).contains(scalar.value)
-            let turns =
-                [0x200E, 0x200F].contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
-                || (0x2066...0x2069).contains(scalar.value)
-            if isControl || turns {
+            if isControl(scalar) && !(keepsLines && scalar == "\n") || turnsText(scalar) {
                 escaped += "\\u{\(String(scalar.value, radix: 16))}"
             } else {
                 escaped.unicodeScalars.append(scalar)
             }
         }
         return escaped
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+    }
+
+    /// Whether it changes the direction in which text is read.
+    private static func turnsText(_ scalar: Unicode.Scalar) -> Bool {
+        [0x200E, 0x200F].contains(scalar.value) || (0x202A...0x202E).contains(scalar.value)
+            || (0x2066...0x2069).contains(scalar.value)
     }
 }

@@ -31,6 +31,19 @@ struct ChangeTests {
         }
     }
 
+    @Test("Approvers read why a change was proposed, and what it forces, as the audit has it and not as a row says")
+    func rewrittenRow() async throws {
+        try await World.run { world in
+            let id = try await world.propose(forcing: [.canary]).change
+            let before = try await world.catalog.change(id)
+            #expect(before.reason == "a test" && before.forced == [.canary])
+            try await world.engine.write { session throws(ServerError) in
+                _ = try session.run("UPDATE change SET reason = 'the key is stolen, approve at once', forced = 'lint'")
+            }
+            #expect(try await world.catalog.change(id) == before)
+        }
+    }
+
     @Test("Approvers read what phones will show and which hosts go without pins, not that something changed")
     func words() throws {
         let app = try AppName("bank")

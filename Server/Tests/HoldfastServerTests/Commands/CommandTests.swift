@@ -131,6 +131,9 @@ struct CommandTests {
             #expect(enter == 0o711)
             #expect(try await desk.run("publish", change, "--data", desk.data).contains("published: generation 1"))
             #expect(FileManager.default.fileExists(atPath: desk.path("data/public/lists/bank.json")))
+            #expect(
+                try await desk.run("publish", change, "--data", desk.data, "--dry-run", status: 1)
+                    .contains("it cannot be published anymore: it is published"))
             #expect(try await desk.run("change", "list", "bank", "--data", desk.data).contains("published"))
             #expect(try await desk.run("status", "--data", desk.data).contains("generation 1"))
             #expect(try await desk.run("doctor", "--data", desk.data).contains("all that is published was approved"))

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastSigning
 import HoldfastTesting
 import Logging
 import Testing
@@ -24,13 +25,13 @@ struct ReadmeTests {
     private static let isTested =
         ForeignProgram.areRequired || FileManager.default.isExecutableFile(atPath: holdfastctl.path)
 
-    private func commands() throws -> [Command] {
+    /// - Parameter ofRepositories: those of the procedure of repositories, in which holders sign elsewhere, or all others.
+    private func commands(ofRepositories: Bool = false) throws -> [Command] {
         let text = try String(contentsOf: Self.root.appending(path: "Server/README.md"), encoding: .utf8)
         let parts = text.components(separatedBy: "```")
         return zip(parts, parts.dropFirst()).enumerated().flatMap { index, pair -> [Command] in
-            // RepositoryCommandTests follow the procedure of repositories, whose holders sign elsewhere.
             guard index % 2 == 0, pair.1.hasPrefix("sh\n"), !pair.0.hasSuffix("<!-- install -->\n"),
-                !pair.1.contains("app repository")
+                pair.1.contains("app repository") == ofRepositories
             else { return [] }
             return pair.1.dropFirst(3).replacing("\\\n", with: " ").split(separator: "\n").map { line in
                 let halves = String(line).components(separatedBy: "  # ")
@@ -132,6 +133,17 @@ struct ReadmeTests {
             return words
         }
 
+        /// What an operator asks about the list in the folder: whether clients that have it get in where the host is, and after
+        /// its renewal.
+        var checks: [String] {
+            let pins =
+                "--pins srv/pins/public/lists/bank.json --public-key \(publicKey) --no-shipped-pins --ca roots.pem --quiet"
+            return [
+                "holdfastctl check \(World.host) --connect-to \(host.address):\(host.port) --timeout 60s \(pins)",
+                "holdfastctl check --chain fullchain.pem --host \(World.host) \(pins)",
+            ]
+        }
+
         /// Whether an app with the key that `app key` printed gets in where the host is, today and after its renewal.
         func letsIn(from port: Int) async throws -> Bool {
             let store = try CertStore(
@@ -169,6 +181,7 @@ struct ReadmeTests {
                     try await server.says("listening for apps on")
                     #expect(try await desk.letsIn(from: server.port), "\(server.text)")
                     #expect(await server.stop() == 0)
+                    for check in desk.checks { _ = try await desk.run(check) }
                     served += 1
                     continue
                 }
@@ -198,6 +211,54 @@ struct ReadmeTests {
             _ = try await desk.run("\(check) --secret /media/safe/secret")
             let wrong = try await desk.run("! \(check) --secret /etc/holdfast/secret")
             #expect(wrong.contains("the secret of the time of the backup"))
+            await desk.host.shutdown()
+        }
+    }
+
+    @Test(
+        "The commands of a repository do what they are there for, after those of the first app",
+        .enabled(if: ReadmeTests.isTested))
+    func repositoryWorks() async throws {
+        try await withFolder { folder in
+            var desk = try await Desk(in: folder)
+            for name in ["ann", "tom", "eve"] {
+                let key = TUFSigningKey()
+                try Data(try #require(key.publicKeyText).utf8).write(to: folder.appending(path: "\(name).pub"))
+                let file = folder.appending(path: "\(name).pem")
+                try Data(try #require(key.pem).utf8).write(to: file)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+            }
+            for command in try commands().prefix(while: { !$0.text.contains("change propose") }) {
+                for name in ["alice"] + command.others {
+                    _ = try await desk.run(command.text.replacing("alice", with: name))
+                }
+            }
+            var published = 0
+            for command in try commands(ofRepositories: true) {
+                var lines = [command.text]
+                if command.text.contains("--key tom.pem") {
+                    // Whoever signs asks the hosts, which no name leads to here.
+                    lines = ["tom", "eve"].map { command.text.replacing("tom", with: $0) + " --force offline" }
+                }
+                for line in lines {
+                    let output = try await desk.run(line)
+                    if line.contains("publish") {
+                        #expect(output.contains("published: generation 1"), "\(output)")
+                        published += 1
+                    }
+                    guard line.contains("change propose") else { continue }
+                    desk.change = String(output.prefix { $0 != "\n" }.dropFirst("change ".count))
+                    for name in ["alice", "bob"] {
+                        let approve = "holdfast-server approve CHANGE --data /srv/pins --key alice.pem"
+                        _ = try await desk.run(
+                            "\(approve) --password-file alice.password".replacing("alice", with: name))
+                    }
+                }
+            }
+            #expect(published == 1)
+            let bundle = folder.appending(path: "srv/pins/public/repo/bank/bundle.json")
+            #expect(FileManager.default.fileExists(atPath: bundle.path))
+            _ = try await desk.run("holdfast-server doctor --data /srv/pins")
             await desk.host.shutdown()
         }
     }

@@ -109,13 +109,36 @@ struct CanaryTests {
             try await world.publisher.publish(first)
             let error = await expectError(.gate) { try await world.publisher.publish(second) }
             #expect(error?.found.contains("has change \(first)") == true)
-            // In the transaction too, where another process may have been faster.
             try await world.catalog.add(try await world.statement(.carol, .reject, of: first))
             #expect(try await world.publisher.publish(second) == .canary(until: world.now + Self.day))
             #expect(world.catalog.ledger.canaries[world.app]?.change == second)
             // The first one's day does not count for the second.
             try await world.pass(Self.day - 5)
             await expectError(.gate) { try await world.publisher.publish(second) }
+        }
+    }
+
+    @Test("A change that found the canary free, and that another process overtook, does not take it")
+    func overtaken() async throws {
+        try await withPublished { world in
+            let first = try await world.approved().change
+            let second = try await world.propose(
+                world.draft {
+                    $0.formats = World.fewFormats
+                    $0.lifetime = 170 * Self.day
+                }
+            ).change
+            try await world.approve(second)
+            let engine = try world.interruptible()
+            let other = try await world.another(engine)
+            // After the gates, before the transaction.
+            engine.interrupt { _ = try await world.publisher.publish(first) }
+            let error = await expectError(.outOfTurn) { try await other.publish(second) }
+            #expect(engine.wasInterrupted)
+            #expect(error?.found.contains("change \(first) has") == true, "\(error as Any)")
+            #expect(try await world.publisher.follow() == [])
+            #expect(world.catalog.ledger.canaries[world.app]?.change == first)
+            await engine.close()
         }
     }
 

@@ -75,6 +75,63 @@ struct PublishingTests {
         }
     }
 
+    @Test("A round that a publication overtakes signs nothing of the content before")
+    func overtakenRound() async throws {
+        try await World.run { world in
+            try await world.publish(world.draft { $0.formats = World.fewFormats })
+            let next = try await world.approved().change
+            try await world.pass(300)
+            let engine = try world.interruptible()
+            let other = try await world.another(engine)
+            // After the round has signed the old content, before it is written down.
+            engine.interrupt { _ = try await world.publisher.publish(next) }
+            let round = try await other.renew()
+            #expect(engine.wasInterrupted)
+            #expect(round.signed == [] && round.problems == [], "\(round)")
+            #expect(try await world.publisher.follow() == [])
+            for path in ["trust/\(World.customer).json.signed", "trust/\(World.customer)-canary.json.signed"] {
+                #expect(world.catalog.ledger.documents[.init(app: world.app, name: path)]?.version == 2, "\(path)")
+            }
+            // The round after it signs the new content.
+            try await world.pass(300)
+            #expect(try await other.renew().signed.count == 2)
+            await engine.close()
+        }
+    }
+
+    @Test("What approvers say while documents are being signed counts: a rejection, and other approvers in their place")
+    func overtakenApprovals() async throws {
+        try await World.run { world in
+            let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
+            try await world.approve(change)
+            let rejected = try await world.propose(
+                world.draft {
+                    $0.formats = World.fewFormats
+                    $0.lifetime = 170 * 86_400
+                }
+            ).change
+            try await world.approve(rejected)
+            let rejection = try await world.statement(.carol, .reject, of: rejected)
+            let next = try [Approver.alice, .bob, .dave].sign(
+                ApproverStatement(
+                    after: try await world.catalog.approvers().head,
+                    approvers: ApproverSet(
+                        try [.alice, .bob, .dave].map { (it: Approver) in try it.member }, number: 2)))
+            let engine = try world.interruptible()
+            let other = try await world.another(engine)
+            engine.interrupt { try await world.catalog.add(rejection) }
+            await expectError(.outOfTurn) { try await other.publish(rejected) }
+            #expect(engine.wasInterrupted)
+            engine.interrupt { try await world.catalog.append(next) }
+            await expectError(.notApproved) { try await other.publish(change) }
+            #expect(engine.wasInterrupted)
+            #expect(try await world.publisher.follow() == [])
+            #expect(world.catalog.ledger.generation(of: world.app) == 0)
+            #expect(world.publisher.live.current.documents.isEmpty)
+            await engine.close()
+        }
+    }
+
     @Test("Everything that is published is in the folder, octet for octet, and readable by a web server")
     func folder() async throws {
         try await World.run { world in

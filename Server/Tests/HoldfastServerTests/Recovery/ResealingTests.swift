@@ -64,6 +64,31 @@ struct ResealingTests {
         }
     }
 
+    @Test("The keys of a repository are sealed anew with all others, and its timestamp is signed on")
+    func repository() async throws {
+        try await World.settled { world in
+            try await world.publishRepository(RepositoryHolders())
+            let old = try world.secretFile.read(outside: world.folder)
+            #expect(try await reseal(world).unreadable == [])
+            try await world.opened { open in
+                let new = try #require(open.secret)
+                #expect(new.id != old.id)
+                let keys = try await open.catalog.look { session, _ throws(ServerError) in
+                    try Catalog.sealedKeys(Story.server, session)
+                }
+                #expect(Set(keys.map(\.place.purpose)) == [.fingerprints, .trustServer, .snapshot, .timestamp])
+                for key in keys {
+                    expectError(.sealedKey) { try key.opened(with: old) }
+                    _ = try key.opened(with: new)
+                }
+                try await world.pass(86_400)
+                let round = try await open.publisher.renew()
+                #expect(round.signed == ["repo/bank/metadata/timestamp.json", "repo/bank/bundle.json"])
+                #expect(round.problems == [])
+            }
+        }
+    }
+
     @Test(
         "Killed after any step, the server signs as before, and run again it completes what it began",
         arguments: ServerFolder.ResealingStep.allCases)

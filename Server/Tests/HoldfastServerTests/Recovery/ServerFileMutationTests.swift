@@ -8,37 +8,17 @@ import Testing
 /// that its length bounds.
 @Suite("The server's own files, damaged")
 struct ServerFileMutationTests {
-    /// Runs a campaign.
-    /// - Parameter body: returns whether the octets were read.
-    /// - Returns: how many were read.
-    private func campaign(
-        _ seed: UInt64, _ octets: [[UInt8]], count: Int = mutants, _ body: ([UInt8]) throws -> Void
-    ) -> Int {
-        var generator = SeededGenerator(seed: seed)
-        var read = 0
-        for number in 0..<count {
-            let mutant = mutated(octets[number % octets.count], &generator)
-            do {
-                try body(mutant)
-                read += 1
-            } catch is ServerError {
-            } catch {
-                Issue.record("another error than one of the server: \(error)")
-            }
-        }
-        return read
-    }
-
     @Test("A damaged backup never gives another content, and no more messages are opened than it can have")
     func backup() throws {
         let database = BackupExample.database(17_000)
         let file = try BackupExample.sealed(database)
-        let read = campaign(0xBAC, [file], count: mutants / 10) { mutant in
+        let count = mutants(inPartsOf: 10)
+        let read = campaign(0xBAC, [file], count: count) { mutant in
             let (content, read) = try BackupExample.opened(mutant)
             #expect(read == database && mutant == file)
             #expect(content.effort <= mutant.count / BackupSeal.messageOctets + 1)
         }
-        #expect(read < mutants / 10)
+        #expect(read < count)
         // What is read before anything is authenticated.
         let header = Array(file[..<(file.indices.filter { file[$0] == 0x0A }[3] + 1)])
         let headers = campaign(0xBAD, [header]) { mutant in
@@ -75,14 +55,15 @@ struct ServerFileMutationTests {
     func sealedKey() throws {
         let key = try SealedKey(
             sealing: BackupExample.pem, at: SealedKeyTests.place(), with: SealedKeyTests.secret())
+        let count = mutants(inPartsOf: 3)
         for (column, octets) in [key.sealed, key.publicKey, key.secretID].enumerated() {
-            let read = campaign(UInt64(0x5EA1 + column), [octets], count: mutants / 3) { mutant in
+            let read = campaign(UInt64(0x5EA1 + column), [octets], count: count) { mutant in
                 let parts = (0..<3).map { $0 == column ? mutant : [key.sealed, key.publicKey, key.secretID][$0] }
                 let damaged = SealedKey(place: key.place, publicKey: parts[1], secretID: parts[2], sealed: parts[0])
                 _ = try damaged.opened(with: SealedKeyTests.secret())
                 #expect(mutant == octets)
             }
-            #expect(read < mutants / 3)
+            #expect(read < count)
         }
         let read = campaign(0x1D, [Array("key-1".utf8)]) { mutant in
             let place = try SealedKey.Place(
@@ -105,7 +86,7 @@ struct ServerFileMutationTests {
                 try file.write(heads[0], next: next)
                 seeds.append(try #require(try WholeFile.read(file.url, limit: 512)))
             }
-            let read = campaign(0x4EAD, seeds, count: mutants / 5) { mutant in
+            let read = campaign(0x4EAD, seeds, count: mutants(inPartsOf: 5)) { mutant in
                 try Data(mutant).write(to: file.url)
                 let heads = try file.heads()
                 let lines = ["holdfast-head-v1"] + heads.map(\.description)
@@ -133,13 +114,35 @@ struct ServerFileMutationTests {
         #expect(read > 0)
     }
 
+    @Test("A damaged file of settings is read, or refused with what is wrong in it")
+    func settings() async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "settings.json")
+            let text =
+                #"{"listen": "127.0.0.1:8080", "allow": ["10.0.0.0/8", "fd00::/8"], "watch": true, "#
+                + #""behind-proxy": "127.0.0.0/8", "vantage": "office", "log-level": "debug"}"#
+            var generator = SeededGenerator(seed: 0x5E7)
+            var read = 0
+            for _ in 0..<mutants(inPartsOf: 10) {
+                try Data(mutated(Array(text.utf8), &generator)).write(to: file)
+                do throws(ServerError) {
+                    _ = try await ServeSettings(flags: [:], environment: [:], file: file)
+                    read += 1
+                } catch {
+                    #expect(error.code == .invalidValue && error.subject != nil, "\(error)")
+                }
+            }
+            #expect(read > 0)
+        }
+    }
+
     @Test("A damaged statement of approvers is in its one spelling, or none, and is not as signed")
     func statements() throws {
         let story = try Story()
         let second = try ApproverStatement(
             after: story.chain.head,
             approvers: ApproverSet(try [.alice, .bob].map { (it: Approver) in try it.member }, number: 1))
-        let read = campaign(0x57A7, [story.genesis.text, second.octets], count: mutants / 4) { mutant in
+        let read = campaign(0x57A7, [story.genesis.text, second.octets], count: mutants(inPartsOf: 4)) { mutant in
             let read = try ApproverStatement(mutant)
             #expect(read.octets == mutant)
             #expect((1...read.approvers.members.count).contains(read.approvers.number))

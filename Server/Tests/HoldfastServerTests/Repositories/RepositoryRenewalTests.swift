@@ -44,6 +44,45 @@ struct RepositoryRenewalTests {
         }
     }
 
+    @Test("A renewal that a publication overtakes signs nothing of the content before")
+    func overtakenByPublication() async throws {
+        try await World.run { world in
+            let holders = RepositoryHolders()
+            try await world.publishRepository(holders)
+            try await world.pass(Self.day)
+            let change = try await world.approvedRepository(holders) { $0.lifetime = 170 * Self.day }
+            try await world.publisher.sign(change, holders, in: world.folder)
+            let engine = try world.interruptible()
+            let other = try await world.another(engine)
+            engine.interrupt { _ = try await world.publisher.publish(change) }
+            let round = try await other.renew()
+            #expect(engine.wasInterrupted && world.catalog.ledger.generation(of: world.app) == 2)
+            #expect(round.signed == [] && round.problems == [], "\(round)")
+            await engine.close()
+        }
+    }
+
+    @Test("Of two renewals at the same time one is written: no version of a timestamp is given twice")
+    func overtakenByRenewal() async throws {
+        try await World.run { world in
+            try await world.publishRepository(RepositoryHolders())
+            try await world.pass(Self.day)
+            let engine = try world.interruptible()
+            let other = try await world.another(engine)
+            engine.interrupt { #expect(try await world.publisher.renew().signed.contains(Self.timestamp)) }
+            let round = try await other.renew()
+            #expect(engine.wasInterrupted)
+            #expect(round.signed == [])
+            #expect(round.problems.contains { $0.contains("somebody else wrote meanwhile") }, "\(round)")
+            #expect(world.catalog.ledger.documents[.init(app: world.app, name: Self.timestamp)]?.version == 2)
+            #expect(try version(world) == 2)
+            // There is nothing left to do.
+            let next = try await other.renew()
+            #expect(next.signed == [] && next.problems == [], "\(next)")
+            await engine.close()
+        }
+    }
+
     @Test("Nothing is signed beyond the end of what was approved, neither by the timestamp nor after it")
     func end() async throws {
         try await World.run { world in

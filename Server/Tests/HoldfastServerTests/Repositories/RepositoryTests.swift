@@ -60,4 +60,33 @@ struct RepositoryTests {
             #expect(try await world.publisher.examine().filter(\.isFault) == [])
         }
     }
+
+    @Test(
+        "If a file of a repository cannot be written, files that name it wait, also while it is not tried again yet",
+        arguments: ["metadata/1.targets.json", "metadata/timestamp.json"])
+    func order(_ name: String) async throws {
+        try await World.run { world in
+            let blocked = "repo/bank/\(name)"
+            let obstacle = world.publisher.folder.url.appending(path: blocked)
+            try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+            try await world.publishRepository(RepositoryHolders())
+            let rank = try #require(RepositoryPath.rank(of: blocked))
+            func isInOrder() throws -> Bool {
+                try world.publisher.live.current.documents.keys.filter { $0 != blocked }.allSatisfy { path in
+                    let isThere = try world.publisher.folder.read(path) != nil
+                    return isThere == (try #require(RepositoryPath.rank(of: path)) <= rank)
+                }
+            }
+            #expect(try isInOrder())
+            try FileManager.default.removeItem(at: obstacle)
+            // The pause after a failure is not over, and nothing overtakes it.
+            #expect(try await world.publisher.deliver().confirmed == [])
+            #expect(try isInOrder())
+            try await world.pass(5)
+            let delivery = try await world.publisher.deliver()
+            #expect(delivery.confirmed.first == blocked && delivery.confirmed.last == "repo/bank/bundle.json")
+            #expect(delivery.problems == [])
+            #expect(try await world.publisher.examine().filter(\.isFault) == [])
+        }
+    }
 }

@@ -40,6 +40,34 @@ func expectError<Value>(
 /// How many damaged inputs a campaign tries: `HOLDFAST_MUTANTS`, or 10,000.
 let mutants = Int(ProcessInfo.processInfo.environment["HOLDFAST_MUTANTS"] ?? "") ?? 10_000
 
+/// How many of them a campaign tries that takes long for each: a part in the suite, and all if more than usual are wanted.
+func mutants(inPartsOf divisor: Int) -> Int { mutants > 10_000 ? mutants : mutants / divisor }
+
+/// Damages octets and has them read.
+/// - Parameters:
+///   - seed: of what is damaged how.
+///   - octets: what is damaged, in turns.
+///   - count: how often.
+///   - body: reads them, and throws a ``ServerError`` for what it refuses.
+/// - Returns: how many were read.
+func campaign(
+    _ seed: UInt64, _ octets: [[UInt8]], count: Int = mutants, _ body: ([UInt8]) throws -> Void
+) -> Int {
+    var generator = SeededGenerator(seed: seed)
+    var read = 0
+    for number in 0..<count {
+        let mutant = mutated(octets[number % octets.count], &generator)
+        do {
+            try body(mutant)
+            read += 1
+        } catch is ServerError {
+        } catch {
+            Issue.record("another error than one of the server: \(error)")
+        }
+    }
+    return read
+}
+
 /// The octets with something changed: an octet, a part left out, doubled or moved.
 func mutated(_ octets: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
     var octets = octets

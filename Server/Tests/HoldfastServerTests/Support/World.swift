@@ -103,11 +103,16 @@ struct World: Sendable {
     }
 
     /// The publisher of another process on the same folder.
-    func another(_ engine: SQLiteEngine) async throws -> Publisher {
+    func another(_ engine: any StorageEngine) async throws -> Publisher {
         let catalog = try await Catalog(
             engine, server: Story.server, genesis: Digest(of: story.genesis.text),
             head: HeadFile(folder.appending(path: "head")), time: Self.time(clock, in: folder))
         return Publisher(catalog, folder: publisher.folder, secret: Self.secret())
+    }
+
+    /// A database of another process on the same folder, before whose next transaction that writes something can be done.
+    func interruptible() throws -> InterruptedEngine {
+        InterruptedEngine(try SQLiteEngine(folder.appending(path: "server.db"), clock: clock))
     }
 
     /// Another app with the same host, a list, and something approved for it.

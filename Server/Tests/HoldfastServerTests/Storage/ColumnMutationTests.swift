@@ -1,0 +1,103 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// What stands in columns of the database and in bodies of calls, damaged: each is read as something that it could say, or
+/// refused. Contents, approvals, entries of the audit and keys have campaigns of their own.
+@Suite("Columns and bodies, damaged")
+struct ColumnMutationTests {
+    private static func chain() throws -> [[UInt8]] {
+        let root = try TestAuthority.root()
+        return try root.leaf(names: [.dns(World.host)]).chain + [root.root]
+    }
+
+    @Test("A damaged chain has certificates whose octets are all of its own, or is none")
+    func chains() throws {
+        let octets = Array(try Self.chain().joined())
+        let read = campaign(0xC4A1, [octets], count: mutants(inPartsOf: 10)) { mutant in
+            let chain = try HostChain(octets: mutant)
+            #expect(chain.octets == mutant && (1...16).contains(chain.certificates.count))
+        }
+        #expect(read < mutants(inPartsOf: 10))
+    }
+
+    @Test("Damaged settings of an app have their one spelling, or are none")
+    func settings() throws {
+        let settings = try AppSettings(
+            anchors: [try TestAuthority.root().root],
+            builds: [AppSettings.Build(name: "7.4.1", pinFile: nil), AppSettings.Build(name: "7.5", pinFile: nil)])
+        let read = campaign(0x5E77, [settings.octets], count: mutants(inPartsOf: 4)) { mutant in
+            let damaged = try AppSettings(mutant)
+            #expect(damaged.octets == mutant)
+        }
+        #expect(read > 0)
+    }
+
+    @Test("A damaged draft of a repository has its one spelling, or is none")
+    func drafts() throws {
+        var draft = RepositoryDraft.empty
+        draft.root = Array(#"{"signatures":[],"signed":{"_type":"root","version":1}}"#.utf8)
+        draft.pins = Array(#"{"schema":1}"#.utf8)
+        let other = draft
+        let read = campaign(0xD4AF, [draft.octets]) { mutant in
+            let damaged = try RepositoryDraft(mutant)
+            #expect(damaged.octets == mutant)
+            // What holders sent is compared with what is there.
+            #expect(damaged.merging(other).pins == damaged.pins)
+        }
+        #expect(read > 0)
+    }
+
+    @Test("A damaged outlook is read row by row, or is none")
+    func outlooks() {
+        let row = #"{"client":"staticList","dialed":"api.example.com:443","holders":"current","verdict":"out"}"#
+        let read = campaign(0x0071, [Array("{\"rows\":[\(row),\(row)]}".utf8)]) { mutant in
+            let severity = try OutlookSeverity(json: mutant)
+            #expect(severity.worse(than: severity) == [])
+        }
+        #expect(read > 0)
+    }
+
+    @Test("A damaged proposal, approval or announcement is one, or is refused")
+    func bodies() throws {
+        func octets(_ members: [String: CanonicalJSON]) -> [UInt8] { CanonicalJSON.object(members).octets }
+        let story = try Story()
+        let approval = try Approver.alice.says(.approve, story.subject)
+        let proposal = octets([
+            "app": .text("bank"), "reason": .text("a test"), "proposer": .text("nobody"), "emergency": .boolean(true),
+            "force": .array([.text("lint")]), "includeSeen": .boolean(false), "lifetimeDays": .integer(90),
+            "remove": .array([.text("\(Digest(of: [1]))")]),
+            "formats": .array([.object(["kind": .text("list"), "refresh": .integer(3_600)])]),
+        ])
+        let proposals = campaign(0x9409, [proposal]) { mutant in
+            var fields = try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
+            let body = try ProposalBody(&fields)
+            #expect(body.forced.contains(.canary) == body.reason.utf8.starts(with: "emergency: ".utf8))
+            #expect((86_400...366 * 86_400).contains(body.wishes.lifetime))
+        }
+        #expect(proposals > 0)
+        let handed = octets([
+            "text": .text(approval.text), "identity": .text("\(approval.signature.identity)"),
+            "signature": .text(Base64.encode(approval.signature.signature)),
+        ])
+        let approvals = campaign(0xA449, [handed]) { mutant in
+            var fields = try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
+            let body = try ApprovalBody(&fields)
+            #expect(body.text.octets == body.signed.text)
+        }
+        #expect(approvals > 0)
+        let pem = try Self.chain().map { TestCertificate.pem($0) }
+        let chain = octets(["chain": .text(pem.joined()), "begins": .text("2026-12-24T12:00:00Z")])
+        // Whether it is a key is asked where it is written down.
+        let key = octets(["key": .text(pem[0].replacing("CERTIFICATE", with: "PUBLIC KEY"))])
+        let announced = campaign(0xA227, [chain, key], count: mutants(inPartsOf: 10)) { mutant in
+            var fields = try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
+            guard case .chain(let chain, _) = try Announcement(&fields) else { return }
+            #expect((1...16).contains(chain.certificates.count))
+        }
+        #expect(announced > 0)
+    }
+}
