@@ -1,4 +1,4 @@
-// One import for code that was written against GCXTrustPolicy, WultraSSLPinning or ISPCertificatePinning.
+// One import for code that was written for GCXTrustPolicy, WultraSSLPinning or ISPCertificatePinning.
 @_exported public import Holdfast
 
 #if canImport(ObjectiveC)

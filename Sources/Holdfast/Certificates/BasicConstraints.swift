@@ -2,7 +2,7 @@
 package struct BasicConstraints: Sendable, Equatable {
     /// Whether the subject is a CA.
     package let isCertificateAuthority: Bool
-    /// nil where the certificate sets no limit.
+    /// nil if the certificate sets no limit.
     let pathLength: Int?
 
     init(_ value: Range<Int>, of bytes: [UInt8]) throws(DERError) {

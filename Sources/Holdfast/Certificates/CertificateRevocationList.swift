@@ -15,7 +15,7 @@ public struct CertificateRevocationList: Sendable {
 
     /// What it says apart from its entries.
     private(set) var header: RevocationListHeader
-    /// Why the list cannot vouch for a certificate although it can be read, for example `a delta list`; nil where it can.
+    /// Why the list cannot vouch for a certificate although it can be read, for example `a delta list`; nil if it can.
     package let unsupported: String?
     private let entries: RevocationEntries
 

@@ -110,9 +110,9 @@ extension DistinguishedName: CustomStringConvertible {
         return String(text.unicodeScalars.prefix(Self.maximumPrintedScalars)) + "…"
     }
 
-    /// The common name, exactly as written: it may contain anything, even control characters, so print
-    /// ``description`` instead, and compare its octets (`utf8.elementsEqual`), because Unicode considers different
-    /// texts equal. It never identifies a server (RFC 9525 section 2).
+    /// The common name, exactly as written: it may contain anything, even control characters, so print ``description``
+    /// instead, and compare its octets (`utf8.elementsEqual`), because Unicode considers different texts equal. It
+    /// never identifies a server (RFC 9525 section 2).
     ///
     /// nil if there is none or more than one, if the text is uncertain (a broken encoding, or a string type that does
     /// not define characters beyond ASCII), or if it is longer than 256 octets: RFC 5280 allows 64 characters.

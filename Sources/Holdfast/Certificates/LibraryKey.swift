@@ -27,7 +27,7 @@ enum LibraryKey: Sendable {
         self = read ?? .refused
     }
 
-    /// Whether an Ecdsa-Sig-Value verifies; false where the key is not on a curve.
+    /// Whether an Ecdsa-Sig-Value verifies; false if the key is not on a curve.
     func verifiesECDSA(_ signature: ArraySlice<UInt8>, over digest: some Digest) -> Bool {
         // An empty array is a valid signature on none of the curves.
         func octets(_ size: Int) -> [UInt8] { ECDSASignatureValue.octets(of: signature, coordinateSize: size) ?? [] }

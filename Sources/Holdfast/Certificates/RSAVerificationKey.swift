@@ -8,7 +8,7 @@ import CryptoExtras
 
 /// A public key of RSA, and verification with it (RFC 8017 8.1.2, 8.2.2).
 ///
-/// On Apple's platforms SecKey verifies: swift-crypto has RSA in a product of its own that would link BoringSSL into
+/// On Apple's platforms SecKey verifies: swift-crypto has RSA in a separate product that would link BoringSSL into
 /// every application. Elsewhere BoringSSL is linked already. The rules for acceptable keys and signatures are here, for
 /// both.
 struct RSAVerificationKey: Sendable {

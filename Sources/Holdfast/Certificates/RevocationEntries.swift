@@ -16,7 +16,7 @@ struct RevocationEntries: Sendable {
     private(set) var hasCriticalExtension = false
 
     /// - Parameters:
-    ///   - reader: the content of revokedCertificates; nil where the list has none.
+    ///   - reader: the content of revokedCertificates; nil if the list has none.
     ///   - issuer: the issuer of the list. Entries of other issuers, as in indirect lists, are skipped.
     ///   - isDelta: whether removeFromCRL counts, as it does only in delta lists (RFC 5280 5.3.1).
     init(_ reader: DERReader?, issuer: DistinguishedName, isDelta: Bool) throws(DERError) {

@@ -8,9 +8,9 @@ struct RevocationListHeader: Sendable {
         var onlyAuthorities = false
         var onlyAttributeCertificates = false
         var isIndirect = false
-        /// The content of onlySomeReasons; nil where the list is for all reasons.
+        /// The content of onlySomeReasons; nil if the list is for all reasons.
         var reasons: OctetString?
-        /// The names of the distribution point; empty where the list is for all.
+        /// The names of the distribution point; empty if the list is for all.
         var distributionPoint: Set<DistributionPointName> = []
     }
 
@@ -33,12 +33,12 @@ struct RevocationListHeader: Sendable {
     let signature: Range<Int>
     private let issuerRange: Range<Int>
     let thisUpdateSeconds: Int64
-    /// The first second at which it no longer counts: nextUpdate is the last (RFC 5280 5.1.2.5). nil where it is absent.
+    /// The first second at which it no longer counts: nextUpdate is the last (RFC 5280 5.1.2.5). nil if it is absent.
     let endSecond: Int64?
-    /// The content of revokedCertificates, not read yet; nil where there is none.
+    /// The content of revokedCertificates, not read yet; nil if there is none.
     let entries: Range<Int>?
     let scope: Scope
-    /// The cRLNumber (RFC 5280 5.2.3); nil where it is absent or not a valid number.
+    /// The cRLNumber (RFC 5280 5.2.3); nil if it is absent or not a valid number.
     let number: RevocationListNumber?
     /// Whether it lists changes since another list (deltaCRLIndicator, RFC 5280 5.2.4).
     let isDelta: Bool

@@ -28,7 +28,7 @@ package struct VerificationKey: Sendable {
     /// What verifying a signature costs, see ``CertificatePublicKey/verificationWork``.
     var verificationWork: Int { key.verificationWork }
 
-    /// Whether a signature over a message verifies; false where the key is not for the scheme.
+    /// Whether a signature over a message verifies; false if the key is not for the scheme.
     package func verifies(_ signature: [UInt8], over message: [UInt8], by scheme: Scheme) -> Bool {
         let (signature, message) = (signature[...], message[...])
         func verifies(_ algorithm: CertificateSignatureAlgorithm) -> Bool {

@@ -123,7 +123,7 @@ public struct X509Certificate: Sendable {
     public var notBefore: Date { Date(wholeSeconds: layout.notBefore) }
     /// The last second of its validity.
     public var notAfter: Date { Date(wholeSeconds: layout.end - 1) }
-    /// The public key as it stands in the certificate: what key pins hash (RFC 7469 section 2.4).
+    /// The public key as it is in the certificate: what key pins hash (RFC 7469 section 2.4).
     public var subjectPublicKeyInfo: ArraySlice<UInt8> { layout.der[layout.subjectPublicKeyInfo] }
 
     /// What kind of key it has; nil for one that cannot be read.
@@ -131,7 +131,7 @@ public struct X509Certificate: Sendable {
     /// How it is signed.
     package var signatureAlgorithm: CertificateSignatureAlgorithm { layout.signatureAlgorithm }
 
-    /// The names of subjectAltName, in their order; empty where there are none or where they cannot be read.
+    /// The names of subjectAltName, in their order; empty if there are none or they cannot be read.
     public var subjectAlternativeNames: [GeneralName] { ((try? subjectAltName) ?? nil)?.map { GeneralName($0) } ?? [] }
 
     /// Whether issuer and subject are the same name, octet by octet.

@@ -102,7 +102,7 @@ extension DocumentError.Code {
             "Check that the signer still runs, and then this device's clock; otherwise somebody answers with old documents."
         )
     }
-    /// A list without entries, which is signed by nobody.
+    /// A list without entries, which therefore has no signature.
     public static var emptyList: Self { Self(publishEntries) }
     /// A name that has unexpired entries would be left without any.
     public static var losesPins: Self { Self(publishEntries) }

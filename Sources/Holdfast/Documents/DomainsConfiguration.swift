@@ -5,7 +5,7 @@
 package struct DomainsConfiguration: Sendable, Hashable {
     /// Whether hosts that ``pinningRequired`` does not list need pins (`sslPinningRequiredForUnlisted`).
     package let pinningRequiredForUnlisted: Bool
-    /// Keyed by the octets of the name, because nobody signs the names of a static list.
+    /// Keyed by the octets of the name, because no signature covers these names in a static list.
     private let required: [[UInt8]: Bool]
     /// The same in lower case, like the names of dialed hosts. If two spellings of a name disagree, the host needs pins.
     private let requiredInSmallLetters: [[UInt8]: Bool]

@@ -15,7 +15,7 @@ public struct TrustServerSigner: Sendable {
     /// Accepts only this certificate as the signer, self-signed or not. It is trusted by its octets, as published clients do with
     /// `trustServerCertificate`.
     /// - Parameter certificate: one certificate, in DER or in PEM, with text around it or without.
-    /// - Throws: ``DocumentError`` `invalidSigner` when it cannot be read, or its key is too weak or of a kind that
+    /// - Throws: ``DocumentError`` `invalidSigner` if it cannot be read, or its key is too weak or of a kind that
     ///   cannot sign documents.
     public init(certificate: Data) throws(DocumentError) {
         let read: [X509Certificate]

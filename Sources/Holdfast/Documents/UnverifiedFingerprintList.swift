@@ -3,7 +3,7 @@ package import struct Foundation.Data
 /// A list that is read as strictly as a ``FingerprintList``, but without verifying signatures: for display, or for
 /// lists that an application ships. Never trust a downloaded one.
 package struct UnverifiedFingerprintList {
-    /// The entries in the order of the document; nil where it has no `fingerprints`.
+    /// The entries in the order of the document; nil if it has no `fingerprints`.
     package let entries: [FingerprintEntry]?
     /// Whether the document says anything about hosts without pins.
     package let hasDomains: Bool

@@ -29,7 +29,7 @@ package enum AtomicFile {
             defer { try? handle.close() }
             try handle.write(contentsOf: data)
             if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
-                // Only root can give files away, but every user can set a group of their own.
+                // Only root can give files away, but every user can set one of their own groups.
                 _ = fchown(descriptor, UInt32.max, owner.group)
             }
             // Write everything before anybody else may read it.

@@ -1,4 +1,4 @@
-/// A cursor over DER (ITU-T X.690) that hands out ranges and copies nothing.
+/// A cursor over DER (ITU-T X.690) that returns ranges and copies nothing.
 ///
 /// It accepts what DER allows and nothing else: definite lengths in their shortest form, single-octet identifiers.
 /// X.509 uses no identifier above 30, so the long form is an error. Nesting is the caller's own recursion; nothing

@@ -3,7 +3,7 @@ public import protocol Foundation.LocalizedError
 /// The form of every error that Holdfast throws or reports: a code to switch over, the facts, and what to do.
 ///
 /// Two errors of one type are equal when their codes are: code that handles an error asks what went wrong, not how it
-/// was worded. `localizedDescription`, and an `NSError` in Objective-C, have the words too, in English.
+/// was worded. `localizedDescription`, and an `NSError` in Objective-C, contain the same text, in English.
 public protocol HoldfastError: LocalizedError, Hashable, CustomStringConvertible {
     /// The reasons; a raw value is stable and fit for logs and machine-readable output. Holdfast's own are ``OpenCode``s.
     associatedtype Code: RawRepresentable<String>, Hashable, Sendable
@@ -53,7 +53,7 @@ extension HoldfastError {
     /// The ``description``, as `localizedDescription` has it.
     public var errorDescription: String? { description }
 
-    /// What was expected, and what was found.
+    /// What was expected and what was found.
     public var failureReason: String? { "expected \(expected), found \(found)" }
 
     /// The ``remedy``.

@@ -41,7 +41,7 @@ extension Bool {
 #if canImport(os)
 private typealias SystemMutex = OSAllocatedUnfairLock<Void>
 #else
-/// The lock has an allocation of its own, because the address of a class's property is not guaranteed to stay the same.
+/// The lock has its own allocation, because the address of a class's property is not guaranteed to stay the same.
 @safe private struct SystemMutex: ~Copyable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

@@ -25,7 +25,7 @@ extension String {
 }
 
 extension String {
-    /// Decodes UTF-8; nil when it is malformed. Octets that differ after a round trip were replaced by U+FFFD.
+    /// Decodes UTF-8; nil if it is malformed. Octets that differ after a round trip were replaced by U+FFFD.
     ///
     /// `String(validating:as:)` does the same but needs iOS 18.
     package init?(strictUTF8 octets: some Collection<UInt8>) {
@@ -33,7 +33,7 @@ extension String {
         guard utf8.elementsEqual(octets) else { return nil }
     }
 
-    /// Decodes UTF-16; nil when it is malformed.
+    /// Decodes UTF-16; nil if it is malformed.
     package init?(strictUTF16 units: some Collection<UInt16>) {
         self.init(decoding: units, as: UTF16.self)
         guard utf16.elementsEqual(units) else { return nil }

@@ -3,7 +3,7 @@ package enum TimeLimit {
     /// A year: the clock traps on a time that it cannot represent.
     private static let longest = Duration.seconds(366 * 86_400)
 
-    /// The result of a task that others may share; nil when the time is up or the caller's task is canceled. The task
+    /// The result of a task that others may share; nil if the time is up or the caller's task is canceled. The task
     /// itself continues: its only owner has to cancel it.
     /// - Parameter clock: measures the limit.
     package static func value<Value: Sendable>(

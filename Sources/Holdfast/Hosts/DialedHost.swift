@@ -18,7 +18,7 @@ public struct DialedHost: Hashable, Sendable {
 
     /// What is dialed.
     package let kind: Kind
-    /// The port, 1 to 65535, where it is known.
+    /// The port, 1 to 65535, if it is known.
     public let port: Int?
 
     /// Reads what a caller asked for.
@@ -29,7 +29,7 @@ public struct DialedHost: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - text: a name or an address.
-    ///   - port: the port, where it is known.
+    ///   - port: the port, if it is known.
     /// - Throws: ``HostError``.
     public init(_ text: String, port: Int? = nil) throws(HostError) {
         self.kind = try HostText.kind(of: text)
@@ -40,7 +40,7 @@ public struct DialedHost: Hashable, Sendable {
     ///
     /// A host that the URL writes with percent-encoding is refused.
     ///
-    /// - Throws: ``HostError``; `empty` when the URL has no host.
+    /// - Throws: ``HostError``; `empty` if the URL has no host.
     public init(url: URL) throws(HostError) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true), let host = parts.encodedHost,
             !host.isEmpty
@@ -113,7 +113,7 @@ public struct DialedHost: Hashable, Sendable {
     /// The same host where the port does not matter.
     var withoutPort: DialedHost { DialedHost(kind: kind, port: nil) }
 
-    /// The same host; on this port where it has none of its own.
+    /// The same host; on this port if it does not state one.
     package func withPort(orDefault port: Int) throws(HostError) -> DialedHost {
         self.port == nil ? DialedHost(kind: kind, port: try Self.checked(port)) : self
     }
@@ -129,7 +129,7 @@ public struct DialedHost: Hashable, Sendable {
 
     /// The canonical form of a name: A-labels, lower case, no trailing dot.
     ///
-    /// - Throws: ``HostError``; `numericName` or `invalidAddress` when it is an address.
+    /// - Throws: ``HostError``; `numericName` or `invalidAddress` if it is an address.
     static func canonicalName(_ text: String) throws(HostError) -> String { try HostText.name(of: text) }
 }
 

@@ -61,7 +61,7 @@ struct HostPatternIndex<Value> {
     }
 
     /// The value that decides for a host: that of the exact pattern, otherwise of the one with the most labels, `*.`
-    /// before `**.`; nil when no pattern matches.
+    /// before `**.`; nil if no pattern matches.
     func value(for host: DialedHost) -> Value? {
         if let value = exact[host.kind] { return value }
         guard !wildcards.isEmpty, case .name(let name) = host.kind else { return nil }

@@ -12,7 +12,7 @@ internal import Crypto
 public struct Pin: Hashable, Sendable {
     /// What was hashed.
     public enum Subject: String, Hashable, Sendable, CaseIterable {
-        /// The DER of the SubjectPublicKeyInfo as it stands in the certificate.
+        /// The DER of the SubjectPublicKeyInfo as it is in the certificate.
         case publicKey
         /// The DER of the whole certificate.
         case certificate
@@ -49,8 +49,8 @@ public struct Pin: Hashable, Sendable {
     /// The pin of the key of a certificate.
     ///
     /// - Parameter certificateDER: the DER of one certificate.
-    /// - Returns: a pin of the key as it stands in the certificate.
-    /// - Throws: ``CertificateError`` when no SubjectPublicKeyInfo is found in it.
+    /// - Returns: a pin of the key as it is in the certificate.
+    /// - Throws: ``CertificateError`` if no SubjectPublicKeyInfo is found in it.
     public static func publicKey(of certificateDER: [UInt8]) throws(CertificateError) -> Pin {
         let range = try SubjectPublicKeyInfo.range(inCertificate: certificateDER)
         return Pin(subject: .publicKey, hashing: certificateDER[range])
@@ -60,7 +60,7 @@ public struct Pin: Hashable, Sendable {
     ///
     /// - Parameter spkiDER: the DER of its SubjectPublicKeyInfo.
     /// - Returns: the pin that a certificate with this key will satisfy.
-    /// - Throws: ``CertificateError`` when it is not one.
+    /// - Throws: ``CertificateError`` if it is not one.
     public static func publicKey(spkiDER: [UInt8]) throws(CertificateError) -> Pin {
         try SubjectPublicKeyInfo(der: spkiDER).sha256Pin
     }

@@ -82,7 +82,7 @@ public struct PinSet: Hashable, Sendable {
     ///   - end: the first instant at which the pins no longer count; nil for never.
     ///   - afterExpiry: what happens from then on.
     ///   - enforcement: whether a missing pin is rejected or only reported.
-    /// - Throws: ``PinError`` when there is no pin, or the same pin twice: two equal pins are one pin, not a backup.
+    /// - Throws: ``PinError`` if there is no pin, or the same pin twice: two equal pins are one pin, not a backup.
     public init(
         pins: [Pin], backups: [Pin] = [], until end: Date? = nil, afterExpiry: ExpiryAction = .reject,
         enforcement: Enforcement = .enforce

@@ -1,7 +1,7 @@
 import Logging
 
-/// Passes lines on to another log, by a level that can be changed while loggers are in use: a `Logger` is a value, so a
-/// level that is set on one copy does not affect the others.
+/// Passes lines on to another log, with a level that can be changed while loggers are in use. A `Logger` is a value, so
+/// setting the level of one copy does not affect the others.
 struct AdjustableLogHandler: LogHandler {
     private var handler: any LogHandler
     private let level: Lock<Logger.Level?>

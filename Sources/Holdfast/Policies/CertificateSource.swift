@@ -16,7 +16,7 @@ public struct CertificateSource: CustomStringConvertible {
     public static let bundleEndings = ["cer"]
     /// The endings of certificates in folders.
     public static let folderEndings = ["cer", "crt", "der", "pem"]
-    /// The most files of a folder or bundle that are read.
+    /// The most files that are read from a folder or bundle.
     package static let maximumFiles = 10_000
 
     private let origin: Origin
@@ -30,7 +30,7 @@ public struct CertificateSource: CustomStringConvertible {
         CertificateSource(origin: .bundle(bundle, endings: endings))
     }
 
-    /// Every certificate in a folder, not in those below it.
+    /// Every certificate in a folder, but not in folders below it.
     /// - Parameters:
     ///   - folder: the folder.
     ///   - endings: the endings of the files to read, without the dot and in lower case.
@@ -39,7 +39,7 @@ public struct CertificateSource: CustomStringConvertible {
         CertificateSource(origin: .folder(folder, endings: endings))
     }
 
-    /// Every certificate of these files, DER or PEM whatever their endings.
+    /// Every certificate of these files, in DER or PEM, whatever their endings.
     public static func files(_ files: [URL]) -> CertificateSource { CertificateSource(origin: .files(files)) }
 
     /// Certificates in memory.

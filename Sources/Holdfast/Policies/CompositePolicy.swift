@@ -29,7 +29,7 @@ public struct CompositePolicy: TrustPolicy {
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - members: at least one.
-    /// - Throws: ``PolicyConfigurationError`` without members, and for a member whose own configuration is wrong.
+    /// - Throws: ``PolicyConfigurationError`` if there are no members, and if a member's own configuration is wrong.
     public init(host: HostPattern, allOf members: [any TrustPolicy]) throws(PolicyConfigurationError) {
         try self.init(host, .all, members)
     }
@@ -38,8 +38,8 @@ public struct CompositePolicy: TrustPolicy {
     /// - Parameters:
     ///   - host: the host, or the pattern of hosts, that it applies to.
     ///   - members: at least one, and none that objects (``TrustPolicy/objection(asMemberOf:)``).
-    /// - Throws: ``PolicyConfigurationError`` without members, for a member that may not be one, and for one whose own
-    ///   configuration is wrong.
+    /// - Throws: ``PolicyConfigurationError`` if there are no members, if one may not be a member, and if a member's
+    ///   own configuration is wrong.
     public init(host: HostPattern, anyOf members: [any TrustPolicy]) throws(PolicyConfigurationError) {
         try self.init(host, .any, members)
     }
@@ -63,12 +63,12 @@ public struct CompositePolicy: TrustPolicy {
         }
     }
 
-    /// What all the members evaluate; where any is enough, what the least demanding one evaluates.
+    /// What all the members evaluate; if any one is enough, what the least demanding one evaluates.
     public var evidence: PolicyEvidence {
         let judged = members.map(\.evidence)
         // With all-of, one refusal refuses; with any-of, one acceptance accepts.
         guard rule == .any else { return judged.max() ?? .chain }
-        // A member with rules of its own must see the whole chain at once.
+        // A member with its own rules must see the whole chain at once.
         return judged.contains(.chain) ? .chain : judged.min() ?? .chain
     }
 
@@ -83,7 +83,7 @@ public struct CompositePolicy: TrustPolicy {
     /// Whether a member waits for something.
     public var needsPreparation: Bool { members.contains(where: \.needsPreparation) }
 
-    /// Prepares the members that need it, all at once.
+    /// Prepares the members that need it, all at the same time.
     /// - Throws: the reason of a member that cannot decide; with any-of, only if no member can.
     public func prepare() async throws {
         let reasons = await members.prepare()
@@ -91,7 +91,7 @@ public struct CompositePolicy: TrustPolicy {
         throw reason
     }
 
-    /// Hands each member that was asked its decision.
+    /// Passes each member that was asked its own decision.
     public func tell(_ decision: TrustDecision) {
         for (member, own) in zip(members, decision.members) { member.tell(own) }
     }

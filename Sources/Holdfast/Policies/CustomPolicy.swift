@@ -3,7 +3,7 @@ public import struct Foundation.Date
 /// Leaves the decision to the application.
 ///
 /// Holdfast validates nothing for it: the closure gets the trust and answers. A trust for a host that the policy does
-/// not cover never reaches the closure; the absence of a trust does, as nil.
+/// not cover never reaches the closure; a missing trust does, as nil.
 public struct CustomPolicy: TrustPolicy {
     /// The application's answer about a trust, or about its absence; called on the thread that asks for the decision.
     public typealias Validation = @Sendable (ServerTrust?) -> Bool
@@ -40,7 +40,7 @@ public struct CustomPolicy: TrustPolicy {
         return draft.trusted(path: nil)
     }
 
-    /// Asks the closure about nil.
+    /// Calls the closure with nil.
     public func decisionWithoutTrust(at time: Date) -> TrustDecision {
         TrustDecision(
             validation(nil) ? .trusted : .rejected(Self.refusal), policyName: hostName, host: nil, time: time,

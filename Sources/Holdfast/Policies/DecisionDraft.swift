@@ -1,13 +1,13 @@
 import struct Foundation.Date
 
-/// What every decision of a policy about one trust has in common, so that no failure goes out without the host, the
-/// chain and the pins.
+/// What all decisions of a policy about one trust have in common, so that no failure lacks the host, the chain and the
+/// pins.
 struct DecisionDraft {
     let policyName: String
     let trust: ServerTrust
     /// The time that was asked for, or the trusted time of a source of pins.
     var time: Date
-    /// The host that was dialed, or that an exact policy takes a bare trust to be for.
+    /// The host that was dialed, or the one that an exact policy assumes for a bare trust.
     var host: DialedHost?
     var pins: [Pin] = []
     var notices: [TrustFailure] = []
@@ -18,7 +18,7 @@ struct DecisionDraft {
     var pathsToFollow: [[X509Certificate]] = []
     /// The decisions of the members of a composite.
     var members: [TrustDecision] = []
-    /// The earliest end of everything but the path that a decision to trust rests on.
+    /// The earliest end of everything on which a decision to trust rests, except the path.
     private var end = Date.distantFuture
 
     init(_ policyName: String, _ trust: ServerTrust, _ time: Date) {
@@ -38,7 +38,7 @@ struct DecisionDraft {
 
     mutating func note(_ failure: TrustFailure) { notices.append(complete(failure)) }
 
-    /// A decision to trust rests on something that no longer holds from an instant on.
+    /// Notes that a decision to trust rests on something that ends at an instant.
     mutating func restsOnWhat(endsAt instant: Date) { end = min(end, instant) }
 
     /// Adds the cost, the notices and the paths of a validation.
@@ -57,7 +57,7 @@ struct DecisionDraft {
         trust.charge(work)
     }
 
-    /// Has the validator look for a path on what is left of the decision's budget.
+    /// Lets the validator look for a path with the rest of the decision's budget.
     mutating func validate(for purpose: ValidationPurpose, accepting: (ValidatedPath) -> Bool) -> ValidationOutcome {
         let outcome = trust.validate(for: purpose, at: time, spent: effort, accepting: accepting)
         take(outcome)

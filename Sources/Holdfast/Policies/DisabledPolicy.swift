@@ -22,7 +22,7 @@ public struct DisabledPolicy: TrustPolicy {
     /// ``PolicyEvidence/nothing``.
     public var evidence: PolicyEvidence { .nothing }
 
-    /// Not allowed in any-of: it would accept for all the others.
+    /// Not allowed in any-of: it would accept on behalf of all the others.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .all ? nil : "a policy that validates nothing"
     }
@@ -42,7 +42,7 @@ public struct DisabledPolicy: TrustPolicy {
         return draft.trusted(path: nil)
     }
 
-    /// Accepts the absence of a trust as well, as this type always has.
+    /// Accepts a missing trust as well, as this type always has.
     public func decisionWithoutTrust(at time: Date) -> TrustDecision {
         log.validationDisabled(for: hostName)
         return TrustDecision(

@@ -2,13 +2,13 @@ package import struct Foundation.Date
 
 /// What a ``TrustManager`` had for one host at one moment.
 ///
-/// An adapter looks a host up once, learns from that what it has to know beforehand (what the policy waits for, which
-/// evidence it judges, whether there is one at all), and has it decide. After the decision the manager is asked once
-/// whether anything has changed.
+/// An adapter looks up a host once. From the lookup it learns what it has to know beforehand (what the policy waits
+/// for, which evidence it evaluates, whether there is a policy at all), and then lets the lookup decide. After the
+/// decision it asks the manager once whether anything has changed.
 package struct HostLookup: Sendable {
-    /// Differs after every change of the deciding policy, and of what the policy decides by.
+    /// Differs after every change of the deciding policy, and of the data with which the policy decides.
     package struct Version: Hashable, Sendable {
-        /// nil where there is no policy.
+        /// nil if there is no policy.
         fileprivate let registration: UInt64?
         fileprivate let revision: UInt64
         fileprivate let unknownHosts: UnknownHostRule?
@@ -20,7 +20,7 @@ package struct HostLookup: Sendable {
     private let registered: ObservedPolicy?
     /// What happens to a host without a policy.
     package let unknownHosts: UnknownHostRule
-    /// The state of the manager's policies that this was read from; see ``TrustManager/generation``.
+    /// The state of the manager's policies from which this was read; see ``TrustManager/generation``.
     package let generation: UInt64
     /// The conditions under which a decision that begins now is made.
     package let version: Version
@@ -45,28 +45,28 @@ package struct HostLookup: Sendable {
     /// Whether the host is refused because it has no policy, whatever it presents.
     package var isRefused: Bool { registered == nil && unknownHosts == .reject }
 
-    /// Lets the policy get what it waits for. If that fails, the decision says so.
+    /// Lets the policy get what it is waiting for. If that fails, the decision says so.
     package func prepare() async { try? await registered?.inNeedOfPreparation?.prepare() }
 
-    /// Evaluates what this host presented without telling observers; see ``TrustManager/tell(_:)``.
+    /// Evaluates what this host presented without notifying observers; see ``TrustManager/tell(_:)``.
     ///
-    /// If the host's policy was replaced meanwhile, its successor decides.
+    /// If the host's policy was replaced in the meantime, its successor decides.
     package func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
         versionedJudgment(of: trust, at: time).decision
     }
 
-    /// The same, and what the decision was made under.
+    /// The same, with the conditions under which the decision was made.
     package func versionedJudgment(
         of trust: ServerTrust, at time: Date
     ) -> (decision: TrustDecision, version: Version) {
-        // Preparing the policy may have taken long.
+        // Preparing the policy may have taken a long time.
         var lookup = manager.generation == generation ? self : manager.lookUp(host)
         for _ in 0..<Self.mostRounds {
             let decision = lookup.decision(about: trust, at: time)
             if manager.generation == lookup.generation { return (decision, lookup.version) }
             let current = manager.lookUp(host)
             if current.decides(like: lookup) { return (decision, lookup.version) }
-            // Each further round means that somebody changed this host's policy meanwhile.
+            // Each further round means that somebody changed this host's policy in the meantime.
             lookup = current
         }
         let decision = DecisionDraft(host.name, trust, time).rejected(
@@ -94,7 +94,7 @@ package struct HostLookup: Sendable {
         }
     }
 
-    /// Whether both are the same policy, or the same rule where there is none.
+    /// Whether both are the same policy, or the same rule if there is no policy.
     private func decides(like other: HostLookup) -> Bool {
         registered?.registration == other.registered?.registration
             && (registered != nil || unknownHosts == other.unknownHosts)

@@ -1,13 +1,14 @@
 import struct Foundation.Date
 
-/// A policy as its manager hands it out: telling it of a decision tells the manager's observers, no matter who asked.
+/// A policy as its manager returns it: telling it about a decision also notifies the manager's observers, no matter who
+/// asked.
 ///
 /// A class, so that a table of many hosts is small and a lookup copies a reference.
 final class ObservedPolicy: TrustPolicy {
     /// The policy that decides.
     let policy: any TrustPolicy
     let observers: Subscribers<@Sendable (TrustDecision) -> Void>
-    /// The change of the manager's table that put it there: two that were added are never one.
+    /// The change of the manager's table that added it: two added policies never count as the same.
     let registration: UInt64
 
     init(
@@ -39,7 +40,7 @@ final class ObservedPolicy: TrustPolicy {
 
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { policy.evaluate(trust, at: time) }
 
-    /// Reports the decision to the manager's observers: no proof is to come.
+    /// Reports the decision to the manager's observers right away, because no proof will follow.
     func decisionWithoutTrust(at time: Date) -> TrustDecision {
         let decision = policy.decisionWithoutTrust(at: time)
         tell(decision)

@@ -4,7 +4,7 @@ package import struct Foundation.Date
 package struct PinMatch: Sendable, Hashable {
     /// The rules that matched, in the order of the path.
     package let rules: [PinRule]
-    /// The first instant at which those rules no longer meet the requirement. A rule that ends later makes up for one
+    /// The first instant at which those rules no longer meet the requirement. A rule that ends later can replace one
     /// that ends earlier.
     package let holdsUntil: Date
 
@@ -21,7 +21,7 @@ extension PinSet {
     /// - Parameters:
     ///   - path: a validated path, never merely what was presented.
     ///   - time: the time at which pins must count.
-    /// - Returns: what matched; nil where the requirement is not met.
+    /// - Returns: what matched; nil if the requirement is not met.
     package func match(in path: ValidatedPath, at time: Date) -> PinMatch? {
         match(in: path, at: time, leafOnly: false)
     }
@@ -60,7 +60,7 @@ extension PinSet {
         return matched
     }
 
-    /// Whether a candidate would match a path; nil where there is none.
+    /// Whether a candidate would match a path; nil if there is none.
     func trial(in path: ValidatedPath, at time: Date) -> Bool? {
         guard rules.contains(where: { $0.isCandidate && $0.counts(at: time) }) else { return nil }
         return path.certificates.enumerated().contains { position, certificate in
@@ -103,8 +103,8 @@ extension PinSet {
             .match(in: path, at: .distantPast) != nil
     }
 
-    /// Whether a certificate has one of the pins, wherever that would count: for reports on what was presented, which
-    /// decide nothing.
+    /// Whether a certificate has one of the pins, wherever it would count: for reports about what was presented, which
+    /// do not affect decisions.
     package func names(_ certificate: X509Certificate) -> Bool {
         [true, false].contains { isLeaf in
             !rules(of: certificate, isLeaf: isLeaf, at: .distantPast) { isLeaf ? $0.coversLeaf : $0.coversIssuers }
@@ -118,7 +118,7 @@ extension PinSet {
 }
 
 extension PinRule {
-    /// The depth of a static list is not signed: above the leaf only a certificate authority counts, so that no leaf
+    /// The depths in a static list are not signed: above the leaf only a certificate authority counts, so that no leaf
     /// passes for an issuer.
     fileprivate func isForIssuer(_ certificate: X509Certificate) -> Bool {
         guard case .depth = place else { return true }

@@ -31,12 +31,13 @@ public protocol PinSource: Sendable {
     /// Whether ``prepare()`` would wait for something now. It is cheap and starts nothing. By default false.
     var needsPreparation: Bool { get }
 
-    /// Gets what the source needs for its next answers, such as a first document, within a time limit of its own.
+    /// Gets what the source needs for its next answers, such as a first document, within a time limit that the source
+    /// sets.
     /// - Throws: why it could not get it. Until it can, the source's answers say so too.
     func prepare() async throws
 
-    /// Receives a final decision that was based on the source's answers. What the decision found may be a reason to update.
-    /// The call does not wait for anything.
+    /// Receives a final decision that was based on the source's answers. The findings of the decision may be a reason
+    /// to update. The call does not wait for anything.
     func tell(_ decision: TrustDecision)
 
     /// Whether an answer may admit a server that has none of the pins, for example because mismatches are only reported,
@@ -69,8 +70,8 @@ public struct PinQuestion: Sendable {
     public let time: Date
     /// The kind of pins that count, of keys or of certificates; nil for both.
     public let subject: Pin.Subject?
-    /// What the peer presented, for formats whose names are those of certificates. A peer that chooses the name chooses
-    /// the pins, so use it only where the application asks for that.
+    /// What the peer presented, for formats that use the names in certificates. A peer that chooses the name chooses
+    /// the pins, so use it only if the application asks for that.
     public var chain: PresentedChain { trust.chain }
 
     private let trust: ServerTrust
@@ -110,7 +111,7 @@ public struct PinAnswer: Sendable {
     public let time: Date
     /// How long its document has been past its time; nil if it is not.
     public let age: Duration?
-    /// Notices for a decision by it, such as that pins are past their time.
+    /// Notices for a decision based on it, for example that pins are past their time.
     public let notices: [TrustFailure]
 
     /// Makes an answer.

@@ -30,8 +30,8 @@ extension PinnedPolicy {
     ///   - certificates: a bundle, a folder, files or data; all of them are pinned.
     ///   - validatesHostName: whether the leaf must name the dialed host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
-    /// - Throws: ``PolicyConfigurationError`` naming the file that cannot be read, when there is no certificate, and
-    ///   for settings that would require no proof.
+    /// - Throws: ``PolicyConfigurationError`` if a file cannot be read (it names the file), if there is no certificate,
+    ///   and for settings that would require no proof.
     public init(
         host: HostPattern, pinning subject: Pin.Subject, of certificates: CertificateSource,
         validatesHostName: Bool = true, certificatePinOnly: Bool = false
@@ -85,7 +85,7 @@ extension PinnedPolicy {
         if let conflict = conflict(with: pins) { throw conflict }
         guard case .hosts = scope, !validatesHostName else { return }
         let issuers = certificates.filter(\.isIssuerOnly)
-        // Pins without a known certificate may be a server's; that shows only when one matches.
+        // Pins without a known certificate may be a server's; this becomes known only when one matches.
         let known = issuers.flatMap { [$0.publicKeyPin, $0.certificatePin] }
         if Set(pins.pins).isSubset(of: known) {
             throw error(
@@ -115,9 +115,9 @@ extension X509Certificate {
 extension PinSet {
     /// Pins the keys of certificates, or the certificates themselves; equal pins are kept once.
     /// - Parameters:
-    ///   - subject: what of them is pinned.
+    ///   - subject: what to pin: their keys or the certificates.
     ///   - certificates: at least one.
-    /// - Throws: ``PinError`` `noPins` when there is none.
+    /// - Throws: ``PinError`` `noPins` if there is none.
     public init(_ subject: Pin.Subject, of certificates: [X509Certificate]) throws(PinError) {
         try self.init(pins: certificates.map { subject == .publicKey ? $0.publicKeyPin : $0.certificatePin }.distinct)
     }

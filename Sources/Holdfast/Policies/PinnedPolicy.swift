@@ -14,24 +14,24 @@ public import struct Foundation.Date
 /// (``TrustPolicy/tell(_:)``).
 ///
 /// Pins are matched against validated paths, never against what was merely presented: a pinned certificate that
-/// strangers append to their chain is not on a valid path. Where several paths are valid, as with cross-signed roots,
-/// one with a pin is looked for within the budget of the validation.
+/// strangers append to their chain is not on a valid path. If several paths are valid, as with cross-signed roots,
+/// Holdfast looks for one with a pin within the budget of the validation.
 ///
 /// With `certificatePinOnly` the pins are the only anchors, and no certificate's validity matters. A pinned leaf is
 /// enough, since the handshake proves its key. A pin above the leaf counts only if every signer from the leaf up to it
-/// keeps the rules for issuers (version 3, a CA with keyCertSign, path length, name constraints; RFC 5280 6.1.4) and
-/// the leaf names the dialed host: otherwise anyone with an ordinary certificate of that issuer could sign one of
-/// their own. Revocation lists of the trust's ``PathValidator`` are still checked; the issuer of a pinned leaf must
-/// then be presented, an anchor, or given with the pins. Someone who holds a pinned key can wrap it in another
-/// certificate, which no list mentions: where a key is pinned, only required lists or removing the pin help against its
-/// theft. A key pin above the leaf trusts that key alone; what the certificate around it says is then only the peer's
-/// claim. A certificate pin fixes that too.
+/// satisfies the rules for issuers (version 3, a CA with keyCertSign, path length, name constraints; RFC 5280 6.1.4)
+/// and the leaf names the dialed host: otherwise anyone with an ordinary certificate of that issuer could sign another
+/// one. Revocation lists of the trust's ``PathValidator`` are still checked; the issuer of a pinned leaf must then be
+/// presented, be an anchor, or be given with the pins. Someone who holds a pinned key can put it into another
+/// certificate, which no list mentions: if a key is pinned, only required lists or removing the pin protect against its
+/// theft. A key pin above the leaf trusts only that key; what the certificate around it says is then only the peer's
+/// claim. A certificate pin fixes the certificate as well.
 ///
 /// With `validatesHostName` false a pin counts only for the server's own certificate, for the same reason.
 public struct PinnedPolicy: TrustPolicy {
     /// What the policy applies to.
     public let scope: PolicyScope
-    /// What knows the pins.
+    /// The source of the pins.
     package let source: any PinSource
     /// Which pins count: those of keys, those of certificates; nil for both.
     package let pinning: Pin.Subject?
@@ -39,7 +39,7 @@ public struct PinnedPolicy: TrustPolicy {
     package let validatesHostName: Bool
     /// Whether pins alone decide about trust and expiry.
     package let certificatePinOnly: Bool
-    /// The certificates that the pins were made from, where they are known: with `certificatePinOnly`, issuers that the
+    /// The certificates from which the pins were made, if they are known: with `certificatePinOnly`, issuers that the
     /// server need not send.
     private let certificates: [X509Certificate]
     /// The anchors of a debug build that asked for them. A chain to one of them needs no pin, as with Android's
@@ -49,11 +49,12 @@ public struct PinnedPolicy: TrustPolicy {
 
     /// Makes a policy that follows a source.
     ///
-    /// Where host checking is off, or pins alone decide, a requirement of the source that would then prove nothing
-    /// (pins that are only reported on, standard validation after their end) rejects with `invalidConfiguration`.
+    /// If host checking is off, or if pins alone decide, some requirements of the source would prove nothing: pins that
+    /// are only reported on, or standard validation after their end. In that case the policy rejects with
+    /// `invalidConfiguration`.
     /// - Parameters:
     ///   - scope: what it applies to, such as `.hosts(pattern)`.
-    ///   - source: what knows the pins.
+    ///   - source: the source of the pins.
     ///   - pinning: which pins count; nil for those of keys and of certificates.
     ///   - validatesHostName: whether the leaf must name the dialed host; leave it true.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.
@@ -94,7 +95,7 @@ public struct PinnedPolicy: TrustPolicy {
     /// Waits for what the source needs; see ``PinSource/prepare()``.
     public func prepare() async throws { try await source.prepare() }
 
-    /// Not allowed in any-of where the source may let a server in without a pin: that would decide for all others.
+    /// Not allowed in any-of if the source may let a server in without a pin: that would decide for all the others.
     public func objection(asMemberOf rule: CompositePolicy.Rule) -> String? {
         rule == .any && source.mayAdmitWithoutPins ? "pins that may let a server in that has none of them" : nil
     }
@@ -157,9 +158,9 @@ extension PinnedPolicy {
             accepted = (path, match)
             return true
         }
-        // Only the path that matched counts, however a validator uses the closure.
+        // Only the matching path counts, however a validator uses the closure.
         if let path = outcome.path, let accepted, accepted.path == path {
-            // Pins that are only reported on refuse nobody, so the decision does not rest on them.
+            // Pins that are only reported on never cause a rejection, so the decision does not rest on them.
             if pins.enforcement == .enforce { draft.restsOnWhat(endsAt: accepted.match.holdsUntil) }
             noteTrial(of: pins, in: path, &draft)
             return draft.trusted(path: path, matching: accepted.match.pins)
@@ -200,7 +201,7 @@ extension PinnedPolicy {
         return draft.standardDecision(for: purpose.checkingHost(validatesHostName))
     }
 
-    /// nil where the debug anchors do not trust the chain either.
+    /// nil if the debug anchors do not trust the chain either.
     private func debugDecision(
         by anchors: TrustAnchors, _ host: DialedHost, _ draft: inout DecisionDraft
     ) -> TrustDecision? {
@@ -221,7 +222,7 @@ extension PinnedPolicy {
         return draft.trusted(path: path)
     }
 
-    /// Why a requirement would prove nothing under the settings of the policy; nil where it does.
+    /// Why a requirement would prove nothing under the settings of the policy; nil if it proves something.
     func conflict(with pins: PinSet) -> PolicyConfigurationError? {
         if pins.enforcement == .reportOnly, certificatePinOnly {
             return error(

@@ -2,14 +2,15 @@ package import Logging
 
 /// Logs messages of policies, each only once.
 package final class PolicyLog: Sendable {
-    /// The log of whatever is made without one. Published calls have no parameter for it, so a test puts its own here.
+    /// The log for everything that is made without one. Published calls have no parameter for a log, so a test puts its
+    /// own here.
     @TaskLocal package static var shared = PolicyLog(
         Logger(label: "holdfast.policies"), stores: Logger(label: "holdfast.store"))
 
-    /// Writes nothing: for tools that ask policies about times that have not come.
+    /// Writes nothing: for tools that ask policies about times in the future.
     package static let silent = PolicyLog(Logger(label: "holdfast.silent") { _ in SwiftLogNoOpLogHandler() })
 
-    /// The most messages that are remembered; past it, messages may repeat.
+    /// The most messages that are remembered; beyond that, messages may repeat.
     private static let maximumRemembered = 10_000
 
     private struct State {
@@ -19,7 +20,7 @@ package final class PolicyLog: Sendable {
 
     /// Where policies write.
     package let logger: Logger
-    /// Where stores write that were given no logger.
+    /// Where stores without a logger write.
     package let storeLogger: Logger
     private let state = Lock(State())
     private let levelOfStores = Lock<Logger.Level?>(nil)
@@ -31,8 +32,8 @@ package final class PolicyLog: Sendable {
         self.storeLogger = stores
     }
 
-    /// The least severe level that stores without a logger of their own write, those that exist included; nil for the
-    /// level of the log that they write to.
+    /// The least severe level that stores without their own logger write, including existing stores; nil for the level
+    /// of the log to which they write.
     package var storeLevel: Logger.Level? {
         get { levelOfStores.withLock { $0 } }
         set { levelOfStores.withLock { $0 = newValue } }
@@ -68,7 +69,8 @@ package final class PolicyLog: Sendable {
             metadata: ["host": "\(host)", "certificates": "\(certificates.joined(separator: "; "))"])
     }
 
-    /// Every certificate of a bundle pins every policy that is made from it, which two hosts rarely want.
+    /// Every certificate of a bundle is a pin of every policy that is made from it, which is rarely right for two
+    /// hosts.
     package func bundle(_ path: String, pins host: String) {
         let other = state.withLock { state -> String? in
             if state.hostOfBundle.count >= Self.maximumRemembered { state.hostOfBundle = [:] }

@@ -1,4 +1,4 @@
-/// What a ``TrustPolicy`` applies to, by which a ``TrustManager`` finds it.
+/// What a ``TrustPolicy`` applies to; a ``TrustManager`` finds the policy by it.
 public enum PolicyScope: Sendable, Hashable {
     /// The hosts of a pattern, which may be one exact name.
     case hosts(HostPattern)
@@ -7,7 +7,7 @@ public enum PolicyScope: Sendable, Hashable {
     /// No host: the name is neither a host nor a pattern. Such a policy is found by equality of its name.
     case nothing(String)
 
-    /// Reads a name as your own policies state it: a host, a pattern, or a URL, which means its host.
+    /// Reads a name as your own policies state it: a host, a pattern, or a URL, which stands for its host.
     public init(hostName: String) {
         self = (try? HostPattern(publishedName: hostName)).map(Self.hosts) ?? .nothing(hostName)
     }
@@ -22,13 +22,14 @@ public enum PolicyScope: Sendable, Hashable {
 
     /// The host for which to evaluate a trust; nil for a client.
     ///
-    /// A trust without a host (a bare `SecTrust`) is taken to be for the one host of an exact policy. A pattern cannot
-    /// know which of its hosts was dialed, and the peer's certificate must not decide that.
-    /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
+    /// If a trust has no host (a bare `SecTrust`), an exact policy assumes that it is for the policy's one host. A
+    /// pattern cannot know which of its hosts was dialed, and the peer's certificate must not decide that.
+    /// - Throws: a ``TrustFailure`` with which to reject, if the policy is not for this trust.
     public func host(of trust: ServerTrust) throws(TrustFailure) -> DialedHost? { try purpose(of: trust).host }
 
-    /// What to validate a trust for, with the host settled as by ``host(of:)``: that of a server is never nil.
-    /// - Throws: a ``TrustFailure`` to reject with, when the policy is not for this trust.
+    /// The purpose for which to validate a trust, with the host determined as by ``host(of:)``: the host of a server is
+    /// never nil.
+    /// - Throws: a ``TrustFailure`` with which to reject, if the policy is not for this trust.
     public func purpose(of trust: ServerTrust) throws(TrustFailure) -> ValidationPurpose {
         switch (self, trust.purpose) {
         case (.nothing, _):
@@ -61,7 +62,8 @@ extension TrustFailure {
 }
 
 extension HostPattern {
-    /// Reads a host as the published interfaces take it: a host, a pattern, or the text of a URL, which means its host.
+    /// Reads a host as the published interfaces accept it: a host, a pattern, or the text of a URL, which stands for
+    /// its host.
     ///
     /// - Throws: ``HostPatternError``.
     package init(publishedName text: String, allowingTopLevel: Bool = false) throws(HostPatternError) {

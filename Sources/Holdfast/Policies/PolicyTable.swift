@@ -1,7 +1,7 @@
 /// Policies by name: hosts and patterns through the index, where one policy decides for a host; any other name by
 /// equality.
 struct PolicyTable: Sendable {
-    /// What a policy is kept under.
+    /// The key under which a policy is kept.
     enum Key: Hashable, Sendable {
         case pattern(HostPattern)
         case other(String)
@@ -24,8 +24,8 @@ struct PolicyTable: Sendable {
             }
         }
 
-        /// The key of a name. A lookup also accepts patterns over a single label, because their maker was allowed to
-        /// make them.
+        /// The key of a name. A lookup also accepts patterns over a single label, because these were allowed when they
+        /// were made.
         init(name: String, allowingTopLevel: Bool) {
             self =
                 (try? HostPattern(publishedName: name, allowingTopLevel: allowingTopLevel)).map(Key.pattern)
@@ -42,7 +42,7 @@ struct PolicyTable: Sendable {
     var unknownHosts: UnknownHostRule {
         didSet { if unknownHosts != oldValue { generation &+= 1 } }
     }
-    /// How often the policy of a host was looked for.
+    /// How often the policy of a host was looked up.
     private(set) var lookups: UInt64 = 0
 
     init(unknownHosts: UnknownHostRule) { self.unknownHosts = unknownHosts }
@@ -83,13 +83,13 @@ struct PolicyTable: Sendable {
         return index.value(for: host)
     }
 
-    /// The policy that decides for a host, if it is the one that was registered so: for telling it of its decision, which
-    /// no connection waits for.
+    /// The policy that decides for a host, if it is the one that was registered as such: used to tell it about its
+    /// decision, for which no connection waits.
     func policy(for host: DialedHost, registeredAs registration: UInt64) -> ObservedPolicy? {
         index.value(for: host).flatMap { $0.registration == registration ? $0 : nil }
     }
 
-    /// The policy that decides for the host of this name; for any other name the one that bears it.
+    /// The policy that decides for the host of this name; for any other name, the policy with that name.
     mutating func policy(named name: String) -> ObservedPolicy? {
         if let host = try? DialedHost(publishedHostName: name), let policy = policy(for: host) { return policy }
         return self[Key(name: name, allowingTopLevel: true)] ?? self[.other(name)]

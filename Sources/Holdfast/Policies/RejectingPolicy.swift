@@ -1,6 +1,7 @@
 package import struct Foundation.Date
 
-/// Rejects everything with one failure: what `create` makes of a configuration in error, and a host that is retired.
+/// Rejects everything with one failure: the result of `create` for an invalid configuration, and the policy for a
+/// retired host.
 package struct RejectingPolicy: TrustPolicy {
     /// What the policy applies to.
     package let scope: PolicyScope

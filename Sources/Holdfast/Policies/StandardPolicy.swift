@@ -9,7 +9,7 @@ public import struct Foundation.Date
 public struct StandardPolicy: TrustPolicy {
     /// What the policy applies to.
     public let scope: PolicyScope
-    /// Whether the leaf must name the dialed host. Without, any server with a valid certificate for any host passes.
+    /// Whether the leaf must name the dialed host. If not, any server with a valid certificate for any host passes.
     package let validatesHostName: Bool
 
     /// Makes a policy for servers.
@@ -29,7 +29,7 @@ public struct StandardPolicy: TrustPolicy {
         validatesHostName = false
     }
 
-    /// A path, for the dialed host where its name is checked.
+    /// A path, for the dialed host if its name is checked.
     public var evidence: PolicyEvidence { validatesHostName ? .pathForHost : .path }
 
     /// nil: the policy validates by itself.

@@ -3,14 +3,14 @@ package import Dispatch
 public import struct Foundation.Date
 
 extension TrustManager {
-    /// Evaluates a server by the policy for the host that was dialed, away from the caller's thread.
+    /// Evaluates a server with the policy for the host that was dialed, on a thread other than the caller's.
     ///
-    /// Where the system validates, a decision may block, on its daemon and on the network. This call first lets a policy
-    /// that waits for something, such as its first document, get it.
+    /// If the system validates, a decision may block, on its daemon and on the network. If a policy is waiting for
+    /// something, such as its first document, this call first lets the policy get it.
     /// - Parameters:
     ///   - trust: what the handshake presented.
     ///   - time: the time for which to decide; nil for the manager's clock.
-    /// - Returns: the decision, which every observer is told too.
+    /// - Returns: the decision, which every observer gets too.
     public func decision(for trust: ServerTrust, at time: Date? = nil) async -> TrustDecision {
         guard let host = trust.host else { return await EvaluationQueue.run { self.evaluate(trust, at: time) } }
         let lookup = lookUp(host)

@@ -1,15 +1,15 @@
 public import struct Foundation.Date
 
-/// Finds the policy of a host, and decides by it.
+/// Finds the policy for a host, and decides with it.
 ///
 /// ```swift
 /// let manager = TrustManager(policies: [StandardPolicy(host: try HostPattern("**.example.com"))])
 /// let decision = manager.evaluate(trust)
 /// ```
-/// An exact name wins over a pattern, the longest pattern over shorter ones; exactly one policy decides. Names are kept
-/// in canonical form, so that `WWW.Example.com` and `www.example.com.` are one host; a name that is not a host is found
-/// by equality. Reading holds a lock for a few dictionary lookups, and no code of the application runs while it is
-/// held, not even the `deinit` of a policy or an observer.
+/// An exact name takes precedence over a pattern, and a longer pattern over a shorter one; exactly one policy decides.
+/// Names are kept in canonical form, so that `WWW.Example.com` and `www.example.com.` are the same host; a name that is
+/// not a host is found by equality. Reading holds a lock for a few dictionary lookups. No code of the application runs
+/// while it is held, not even the `deinit` of a policy or an observer.
 public final class TrustManager: Sendable {
     /// A manager for applications that need only one.
     public static let shared = TrustManager()
@@ -36,7 +36,7 @@ public final class TrustManager: Sendable {
 
     // MARK: Policies
 
-    /// What happens to a host without a policy: by default it is rejected. Every adapter follows it.
+    /// What happens to a host without a policy: by default it is rejected. Every adapter follows this setting.
     ///
     /// It may be set at any time and applies from the next decision on. Pooled connections to such hosts are evaluated
     /// again. The application's own connections stay open, and ``changes()`` does not report this.
@@ -45,7 +45,7 @@ public final class TrustManager: Sendable {
         set { table.withLock { $0.unknownHosts = newValue } }
     }
 
-    /// Adds a policy, in place of the one for the same host or pattern if there is one; that one is removed as by
+    /// Adds a policy. It replaces the one for the same host or pattern, if any, which is removed as by
     /// ``removePolicy(name:)``.
     public func add(policy: any TrustPolicy) { add(policies: [policy]) }
 
@@ -65,12 +65,12 @@ public final class TrustManager: Sendable {
     /// The policy that decides for a host: the one of its exact name, otherwise of the longest pattern. A name that is
     /// not a host finds the policy of that name, for example `*.example.com`.
     ///
-    /// Telling the policy of its decision (``TrustPolicy/tell(_:)``) tells this manager's observers too.
-    /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
-    /// - Returns: nil when there is none, whatever happens to unknown hosts elsewhere.
+    /// Telling the policy about its decision (``TrustPolicy/tell(_:)``) notifies this manager's observers too.
+    /// - Parameter name: a host, a URL, which stands for its host, or the name of a policy.
+    /// - Returns: the policy; nil if there is none, whatever happens to unknown hosts otherwise.
     public func policy(for name: String) -> (any TrustPolicy)? { table.withLock { $0.policy(named: name) } }
 
-    /// The policy that decides for a host; nil when there is none.
+    /// The policy that decides for a host; nil if there is none.
     public func policy(for host: DialedHost) -> (any TrustPolicy)? { table.withLock { $0.policy(for: host) } }
 
     /// Looks up a host, for an adapter that needs its policy before the decision.
@@ -85,8 +85,8 @@ public final class TrustManager: Sendable {
     ///
     /// Once this has returned, no decision of ``evaluate(_:at:)`` comes from the removed policy, not even that of an
     /// evaluation that was under way. Code that got the policy itself from `policy(for:)` can still ask it.
-    /// - Parameter name: a host, a URL, which means its host, or the name of a policy.
-    /// - Returns: the policy that was removed; nil when there was none.
+    /// - Parameter name: a host, a URL, which stands for its host, or the name of a policy.
+    /// - Returns: the policy that was removed; nil if there was none.
     @discardableResult
     public func removePolicy(name: String) -> (any TrustPolicy)? {
         let keys = [PolicyTable.Key(name: name, allowingTopLevel: true), .other(name)]
@@ -103,8 +103,8 @@ public final class TrustManager: Sendable {
 
     /// Every policy by its name: the host or pattern in canonical form, any other name as given.
     ///
-    /// Assigning replaces them all at once, each under the name that it is assigned to. To change one, add or remove it:
-    /// `policies[name] = policy` reads all, then writes all, and loses what others change in between.
+    /// Assigning replaces them all at once, each under the name to which it is assigned. To change one, add or remove
+    /// it: `policies[name] = policy` reads all, then writes all, and loses changes that others make in between.
     public var policies: [String: any TrustPolicy] {
         get {
             let entries = table.withLock { $0.entries }
@@ -119,16 +119,17 @@ public final class TrustManager: Sendable {
     /// The name of every policy: the host or pattern in canonical form, any other name as given.
     public var allNames: [String] { table.withLock { $0.entries }.map(\.key.name) }
 
-    /// Differs after every change of policies and of ``unknownHosts``, before the stream of ``changes()`` tells of it.
+    /// Differs after every change of policies and of ``unknownHosts``, before the stream of ``changes()`` reports it.
     package var generation: UInt64 { table.withLock { $0.generation } }
 
-    /// How often the policy of a host was looked for: what tests count.
+    /// How often the policy of a host was looked up; tests count this.
     package var lookups: UInt64 { table.withLock { $0.lookups } }
 
     private func replaceAll(with policies: [String: any TrustPolicy]) {
         let added = policies.sorted { $0.key < $1.key }
             .map { (key: PolicyTable.Key(name: $0.key, allowingTopLevel: true), policy: observed($0.value)) }
-        // Of two names for one host the later is used; the other is released with the old table, outside the lock.
+        // If two names mean the same host, the later one is used; the other is released with the old table, outside the
+        // lock.
         let (old, new, _) = table.withLock { table in
             let old = table
             table = PolicyTable(after: old)
@@ -146,15 +147,15 @@ public final class TrustManager: Sendable {
 
     // MARK: Decisions
 
-    /// Evaluates a server by the policy for the host that was dialed.
+    /// Evaluates a server with the policy for the host that was dialed.
     ///
-    /// It evaluates certificates, not the handshake that they came in; see ``TrustDecision/hasProofOfPossession``. One
+    /// It evaluates certificates, not the handshake in which they came; see ``TrustDecision/hasProofOfPossession``. One
     /// policy decides: the one that the host has when the decision is made. If a policy is removed or replaced while it
-    /// works, its result is dropped and its successor is asked.
+    /// evaluates, its result is dropped and its successor is asked.
     /// - Parameters:
-    ///   - trust: what the handshake presented; without a host, and for a client, the answer is `hostUnknown`.
+    ///   - trust: what the handshake presented; without a host, and for a client, it is rejected with `hostUnknown`.
     ///   - time: the time for which to decide; nil for the manager's clock.
-    /// - Returns: the decision, which every observer is told too.
+    /// - Returns: the decision, which every observer gets too.
     public func evaluate(_ trust: ServerTrust, at time: Date? = nil) -> TrustDecision {
         handedOut(judgment(of: trust, at: time ?? clock.now), about: trust)
     }
@@ -165,7 +166,7 @@ public final class TrustManager: Sendable {
         return decision
     }
 
-    /// Evaluates without telling the observers, for adapters that tell them once the handshake has proved the key.
+    /// Evaluates without notifying the observers, for adapters that notify them once the handshake has proved the key.
     package func judgment(of trust: ServerTrust, at time: Date) -> TrustDecision {
         if let host = trust.host { return lookUp(host).judgment(of: trust, at: time) }
         let failure =
@@ -177,7 +178,7 @@ public final class TrustManager: Sendable {
         return DecisionDraft("", trust, time).rejected(failure)
     }
 
-    /// Tells the policy that made a judgment, unless another has taken its place, and the observers.
+    /// Notifies the policy that made a decision, unless another one has replaced it, and the observers.
     package func tell(_ decision: TrustDecision) {
         if let host = decision.host, let registration = decision.registration {
             table.withLock { $0.policy(for: host, registeredAs: registration) }?.policy.tell(decision)
@@ -187,8 +188,8 @@ public final class TrustManager: Sendable {
 
     // MARK: Watching
 
-    /// Calls an observer with every decision that this manager makes, or that a policy that came from it is told of, from
-    /// now on.
+    /// From now on, calls an observer with every decision that this manager makes, or that a policy from this manager
+    /// is told about.
     ///
     /// It is called on the thread that decides, before the caller gets the decision, with no lock held: it may call the
     /// manager, and should return quickly. Adapters report a decision to trust only when the handshake has proved the
@@ -201,10 +202,10 @@ public final class TrustManager: Sendable {
     /// Ends an observation; a decision under way may still be reported.
     public func removeObserver(_ token: ObserverToken) { observers.remove(token) }
 
-    /// Every change of policies from now on. Each call returns a stream of its own.
+    /// Every change of policies from now on. Each call returns a separate stream.
     ///
     /// If a listener does not keep up, the latest 256 changes are kept for it. To end connections after each change,
-    /// listen all the time or compare the policies.
+    /// listen continuously or compare the policies.
     public func changes() -> AsyncStream<TrustPolicyChange> { watchers.stream() }
 
     private func tell(_ changes: [TrustPolicyChange]) {

@@ -2,10 +2,10 @@ public import struct Foundation.Date
 
 /// Decides whether a peer is trusted.
 ///
-/// A policy of your own has a ``scope`` and decides in ``evaluate(_:at:)``. The other requirements tell the rest of
-/// Holdfast what it has to know about the policy. Each has a safe default for a policy that decides by itself. A policy
-/// that passes the decisions of another one on passes every requirement on. `TrustPolicyConformance` of HoldfastTesting
-/// checks either kind.
+/// Your own policy has a ``scope`` and decides in ``evaluate(_:at:)``. The other requirements tell the rest of Holdfast
+/// what it has to know about the policy. Each has a safe default for a policy that decides by itself. A policy that
+/// forwards the decisions of another one forwards every requirement. `TrustPolicyConformance` of HoldfastTesting checks
+/// both kinds.
 ///
 /// ```swift
 /// /// Trusts devices that were paired, by the keys that the application keeps.
@@ -36,59 +36,59 @@ public import struct Foundation.Date
 ///     }
 /// }
 /// ```
-/// `evaluate` is pure: it performs no I/O, starts none, and holds no lock while it works. Every requirement may be called
-/// from any thread, and Holdfast holds no lock of its own during the call.
+/// `evaluate` is pure: it performs no I/O, starts none, and holds no lock while it works. Every requirement may be
+/// called from any thread, and Holdfast holds none of its locks during the call.
 public protocol TrustPolicy: Sendable {
     /// What the policy applies to: a ``TrustManager`` finds the policy by it.
     var scope: PolicyScope { get }
 
-    /// What the policy evaluates: what an adapter has to show it, and what TLS may verify beforehand without refusing
-    /// what the policy accepts.
+    /// What the policy evaluates. It determines what an adapter has to show to the policy, and what TLS may verify
+    /// beforehand without refusing what the policy accepts.
     var evidence: PolicyEvidence { get }
 
-    /// A number that changes whenever the policy's decisions may change for another reason than time; 0 for a policy
+    /// A number that changes whenever the policy's decisions may change for a reason other than time; 0 for a policy
     /// that does not change.
     ///
-    /// An adapter that keeps connections open compares it before it uses one, and evaluates the peer again when it
-    /// differs.
+    /// An adapter that keeps connections open compares this number before it uses a connection, and evaluates the peer
+    /// again if it differs.
     var revision: UInt64 { get }
 
-    /// Whether ``prepare()`` would wait for something now. Cheap, and asked before every handshake: it neither blocks
-    /// nor starts anything. By default false.
+    /// Whether ``prepare()`` would wait for something now. It is read before every handshake, so it must be cheap: it
+    /// neither blocks nor starts anything. By default false.
     var needsPreparation: Bool { get }
 
     /// Gets what the policy needs for its next decisions, such as the first document of a trust server, and returns at
-    /// once when it has that.
+    /// once if the policy already has it.
     ///
     /// ``evaluate(_:at:)`` never waits: while something is missing, it rejects and says so. A caller that can wait
     /// checks ``needsPreparation``, awaits this call, and then evaluates, even if it threw. The adapters do so.
     ///
-    /// It returns within a time limit of the policy's own, and at once when its task is canceled. Concurrent calls
-    /// share one wait.
+    /// It returns within a time limit that the policy sets, and at once if its task is canceled. Concurrent calls share
+    /// one wait.
     /// - Throws: why the policy cannot decide yet; it rejects until then.
     func prepare() async throws
 
-    /// Why the policy may not be a member of a ``CompositePolicy`` of this rule; nil when it may.
+    /// Why the policy may not be a member of a ``CompositePolicy`` with this rule; nil if it may.
     ///
-    /// Where any member is enough, a member that proves nothing would decide for all the others. By default a policy
+    /// If any one member is enough, a member that proves nothing would decide for all the others. By default a policy
     /// may be a member of all-of, and objects to any-of.
     func objection(asMemberOf rule: CompositePolicy.Rule) -> String?
 
     /// Receives a final decision of this policy and passes it on, for example to a source of pins, which may then look
     /// for newer ones. By default it does nothing.
     ///
-    /// Evaluating changes nothing, so whoever hands a decision out calls this: a ``TrustManager``, an adapter after the
-    /// handshake has proved the peer's key. Code that calls ``evaluate(_:at:)`` itself calls it, and
-    /// ``ServerTrust/tell(_:)``, as well.
+    /// Evaluating changes nothing, so the code that returns a decision to its user calls this: a ``TrustManager`` does,
+    /// and so does an adapter after the handshake has proved the peer's key. If you call ``evaluate(_:at:)`` yourself,
+    /// call this and ``ServerTrust/tell(_:)`` as well.
     func tell(_ decision: TrustDecision)
 
     /// Evaluates a trust for a time.
     ///
-    /// A trust whose host the policy does not cover is rejected, and so is one without a host unless the policy is for
-    /// one exact name; ``PolicyScope/host(of:)`` finds out.
+    /// Reject a trust whose host the policy does not cover, and one without a host unless the policy is for one exact
+    /// name; ``PolicyScope/host(of:)`` checks both.
     func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision
 
-    /// Decides where a peer presents nothing, as over plain HTTP: a rejection, unless the policy requires nothing.
+    /// Decides about a peer that presents nothing, as over plain HTTP: a rejection, unless the policy requires nothing.
     func decisionWithoutTrust(at time: Date) -> TrustDecision
 }
 
@@ -124,11 +124,11 @@ extension TrustPolicy {
             policyName: hostName, host: nil, time: time, chain: nil)
     }
 
-    /// The policy that decides where this is what a manager handed out, so that the observers of that one are not told
-    /// of what another manager, or a composite, has it decide.
+    /// The policy itself, if this is the wrapper that a manager returned. The manager's observers are then not notified
+    /// of decisions that the policy makes for another manager or a composite.
     package var unwrapped: any TrustPolicy { (self as? ObservedPolicy)?.policy ?? self }
 
-    /// Evaluates a trust and hands the decision out: the policy and the validator are told.
+    /// Evaluates a trust, and tells the policy and the validator about the decision.
     package func decision(about trust: ServerTrust, at time: Date) -> TrustDecision {
         let decision = evaluate(trust, at: time)
         tell(decision)
@@ -141,7 +141,7 @@ extension TrustPolicy {
 }
 
 extension [any TrustPolicy] {
-    /// Prepares those that wait for something, all at once.
+    /// Prepares the policies that wait for something, all at the same time.
     /// - Returns: why some of them cannot decide yet.
     package func prepare() async -> [any Error] {
         await withTaskGroup(of: (any Error)?.self) { group in

@@ -19,7 +19,7 @@ public struct PinFinding: Sendable, Hashable {
     public let kind: Kind
     /// How the pins that no valid path met are enforced; nil for anything but a mismatch.
     public private(set) var enforcement: PinSet.Enforcement?
-    /// Why there were no pins; nil where there were some.
+    /// Why there were no pins; nil if there were some.
     public private(set) var absence: PinAbsence?
     /// How long the document has been past its time; nil while it is fresh.
     public private(set) var age: Duration?

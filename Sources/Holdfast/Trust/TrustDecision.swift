@@ -16,11 +16,11 @@ public struct TrustDecision: Sendable {
     public let verdict: Verdict
     /// The name of the policy that decided: its host name or pattern as configured.
     public let policyName: String
-    /// The host that was dialed, where it is known.
+    /// The host that was dialed, if it is known.
     public let host: DialedHost?
     /// The time for which the decision was made.
     public let time: Date
-    /// The chain as presented; nil when there was no trust.
+    /// The chain as presented; nil if there was no trust.
     public let chain: PresentedChain?
     /// The validated path that the decision rests on; nil if the peer was rejected before one was found, and for
     /// policies that validate no path.
@@ -60,8 +60,8 @@ public struct TrustDecision: Sendable {
 
     /// Findings that sources of pins may act on once the decision is final; see ``TrustPolicy/tell(_:)``.
     public package(set) var findings: [PinFinding] = []
-    /// Where revocation lists may be looked for once the decision is final; see
-    /// ``ServerTrust/tell(_:)`` and ``ValidationOutcome/pathsToFollow``.
+    /// Where revocation lists may be looked for once the decision is final; see ``ServerTrust/tell(_:)`` and
+    /// ``ValidationOutcome/pathsToFollow``.
     public package(set) var pathsToFollow: [[X509Certificate]] = []
     /// The decisions of a composite's members that were asked, in their order; empty for any other policy.
     public package(set) var members: [TrustDecision] = []
@@ -113,7 +113,7 @@ public struct TrustDecision: Sendable {
         if case .trusted = verdict { true } else { false }
     }
 
-    /// Why the peer is not trusted; nil when it is.
+    /// Why the peer is not trusted; nil if it is.
     public var failure: TrustFailure? {
         if case .rejected(let failure) = verdict { failure } else { nil }
     }

@@ -13,7 +13,7 @@ public struct TrustFailure: HoldfastError {
     public let facts: ErrorFacts
     /// The certificate at fault, if there is one.
     public let certificate: X509Certificate?
-    /// The host that was dialed, where it is known.
+    /// The host that was dialed, if it is known.
     public internal(set) var host: DialedHost?
     /// The chain as presented.
     public internal(set) var chain: PresentedChain?
@@ -21,7 +21,7 @@ public struct TrustFailure: HoldfastError {
     public internal(set) var pins: [Pin] = []
     /// Valid paths that held none of the pins.
     public internal(set) var paths: [ValidatedPath] = []
-    /// What the operating system said, where it rejected the chain: on Apple's platforms a `CFError`.
+    /// What the operating system said, if it rejected the chain: on Apple's platforms a `CFError`.
     public internal(set) var underlying: (any Error)?
     /// The result for each timestamp of the leaf, if too few of them count.
     package internal(set) var timestamps: [TimestampFinding] = []

@@ -5,7 +5,7 @@ public import struct Foundation.Date
 /// Holding one is the proof: a ``ChainValidator`` makes one only after it has validated the chain, and pins are matched
 /// against it, never against what was merely presented.
 public struct ValidatedPath: Sendable, Hashable {
-    /// The certificates, leaf first, anchor last; never empty. A leaf that is itself an anchor stands alone.
+    /// The certificates, leaf first, anchor last; never empty. A leaf that is itself an anchor is the only one.
     public let certificates: [X509Certificate]
     /// The first instant at which the path may no longer be valid. A certificate is valid through its last second.
     public let holdsUntil: Date
@@ -16,8 +16,8 @@ public struct ValidatedPath: Sendable, Hashable {
     /// path, and in tests.
     /// - Parameters:
     ///   - leaf: the certificate whose key the handshake proves.
-    ///   - issuers: each one signed its predecessor, the anchor last; empty when the leaf is itself an anchor.
-    ///   - holdsUntil: the first instant at which the path may no longer be valid; nil when nothing that was checked ends
+    ///   - issuers: each one signed its predecessor, the anchor last; empty if the leaf is itself an anchor.
+    ///   - holdsUntil: the first instant at which the path may no longer be valid; nil if nothing that was checked ends
     ///     before the validity of its certificates.
     public init(uncheckedLeaf leaf: X509Certificate, issuers: [X509Certificate] = [], holdsUntil: Date? = nil) {
         self.init(certificates: [leaf] + issuers, holdsUntil: holdsUntil)

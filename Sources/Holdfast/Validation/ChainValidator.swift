@@ -17,10 +17,9 @@ public protocol ChainValidator: Sendable {
     /// The validator whose profile, limits and revocation lists count if pins alone decide (`certificatePinOnly`) and
     /// no path to the anchors of the trust is required.
     ///
-    /// A validator that wraps a
-    /// ``PathValidator`` returns that one, because its revocation lists would otherwise be lost. A validator that does not check revocation returns a plain ``PathValidator``.
-    /// By default it is nil, and a policy whose pins alone decide rejects, because it is unknown what the validator
-    /// would have checked.
+    /// A validator that wraps a ``PathValidator`` returns that one, because its revocation lists would otherwise be
+    /// lost. A validator that does not check revocation returns a plain ``PathValidator``. By default it is nil, and a
+    /// policy whose pins alone decide rejects, because it is unknown what the validator would have checked.
     var pathValidator: PathValidator? { get }
 
     /// Looks for a valid path that the caller accepts.
@@ -57,8 +56,8 @@ public protocol ChainValidator: Sendable {
     /// Learns that a decision by this validator is final, and tells its sources of revocation lists and logs. By
     /// default it tells the ``pathValidator``.
     ///
-    /// Code that validates without a policy calls it with the
-    /// ``ValidationOutcome/pathsToFollow``; if a policy decides, ``ServerTrust/tell(_:)`` does so.
+    /// Code that validates without a policy calls it with the ``ValidationOutcome/pathsToFollow``; if a policy decides,
+    /// ``ServerTrust/tell(_:)`` does so.
     func noteUse(following paths: [[X509Certificate]])
 }
 

@@ -36,8 +36,8 @@ public struct PathValidator: ChainValidator {
 
     /// Makes a validator.
     /// - Parameters:
-    ///   - anchors: what is trusted from the start:
-    ///     ``TrustAnchors``, or a ``TrustAnchorStore``, whose new anchors are used from the next validation on. An empty set makes every validation fail with `noAnchors`.
+    ///   - anchors: what is trusted from the start: ``TrustAnchors``, or a ``TrustAnchorStore``, whose new anchors are
+    ///     used from the next validation on. An empty set makes every validation fail with `noAnchors`.
     ///   - profile: which rules a path must keep.
     ///   - limits: the budget of one validation.
     ///   - revocation: whether and how revocation is checked: ``Revocation``, or a ``RevocationStore``, whose new lists

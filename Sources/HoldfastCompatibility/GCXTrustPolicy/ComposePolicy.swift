@@ -7,11 +7,11 @@ public import Holdfast
 /// let composer = ComposePolicy(withValidation: .pinPublicKey, forHost: "https://www.example.com")
 /// TrustManager.shared.add(policy: composer.create())
 /// ```
-/// A class, as published: change the object, then make the policy, which copies what it says. It is not Sendable.
+/// This is a class, as published: set its properties, then make the policy, which copies them. It is not Sendable.
 public final class ComposePolicy {
     /// How the policy validates.
     public var validationType: ValidationType
-    /// The host as it was given: a name, a pattern, or a URL, which means its host.
+    /// The host as it was given: a name, a pattern, or a URL, which stands for its host.
     public var hostName: String
     /// Whether the server's certificate must name the dialed host; see ``ValidationSettings/sslValidateHostName``.
     public var validateHostName = true
@@ -19,13 +19,13 @@ public final class ComposePolicy {
     public var certificateBundle = Bundle.main
     /// Whether pins alone decide about trust and expiry; see ``ValidationSettings/certificatePinOnly``.
     public var allowInsecureServerTrust = false
-    /// What decides for the type `custom`; without it such a policy rejects.
+    /// The closure that decides for the type `custom`; without it such a policy rejects.
     public var customValidation: CustomValidationClosure?
     /// Where the online types find their document; see ``ValidationSettings/trustServer``.
     public var trustServer: URL?
-    /// The certificate, in DER, under which the trust server signs.
+    /// The certificate, in DER, of the key with which the trust server signs.
     public var trustServerCertificate: Data?
-    /// Whose document the trust server is asked for.
+    /// The customer whose document is requested from the trust server.
     public var customer: String?
     /// How the online types fetch, keep and trust their document.
     public var onlinePinning = OnlinePinningSettings()
@@ -33,17 +33,17 @@ public final class ComposePolicy {
     /// Begins a policy.
     /// - Parameters:
     ///   - type: how it validates.
-    ///   - host: a name, a pattern, or a URL, which means its host.
+    ///   - host: a name, a pattern, or a URL, which stands for its host.
     public init(withValidation type: ValidationType, forHost host: String) {
         validationType = type
         hostName = host
     }
 
-    /// Makes the policy. It reads the certificates to pin, blocking on the file system.
+    /// Makes the policy. It blocks while it reads the certificates to pin.
     /// - Returns: the policy; one that rejects everything, with the reason, where ``makePolicy()`` would throw.
     public func create() -> any TrustPolicy { recipe.create() }
 
-    /// Makes the policy. It reads the certificates to pin, blocking on the file system.
+    /// Makes the policy. It blocks while it reads the certificates to pin.
     /// - Returns: the policy.
     /// - Throws: `PolicyConfigurationError`.
     public func makePolicy() throws(PolicyConfigurationError) -> any TrustPolicy { try recipe.make() }

@@ -7,6 +7,6 @@ public import Holdfast
 public typealias SecTrust = ServerTrust
 #endif
 
-/// The application's own validation, as GCXTrustPolicy publishes it: the trust, or nil where there is none, and the
-/// answer whether it is trusted. It may be called from any thread.
+/// The application's own validation, as GCXTrustPolicy publishes it: it gets the trust, or nil if there is none, and
+/// answers whether the trust is trusted. It may be called from any thread.
 public typealias CustomValidationClosure = @Sendable (SecTrust?) -> Bool

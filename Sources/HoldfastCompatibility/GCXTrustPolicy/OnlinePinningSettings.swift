@@ -15,7 +15,7 @@ public struct OnlinePinningSettings: Sendable {
     public var preparationTimeout: Duration = .seconds(10)
     /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
-    /// How much of a document is read.
+    /// How much of a document may be read.
     public var limits = DocumentLimits()
     /// Whether SHA-1 digests are accepted, as in documents made before 2018.
     public var allowsLegacyDigests = false

@@ -4,12 +4,12 @@ public import Holdfast
 extension TrustManager: TrustManaging {
     /// Makes a policy; it is not added.
     ///
-    /// It reads the certificates to pin, blocking on the file system. Where the configuration is in error the policy
-    /// rejects everything and says why; `makePolicy(type:hostName:settings:)` throws the same words.
+    /// It blocks while it reads the certificates to pin. If the configuration is invalid, the policy
+    /// rejects everything and says why; `makePolicy(type:hostName:settings:)` throws an error with the same text.
     /// - Parameters:
     ///   - type: how it validates.
-    ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
-    ///   - settings: what else it is made from; nil for the defaults.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which stands for its host.
+    ///   - settings: all other settings; nil for the defaults.
     /// - Returns: the policy, with the manager's clock.
     public func create(
         type: ValidationType, hostName: String, settings: ValidationSettings? = nil
@@ -19,11 +19,11 @@ extension TrustManager: TrustManaging {
 
     /// Makes a policy; it is not added.
     ///
-    /// It reads the certificates to pin, blocking on the file system.
+    /// It blocks while it reads the certificates to pin.
     /// - Parameters:
     ///   - type: how it validates.
-    ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
-    ///   - settings: what else it is made from.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which stands for its host.
+    ///   - settings: all other settings.
     /// - Returns: the policy, with the manager's clock.
     /// - Throws: `PolicyConfigurationError`.
     public func makePolicy(

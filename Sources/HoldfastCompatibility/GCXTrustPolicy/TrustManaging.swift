@@ -18,11 +18,11 @@ public protocol TrustManaging: AnyObject {
     /// Makes a policy; it is not added.
     /// - Parameters:
     ///   - type: how it validates.
-    ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
-    ///   - settings: what else it is made from; nil for the defaults.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which stands for its host.
+    ///   - settings: all other settings; nil for the defaults.
     func create(type: ValidationType, hostName: String, settings: ValidationSettings?) -> any TrustPolicy
 
-    /// The policy that decides for a host; nil when there is none.
+    /// The policy that decides for a host; nil if there is none.
     func policy(for name: String) -> (any TrustPolicy)?
 
     /// Adds a policy, in place of the one for the same host or pattern if there is one.
@@ -32,7 +32,7 @@ public protocol TrustManaging: AnyObject {
     func add(policies: [any TrustPolicy])
 
     /// Removes the policy with exactly this name.
-    /// - Returns: the policy that was removed; nil when there was none.
+    /// - Returns: the policy that was removed; nil if there was none.
     @discardableResult
     func removePolicy(name: String) -> (any TrustPolicy)?
 }

@@ -6,14 +6,14 @@ public import Security
 
 /// The published calls, which give no reason; `evaluate` does.
 ///
-/// A bare `SecTrust` has no host: a policy for one exact name takes its own, every other rejects. On Apple's systems the
-/// calls may block, as the system's evaluation may.
+/// A bare `SecTrust` has no host: a policy for one exact name uses that name, and every other policy rejects it. On
+/// Apple's systems the calls may block, because the system's evaluation may.
 extension TrustPolicy {
     /// Whether a trust is trusted.
     /// - Parameters:
-    ///   - trust: what the handshake presented; nil where there is nothing.
-    ///   - clock: says for which time to decide; the published call has the system's.
-    /// - Returns: the verdict of `evaluate`, for nil that of `decisionWithoutTrust`.
+    ///   - trust: what the handshake presented; nil if there is nothing.
+    ///   - clock: gives the time for which to decide; the published call uses the system's.
+    /// - Returns: the verdict of `evaluate`, or for nil that of `decisionWithoutTrust`.
     public func validate(trust: SecTrust?, clock: any WallClock = SystemWallClock()) -> Bool {
         guard let trust else { return decisionWithoutTrust(at: clock.now).isTrusted }
         #if canImport(Security)

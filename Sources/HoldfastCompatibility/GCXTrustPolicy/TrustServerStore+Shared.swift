@@ -7,8 +7,8 @@ extension TrustServerStore {
     /// downloads and its document.
     ///
     /// It lives as long as one of them holds it. Clocks are parameters too. Your own sources, storages and clocks are
-    /// equal only if they are the same object; a value is never shared. Loggers are not compared: the first one is
-    /// used.
+    /// equal only if they are the same object; a store with a value type of yours is never shared. Loggers are not
+    /// compared: the first one is used.
     /// - Throws: `StoreError` `invalidConfiguration`.
     public static func shared(
         configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
@@ -20,7 +20,7 @@ extension TrustServerStore {
             return try make()
         }
         if let store = sharedStores.withLock({ $0[key]?.store }) { return store }
-        // Reads the storage, so outside the lock. Of two stores made at once, the first is used.
+        // This reads the storage, so it is outside the lock. If two stores are made at once, the first is used.
         let made = try make()
         // This may hold the last reference to a store, which is released outside the lock with the application's
         // objects.
@@ -41,7 +41,7 @@ private struct WeakStore: Sendable {
     weak var store: TrustServerStore?
 }
 
-/// What makes two stores one.
+/// What identifies a shared store.
 private struct StoreKey: Hashable, Sendable {
     private struct Part: Hashable, Sendable {
         let type: Swift.ObjectIdentifier
@@ -54,7 +54,7 @@ private struct StoreKey: Hashable, Sendable {
     private let limits: DocumentLimits
     private let parts: [Part]
 
-    /// Nil where something in it cannot be compared.
+    /// Nil if something in it cannot be compared.
     init?(_ configuration: TrustServerConfiguration, _ clock: any WallClock) {
         guard let provider = Self.part(configuration.remoteDataProvider),
             let storage = Self.part(configuration.secureDataStore),

@@ -4,9 +4,9 @@ public import class Foundation.Bundle
 public import struct Foundation.Data
 public import struct Foundation.URL
 
-/// What `TrustManager.create` makes a policy from, beside its type and host.
+/// What `TrustManager.create` needs to make a policy, in addition to its type and host.
 ///
-/// A class, as published: change the object, then pass it on; `create` copies it. It is not Sendable.
+/// This is a class, as published: set its properties, then pass it to `create`, which copies them. It is not Sendable.
 public final class ValidationSettings: ValidationCustomizable {
     /// Fresh settings with every default; a new object each time, so that no change reaches another policy.
     public static var defaultSettings: ValidationSettings { ValidationSettings() }
@@ -14,21 +14,21 @@ public final class ValidationSettings: ValidationCustomizable {
     /// Whether the server's certificate must name the dialed host; true by default. If false, the types that pin accept
     /// only a pin of the server's own certificate, and `standard` accepts a valid certificate for any host.
     public var sslValidateHostName = true
-    /// Whose certificates are pinned by `pinCertificate` and `pinPublicKey`: all of them, with the ending `cer`. The
-    /// main bundle by default. It is read when the policy is made.
+    /// The bundle whose certificates `pinCertificate` and `pinPublicKey` pin: all files with the ending `cer`. The main
+    /// bundle by default. It is read when the policy is made.
     public var certificateBundle = Bundle.main
     /// Whether pins alone decide about trust and expiry, self-signed certificates included; false by default. Types
     /// that do not pin ignore it.
     public var certificatePinOnly = false
-    /// What decides for the type `custom`; without it such a policy rejects.
+    /// The closure that decides for the type `custom`; without it such a policy rejects.
     public var customValidation: CustomValidationClosure?
-    /// Where the types `pinCertificateOnline` and `pinPublicKeyOnline` find their document, an https URL; without this,
-    /// the certificate or the customer, such a policy rejects and says which is missing. Policies with equal parameters
-    /// share one download.
+    /// The https URL where the types `pinCertificateOnline` and `pinPublicKeyOnline` find their document. Without this
+    /// URL, the certificate or the customer, such a policy rejects and says which is missing. Policies with equal
+    /// parameters share one download.
     public var trustServer: URL?
-    /// The certificate, in DER, under which the trust server signs.
+    /// The certificate, in DER, of the key with which the trust server signs.
     public var trustServerCertificate: Data?
-    /// Whose document the trust server is asked for.
+    /// The customer whose document is requested from the trust server.
     public var customer: String?
     /// How the online types fetch, keep and trust their document.
     public var onlinePinning = OnlinePinningSettings()

@@ -10,8 +10,8 @@ public enum ValidationType: Int, Sendable, Hashable, CaseIterable {
     case pinCertificate = 3
     /// Standard validation, and a pinned public key is in a valid path.
     case pinPublicKey = 4
-    /// As `pinCertificate`, with the pins of a verified trust-server document.
+    /// Like `pinCertificate`, but with the pins of a verified trust-server document.
     case pinCertificateOnline = 5
-    /// As `pinPublicKey`, with the pins of a verified trust-server document.
+    /// Like `pinPublicKey`, but with the pins of a verified trust-server document.
     case pinPublicKeyOnline = 6
 }

@@ -10,12 +10,13 @@ public import Security
 /// publishes it.
 ///
 /// The certificates are stored once, and every verification reads them: if a domain has none, or the file is missing or
-/// damaged, the result is false. Verification is that of `PinnedPolicy` with certificate pins: standard validation
-/// for the domain, and a pinned certificate in a valid path, the anchor included. New code uses `PinnedPolicy`
+/// damaged, the result is false. Verification is that of `PinnedPolicy` with certificate pins: standard validation for
+/// the domain, and a pinned certificate in a valid path, including the anchor. New code should use `PinnedPolicy`
 /// itself. Several processes may use it at once: the file is always complete, and the last writer wins.
 public enum ISPCertificatePinning {
-    /// Where the certificates are kept when nothing else is said: `SSLPins.plist` in the application's library on Apple's
-    /// platforms, on macOS in the folder that the application support folder has for the bundle's identifier; elsewhere in `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
+    /// The default file of the certificates: `SSLPins.plist` in the application's library on Apple's platforms, on
+    /// macOS in the folder for the bundle's identifier inside the application support folder; elsewhere in `holdfast`
+    /// under `XDG_DATA_HOME` or `~/.local/share`.
     public static var defaultFile: URL {
         #if canImport(Darwin)
         Platform.folderForPropertyLists.appending(path: "SSLPins.plist")
@@ -24,9 +25,9 @@ public enum ISPCertificatePinning {
         #endif
     }
 
-    /// Stores the certificates of every domain, and replaces all that were stored.
+    /// Stores the certificates of every domain, replacing all that were stored.
     ///
-    /// It writes and synchronizes a file, blocking; on any error nothing changes and the log says why.
+    /// It blocks while it writes and synchronizes a file; on any error nothing changes, and the log says why.
     /// - Parameters:
     ///   - certificates: for each domain the DER of the certificates to pin.
     ///   - file: where they are kept.
@@ -55,7 +56,7 @@ public enum ISPCertificatePinning {
 
     /// Whether a trust validates for a domain and holds one of the certificates stored for exactly that domain.
     ///
-    /// It reads the file, and on Apple's systems asks the system, blocking.
+    /// It blocks while it reads the file and, on Apple's systems, asks the system.
     /// - Parameters:
     ///   - trust: what the handshake presented; one that is known to be for another host than the domain is rejected.
     ///   - domain: the domain that was dialed.
@@ -76,7 +77,7 @@ public enum ISPCertificatePinning {
         }?.isTrusted ?? false
     }
 
-    /// nil when there is nothing to decide by; the log says why.
+    /// nil if there are no certificates with which to decide; the log says why.
     static func decision(
         for domain: String, file: URL, at time: Date, about trust: (DialedHost) -> ServerTrust
     ) -> TrustDecision? {

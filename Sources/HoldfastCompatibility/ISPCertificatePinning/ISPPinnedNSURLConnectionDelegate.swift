@@ -7,22 +7,22 @@ import Security
 public import FoundationNetworking
 #endif
 
-/// Answers the challenges of an NSURLConnection by the certificates that ``ISPCertificatePinning`` keeps.
+/// Answers the challenges of an NSURLConnection with the certificates that ``ISPCertificatePinning`` keeps.
 ///
-/// NSURLConnection finds the method by its selector. The connection is taken as any object, since the class does not
-/// exist on every system. A class to inherit from in Swift, or to use as it is.
+/// NSURLConnection finds the method by its selector. The connection may be any object, since the class does not exist
+/// on every system. You can inherit from this class in Swift, or use it as it is.
 @objc(ISPPinnedNSURLConnectionDelegate) open class ISPPinnedNSURLConnectionDelegate: NSObject {
     private let session: ISPPinnedNSURLSessionDelegate
 
     /// Makes a delegate.
     /// - Parameters:
-    ///   - file: where the certificates are kept.
-    ///   - clock: says for which time to validate.
+    ///   - file: the file with the certificates.
+    ///   - clock: gives the time for which to validate.
     public init(file: URL, clock: any WallClock = SystemWallClock()) {
         session = ISPPinnedNSURLSessionDelegate(file: file, clock: clock)
     }
 
-    /// Makes a delegate for the certificates that are stored where nothing else is said.
+    /// Makes a delegate for the certificates in the default file.
     @objc public override convenience init() { self.init(file: ISPCertificatePinning.defaultFile) }
 
     /// Answers a challenge; it returns before the answer is known.
@@ -37,7 +37,7 @@ public import FoundationNetworking
             case .useCredential:
                 if let credential { sender.use(credential, for: challenge) }
             case .performDefaultHandling:
-                // Optional for a sender. Without it, what the system proposes is the nearest thing there is.
+                // Optional for a sender. Without it, the system's proposal is the closest alternative.
                 if sender.performDefaultHandling?(for: challenge) == nil {
                     if let proposed = challenge.proposedCredential {
                         sender.use(proposed, for: challenge)

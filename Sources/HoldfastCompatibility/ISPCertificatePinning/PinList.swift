@@ -1,13 +1,14 @@
 import Foundation
 import Holdfast
 
-/// Reads the one kind of property list that pins are kept in, binary or XML: a dictionary of arrays of data.
+/// Reads the one kind of property list in which pins are stored, binary or XML: a dictionary of arrays of data.
 ///
-/// Foundation's decoder reads every kind, and can be made to end the process: by elements nested ten thousand deep, or by
-/// a binary list whose entries are all one large object, of which it makes as many copies. This one nests nothing, and
-/// what it makes of a file has a budget.
+/// Foundation's decoder reads every kind, and an attacker can make it crash the process: with elements nested ten
+/// thousand deep, or with a binary list whose entries are all the same large object, which it copies for each entry.
+/// This reader does not recurse, and what it makes from a file has a budget.
 struct PinList {
-    /// Octets of all certificates together, and some for each: more than any file holds that shares nothing.
+    /// Octets of all certificates together, plus some for each: more than any file can contain unless its entries share
+    /// objects.
     static let maximumDecodedBytes = 2 * CertificateFile.maximumBytes
     private static let overhead = 64
     /// Octets of a domain in its canonical form, which is ASCII; nobody asks for another.
@@ -16,7 +17,7 @@ struct PinList {
     private let bytes: [UInt8]
     private var spent = 0
 
-    /// The certificates of each domain, as they stand there.
+    /// The certificates of each domain, as written in the list.
     /// - Throws: `CocoaError` `propertyListReadCorrupt`; `fileReadTooLarge` past the budget.
     static func read(_ data: Data) throws -> [String: [Data]] {
         var list = PinList(bytes: Array(data))
@@ -36,7 +37,7 @@ struct PinList {
 // MARK: - Binary
 
 extension PinList {
-    /// An object: what its marker says, and where its content begins.
+    /// An object: the meaning of its marker, and where its content begins.
     private struct Object {
         let kind: UInt8
         let count: Int
@@ -95,7 +96,7 @@ extension PinList {
         return Object(kind: marker & 0xF0, count: try self.number(at: start + 1, size: size), start: start + 1 + size)
     }
 
-    /// The number of the object that a dictionary or an array has at a place.
+    /// The number of the object at a place in a dictionary or an array.
     private func reference(_ place: Int, of object: Object, _ trailer: Trailer) throws -> Int {
         let (distance, overflow) = place.multipliedReportingOverflow(by: trailer.referenceSize)
         guard !overflow, distance <= bytes.count else { throw Self.corrupt }
@@ -117,7 +118,7 @@ extension PinList {
     private func units(of object: Object) throws -> [UInt16] {
         let (count, overflow) = object.count.multipliedReportingOverflow(by: 2)
         guard !overflow else { throw Self.corrupt }
-        // First, so that no more is reserved than there is.
+        // Checked first, so that no more memory is reserved than there are octets.
         let octets = try content(at: object.start, count: count)
         return stride(from: octets.startIndex, to: octets.endIndex, by: 2).map {
             UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1])
@@ -182,7 +183,7 @@ extension PinList {
         return certificates
     }
 
-    /// A cursor over the tags that such a list has.
+    /// A cursor over the tags of such a list.
     private struct Scanner {
         let bytes: [UInt8]
         var position = 0
@@ -191,7 +192,7 @@ extension PinList {
 
         static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0D).contains(octet) }
 
-        /// Goes past white space, comments and declarations.
+        /// Skips white space, comments and declarations.
         mutating func skip() throws {
             while true {
                 while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
@@ -207,11 +208,11 @@ extension PinList {
             }
         }
 
-        /// Whether this stands next; if so, goes past it and what is of no meaning behind it.
+        /// Whether this comes next; if so, skips it and anything meaningless after it.
         mutating func takes(_ tag: StaticString) throws -> Bool {
             guard starts(tag) else { return false }
             position += tag.utf8CodeUnitCount
-            // Within these every octet is of meaning.
+            // Within these, every octet has a meaning.
             if tag.description != "<key>", tag.description != "<data>" { try skip() }
             return true
         }
@@ -220,7 +221,7 @@ extension PinList {
             guard try takes(tag) else { throw PinList.corrupt }
         }
 
-        /// What stands before a mark; goes past the mark.
+        /// The octets before a mark; skips the mark.
         mutating func octets(before mark: StaticString) throws -> ArraySlice<UInt8> {
             let start = position
             while position < bytes.count {

@@ -1,16 +1,17 @@
 import Foundation
 import Holdfast
 
-/// Certificates by domain, in a property list that is replaced as a whole: a reader finds the old list or the new
-/// one, never a half.
+/// Certificates by domain, in a property list that is replaced as a whole: a reader finds either the old list or the
+/// new one, never part of one.
 struct PinnedCertificateFile {
-    /// Octets of the file: as much as any file of certificates.
+    /// Octets of the file: as many as any file of certificates may have.
     static let maximumBytes = CertificateFile.maximumBytes
 
     let url: URL
 
     /// The certificates of each domain, in DER, by the canonical name of the domain.
-    /// - Throws: what the file system says; `CocoaError` `propertyListReadCorrupt`, and `fileReadTooLarge` past a limit.
+    /// - Throws: the error of the file system; `CocoaError` `propertyListReadCorrupt`, and `fileReadTooLarge` beyond a
+    ///   limit.
     func read() throws -> [String: [Data]] {
         try Self.certificates(in: AtomicFile.read(url, maximumBytes: Self.maximumBytes))
     }
@@ -20,13 +21,13 @@ struct PinnedCertificateFile {
         try PinList.read(data)
     }
 
-    /// Puts other certificates in the place of all that were kept.
+    /// Replaces all stored certificates.
     func replace(with certificates: [String: [Data]]) throws {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary
         let data = try encoder.encode(certificates)
         guard data.count <= Self.maximumBytes else { throw CocoaError(.fileWriteOutOfSpace) }
-        // The encoder writes a certificate of many domains once, the reader's budget counts each of them.
+        // The encoder writes a certificate of many domains once; the reader's budget counts it for each of them.
         _ = try Self.certificates(in: data)
         let folder = url.deletingLastPathComponent()
         try FileManager.default.createDirectory(

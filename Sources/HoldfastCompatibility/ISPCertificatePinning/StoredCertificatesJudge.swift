@@ -2,7 +2,7 @@
 import Foundation
 import Holdfast
 
-/// Decides by the certificates that ``ISPCertificatePinning`` keeps.
+/// Decides with the certificates that ``ISPCertificatePinning`` keeps.
 struct StoredCertificatesJudge: ChallengeJudge {
     let file: URL
     let clock: any WallClock

@@ -3,14 +3,14 @@ public import CHoldfastCompatibility
 public import Foundation
 public import Security
 
-/// `GCXComposePolicy`, a ``ComposePolicy`` as Objective-C has it.
+/// `GCXComposePolicy`: ``ComposePolicy`` for Objective-C.
 @objc(GCXComposePolicy) public final class ObjCComposePolicy: NSObject {
     let composer: ComposePolicy
 
     /// Begins a policy.
     /// - Parameters:
     ///   - type: how it validates.
-    ///   - host: a name, a pattern, or a URL, which means its host.
+    ///   - host: a name, a pattern, or a URL, which stands for its host.
     @objc(initWithValidation:forHost:) public init(withValidation type: ObjCValidationType, forHost host: String) {
         composer = ComposePolicy(withValidation: type.swiftType, forHost: host)
     }
@@ -33,7 +33,7 @@ public import Security
         set { composer.validateHostName = newValue }
     }
 
-    /// Whose certificates are pinned; the main bundle by default.
+    /// The bundle whose certificates are pinned; the main bundle by default.
     @objc public var certificateBundle: Bundle {
         get { composer.certificateBundle }
         set { composer.certificateBundle = newValue }
@@ -45,37 +45,37 @@ public import Security
         set { composer.allowInsecureServerTrust = newValue }
     }
 
-    /// What decides for the type custom; it may be called from any thread.
+    /// The block that decides for the type custom; it may be called from any thread.
     @objc public var customValidation: (@Sendable (SecTrust?) -> Bool)? {
         get { composer.customValidation }
         set { composer.customValidation = newValue }
     }
 
-    /// Where the online types find the pins.
+    /// The URL where the online types find the pins.
     @objc public var trustServer: URL? {
         get { composer.trustServer }
         set { composer.trustServer = newValue }
     }
 
-    /// The certificate, in DER, under which the trust server signs.
+    /// The certificate, in DER, of the key with which the trust server signs.
     @objc public var trustServerCertificate: Data? {
         get { composer.trustServerCertificate }
         set { composer.trustServerCertificate = newValue }
     }
 
-    /// Whose pins the trust server is asked for.
+    /// The customer whose pins are requested from the trust server.
     @objc public var customer: String? {
         get { composer.customer }
         set { composer.customer = newValue }
     }
 
-    /// Whether the document's digests may be made with SHA-1, as those made before 2018 are; NO by default.
+    /// Whether the document's digests may be made with SHA-1, as in documents made before 2018; NO by default.
     @objc public var allowsLegacyDigests: Bool {
         get { composer.onlinePinning.allowsLegacyDigests }
         set { composer.onlinePinning.allowsLegacyDigests = newValue }
     }
 
-    /// Makes the policy; it reads the certificates to pin, blocking on the file system.
+    /// Makes the policy; it blocks while it reads the certificates to pin.
     @objc public func create() -> any ObjCTrustPolicy { ObjCPolicy(composer.create()) }
 }
 #endif

@@ -2,11 +2,11 @@
 public import Foundation
 public import Security
 
-/// `ISPCertificatePinning` as Objective-C has it; see ``ISPCertificatePinning``.
+/// `ISPCertificatePinning` for Objective-C; see ``ISPCertificatePinning``.
 @objc(ISPCertificatePinning) public final class ObjCISPCertificatePinning: NSObject {
-    /// Stores the certificates (DER) of every domain in place of all that were stored.
-    /// - Returns: NO for nil, for a domain that is no host name, for data that is no certificate, and when the file cannot
-    ///   be written.
+    /// Stores the certificates (DER) of every domain, replacing all that were stored.
+    /// - Returns: NO for nil, for a domain that is not a host name, for data that is not a certificate, and if the file
+    ///   cannot be written.
     @objc(setupSSLPinsUsingDictionnary:) @discardableResult public static func setupSSLPins(
         usingDictionnary certificates: [String: [Data]]?
     ) -> Bool {

@@ -5,7 +5,7 @@ public import Holdfast
 /// `GCXPinnedSessionDelegate`: a `PinnedSessionDelegate` that Objective-C can make.
 @objc(GCXPinnedSessionDelegate)
 public final class ObjCPinnedSessionDelegate: PinnedSessionDelegate,
-    @unchecked Sendable  // As what it inherits from is, and for the same reason; it stores nothing of its own.
+    @unchecked Sendable  // Like its superclass, and for the same reason; it adds no stored properties.
 {
     /// Makes a delegate; a host without a policy is rejected.
     /// - Parameter manager: the manager whose policies decide.
@@ -13,7 +13,7 @@ public final class ObjCPinnedSessionDelegate: PinnedSessionDelegate,
         super.init(manager: manager.manager, anchors: nil)
     }
 
-    /// Why the last connection to a host was rejected, in several lines; nil when it was not.
+    /// Why the last connection to a host was rejected, in several lines; nil if it was not.
     /// - Parameter host: the host that was dialed.
     @objc(failureDescriptionForHost:) public func failureText(forHost host: String) -> String? {
         failure(forHost: host)?.description

@@ -3,12 +3,12 @@ public import CHoldfastCompatibility
 public import Foundation
 public import Holdfast
 
-/// `GCXTrustManager`, a `TrustManager` as Objective-C has it.
+/// `GCXTrustManager`: a `TrustManager` for Objective-C.
 @objc(GCXTrustManager)
 public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
     Sendable
 {
-    /// The same manager as Swift has it.
+    /// The same manager for Swift.
     public let manager: TrustManager
 
     /// A manager for applications that need only one; Swift's `TrustManager.shared`.
@@ -17,7 +17,7 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
     /// A manager for applications that need only one, by the older generation's name.
     @objc(sharedInstance) public static var sharedInstance: ObjCTrustManager { shared }
 
-    /// Shows a manager of Swift's to Objective-C.
+    /// Makes a Swift manager available to Objective-C.
     public init(_ manager: TrustManager) {
         self.manager = manager
     }
@@ -40,8 +40,8 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
     /// Makes a policy; it is not added.
     /// - Parameters:
     ///   - type: how it validates.
-    ///   - hostName: a host, a pattern of hosts, or a URL, which means its host.
-    ///   - settings: what else it is made from; nil for the defaults.
+    ///   - hostName: a host, a pattern of hosts, or a URL, which stands for its host.
+    ///   - settings: all other settings; nil for the defaults.
     @objc(createWithType:hostName:settings:) public func create(
         type: ObjCValidationType, hostName: String, settings: ObjCValidationSettings?
     ) -> any ObjCTrustPolicy {
@@ -56,7 +56,7 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
         manager.add(policies: policies.map(\.swiftPolicy))
     }
 
-    /// The policy that decides for a host; nil when there is none.
+    /// The policy that decides for a host; nil if there is none.
     @objc(policyFor:) public func policy(for name: String) -> (any ObjCTrustPolicy)? {
         manager.policy(for: name).map(ObjCPolicy.init)
     }
@@ -86,9 +86,10 @@ public final class ObjCTrustManager: NSObject, ObjCTrustManaging,
     /// The name of every policy.
     @objc public var allNames: [String] { manager.allNames }
 
-    /// Has every policy get what it waits for, such as the first document of a trust server, all at once; returns at once.
-    /// - Parameter completionHandler: called once, on any thread, when none waits any longer: with nil when every policy can
-    ///   decide, otherwise with why one of them cannot yet.
+    /// Lets every policy get what it is waiting for, such as the first document of a trust server, all at the same
+    /// time; returns at once.
+    /// - Parameter completionHandler: called once, on any thread, when no policy is waiting any longer: with nil if
+    ///   every policy can decide, otherwise with the reason why one of them cannot yet.
     @objc(prepareWithCompletionHandler:) public func prepare(
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {

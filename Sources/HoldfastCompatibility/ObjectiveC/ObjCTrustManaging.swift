@@ -2,7 +2,7 @@
 public import CHoldfastCompatibility
 import Foundation
 
-/// `GCXTrustManaging`, a ``TrustManaging`` as Objective-C has it; ``ObjCTrustManager`` conforms.
+/// `GCXTrustManaging`: ``TrustManaging`` for Objective-C; ``ObjCTrustManager`` conforms.
 @objc(GCXTrustManaging) public protocol ObjCTrustManaging: AnyObject {
     /// Every policy by its name.
     @objc var policies: [String: any ObjCTrustPolicy] { get set }
@@ -18,7 +18,7 @@ import Foundation
         type: ObjCValidationType, hostName: String, settings: ObjCValidationSettings?
     ) -> any ObjCTrustPolicy
 
-    /// The policy that decides for a host; nil when there is none.
+    /// The policy that decides for a host; nil if there is none.
     @objc(policyFor:) func policy(for name: String) -> (any ObjCTrustPolicy)?
 
     /// Adds a policy, in place of the one for the same host or pattern if there is one.

@@ -3,15 +3,15 @@ public import Foundation
 import Holdfast
 public import Security
 
-/// `GCXTrustPolicy`, a policy as Objective-C has it.
+/// `GCXTrustPolicy`: a policy for Objective-C.
 ///
-/// A class of the application's own implements one of the two calls, by the name that its generation publishes; one that
-/// implements neither trusts nobody.
+/// The application's own class implements one of the two calls, with the name that its generation publishes; a class
+/// that implements neither trusts nobody.
 @objc(GCXTrustPolicy) public protocol ObjCTrustPolicy: NSObjectProtocol {
     /// The host or pattern in canonical form.
     @objc var hostName: String { get }
 
-    /// Whether a trust is trusted: for nil NO, unless the policy validates nothing or asks the application.
+    /// Whether a trust is trusted: NO for nil, unless the policy validates nothing or asks the application.
     @objc(validateWithTrust:) optional func validate(withTrust trust: SecTrust?) -> Bool
 
     /// Whether a trust is trusted, by the older generation's name.
@@ -19,17 +19,17 @@ public import Security
 
     /// Gets what the policy waits for, such as the first document of a trust server; without it the policy rejects.
     ///
-    /// The handler is called once, on any thread: with nil when the policy can decide, otherwise with why it cannot yet.
-    /// A class of the application's own leaves it out: nothing waits for one.
+    /// The handler is called once, on any thread: with nil when the policy can decide, otherwise with why it cannot
+    /// yet. The application's own class leaves this out, because nothing waits for it.
     @objc(prepareWithCompletionHandler:) optional func prepare(
         completionHandler: @escaping @Sendable ((any Error)?) -> Void)
 
-    /// The policy of Swift's that this one stands for. A class of the application's own leaves it out: then the class is
-    /// asked itself.
+    /// The Swift policy that this one represents. The application's own class leaves this out: then the class itself is
+    /// asked.
     @objc(swiftPolicy) optional var standsFor: ObjCPolicy { get }
 }
 
-/// `GCXSwiftPolicy`, a policy of Swift's for Objective-C.
+/// `GCXSwiftPolicy`: a Swift policy for Objective-C.
 @objc(GCXSwiftPolicy) public final class ObjCPolicy: NSObject, ObjCTrustPolicy {
     let policy: any TrustPolicy
 
@@ -46,7 +46,7 @@ public import Security
     /// Whether a trust is trusted, by the older generation's name.
     @objc(validateWith:) public func validate(with trust: SecTrust?) -> Bool { policy.validate(trust: trust) }
 
-    /// Gets what the policy waits for, and then calls the handler, on any thread; returns at once.
+    /// Gets what the policy is waiting for, and then calls the handler, on any thread; returns at once.
     @objc(prepareWithCompletionHandler:) public func prepare(
         completionHandler: @escaping @Sendable ((any Error)?) -> Void
     ) {
@@ -59,7 +59,7 @@ public import Security
 }
 
 extension ObjCTrustPolicy {
-    /// The policy of Swift's, or one that asks the application's own class.
+    /// The Swift policy, or one that asks the application's own class.
     var swiftPolicy: any TrustPolicy {
         if let own = standsFor { return own.policy }
         let reference = SharedReference(self as any ObjCTrustPolicy)

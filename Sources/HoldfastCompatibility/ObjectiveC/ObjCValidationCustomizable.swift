@@ -2,18 +2,18 @@
 public import Foundation
 public import Security
 
-/// `GCXValidationCustomizable`, a ``ValidationCustomizable`` as Objective-C has it; ``ObjCValidationSettings`` conform.
+/// `GCXValidationCustomizable`: ``ValidationCustomizable`` for Objective-C; ``ObjCValidationSettings`` conforms.
 @objc(GCXValidationCustomizable) public protocol ObjCValidationCustomizable: AnyObject {
     /// Whether the server's certificate must name the dialed host.
     @objc var sslValidateHostName: Bool { get set }
 
-    /// Whose certificates are pinned.
+    /// The bundle whose certificates are pinned.
     @objc var certificateBundle: Bundle { get set }
 
     /// Whether pins alone decide about trust and expiry.
     @objc var certificatePinOnly: Bool { get set }
 
-    /// What decides for the type custom; it may be called from any thread.
+    /// The block that decides for the type custom; it may be called from any thread.
     @objc var customValidation: (@Sendable (SecTrust?) -> Bool)? { get set }
 }
 #endif

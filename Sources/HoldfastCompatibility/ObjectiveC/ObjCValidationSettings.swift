@@ -2,7 +2,7 @@
 public import Foundation
 public import Security
 
-/// `GCXValidationSettings`, the ``ValidationSettings`` as Objective-C has them.
+/// `GCXValidationSettings`: ``ValidationSettings`` for Objective-C.
 @objc(GCXValidationSettings) public final class ObjCValidationSettings: NSObject, ObjCValidationCustomizable {
     let settings = ValidationSettings()
 
@@ -18,7 +18,7 @@ public import Security
         set { settings.sslValidateHostName = newValue }
     }
 
-    /// Whose certificates are pinned; the main bundle by default.
+    /// The bundle whose certificates are pinned; the main bundle by default.
     @objc public var certificateBundle: Bundle {
         get { settings.certificateBundle }
         set { settings.certificateBundle = newValue }
@@ -30,31 +30,31 @@ public import Security
         set { settings.certificatePinOnly = newValue }
     }
 
-    /// What decides for the type custom; it may be called from any thread.
+    /// The block that decides for the type custom; it may be called from any thread.
     @objc public var customValidation: (@Sendable (SecTrust?) -> Bool)? {
         get { settings.customValidation }
         set { settings.customValidation = newValue }
     }
 
-    /// Where the online types find the pins.
+    /// The URL where the online types find the pins.
     @objc public var trustServer: URL? {
         get { settings.trustServer }
         set { settings.trustServer = newValue }
     }
 
-    /// The certificate, in DER, under which the trust server signs.
+    /// The certificate, in DER, of the key with which the trust server signs.
     @objc public var trustServerCertificate: Data? {
         get { settings.trustServerCertificate }
         set { settings.trustServerCertificate = newValue }
     }
 
-    /// Whose pins the trust server is asked for.
+    /// The customer whose pins are requested from the trust server.
     @objc public var customer: String? {
         get { settings.customer }
         set { settings.customer = newValue }
     }
 
-    /// Whether the document's digests may be made with SHA-1, as those made before 2018 are; NO by default.
+    /// Whether the document's digests may be made with SHA-1, as in documents made before 2018; NO by default.
     @objc public var allowsLegacyDigests: Bool {
         get { settings.onlinePinning.allowsLegacyDigests }
         set { settings.onlinePinning.allowsLegacyDigests = newValue }

@@ -2,8 +2,8 @@
 import CHoldfastCompatibility
 
 extension ObjCValidationType {
-    /// The same type as Swift has it; a number that is none of them, which Objective-C lets one pass, is `custom`: without
-    /// a block that rejects.
+    /// The same type for Swift. Objective-C allows any number; one that is none of the cases becomes `custom`, which
+    /// rejects unless there is a block.
     var swiftType: ValidationType { ValidationType(rawValue: rawValue) ?? .custom }
 }
 #endif

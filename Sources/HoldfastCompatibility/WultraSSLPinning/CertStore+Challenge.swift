@@ -10,10 +10,10 @@ public import Foundation
 #endif
 
 extension CertStore {
-    /// Evaluates the server of a challenge by the store's pins: its chain must validate for the host that was dialed,
+    /// Evaluates the server of a challenge with the store's pins: its chain must validate for the host that was dialed,
     /// and a pin of that host must be in the path.
     ///
-    /// It asks the system and may block; in a delegate use `validation(of:)`.
+    /// It asks the system and may block; in a delegate, use `validation(of:)`.
     /// - Returns: `ValidationResult.untrusted` also for a challenge that is not about a server's trust.
     public func validate(challenge: URLAuthenticationChallenge) -> ValidationResult {
         let space = challenge.protectionSpace
@@ -23,7 +23,7 @@ extension CertStore {
         return result(for: SystemTrust(trust), host: space.host)
     }
 
-    /// Evaluates the server of a challenge by the store's pins, away from the caller's thread; see
+    /// Evaluates the server of a challenge with the store's pins, on a thread other than the caller's; see
     /// `validate(challenge:)`. As long as there are no pins at all, it first waits for them; see `prepare()`.
     public func validation(of challenge: URLAuthenticationChallenge) async -> ValidationResult {
         let space = challenge.protectionSpace
@@ -35,7 +35,8 @@ extension CertStore {
         return await EvaluationQueue.run { self.result(for: systemTrust, host: host) }
     }
 
-    /// As `validation(of:)`, for a caller with a completion handler. It is called once, on a queue of Holdfast's.
+    /// Like `validation(of:)`, but for a caller with a completion handler. It is called once, on one of Holdfast's
+    /// queues.
     package func validate(
         challenge: URLAuthenticationChallenge, completionHandler: @escaping (ValidationResult) -> Void
     ) {

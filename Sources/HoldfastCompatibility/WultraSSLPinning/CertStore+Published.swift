@@ -4,11 +4,11 @@ public import Logging
 
 public import struct Foundation.Data
 
-/// The newest generation's name of the cryptography that a store uses unless told otherwise: CryptoKit on Apple's
-/// systems, swift-crypto elsewhere.
+/// The newest generation's name of the cryptography that a store uses by default: CryptoKit on Apple's systems,
+/// swift-crypto elsewhere.
 public typealias CryptoKitCryptoProvider = SwiftCryptoProvider
 
-/// What WultraSSLPinning calls these things, and what only it has.
+/// WultraSSLPinning's names for these things, and things that only it has.
 extension CertStore {
     /// WultraSSLPinning's name of `StoreUpdateMode`.
     public typealias UpdateMode = StoreUpdateMode
@@ -27,7 +27,7 @@ extension CertStore {
         case invalidSignature
     }
 
-    /// The identifier of the configuration, or `default` where it has none; see
+    /// The identifier of the configuration, or `default` if it has none; see
     /// `CertStoreConfiguration.instanceIdentifier`.
     public var instanceIdentifier: String { configuration.instanceIdentifier }
 
@@ -44,13 +44,13 @@ extension CertStore {
             clock: clock, logger: logger)
     }
 
-    /// Brings the store up to date, the published way; see `update(mode:)`.
+    /// Brings the store up to date in the published way; see `update(mode:)`.
     /// - Parameters:
     ///   - mode: whether to update when none is due.
     ///   - completionQueue: where `completion` is called. The main queue of a process on Linux runs only if the process
     ///     runs it.
-    ///   - completion: called once: after the download when the update is direct, otherwise with `ok` at once. The
-    ///     error is there only with `networkError`, and when the configuration is wrong: then every update reports
+    ///   - completion: called once: after the download when the update is direct, otherwise with `ok` at once. There is
+    ///     an error only with `networkError`, and if the configuration is invalid: then every update reports
     ///     `invalidData`. `lastUpdate` has every other failure.
     public func update(
         mode: StoreUpdateMode = .default, completionQueue: DispatchQueue = .main,

@@ -1,10 +1,10 @@
 public import Foundation
 public import Holdfast
 
-/// WultraSSLPinning's spellings, with its numbers of seconds. A number that is not a valid duration counts as negative,
-/// which the store refuses.
+/// WultraSSLPinning's spellings, with times in seconds as it has them. A number that is not a valid duration counts as
+/// negative, which the store refuses.
 extension CertStoreConfiguration {
-    /// Sets up a store, the published way; everything after `publicKey` has a default.
+    /// Sets up a store in the published way; everything after `publicKey` has a default.
     public init(
         serviceUrl: URL, publicKey: String, useChallenge: Bool = false, expectedCommonNames: [String]? = nil,
         identifier: String? = nil, fallbackCertificateData: Data? = nil, fallbackCertificatesData: Data? = nil,
@@ -24,7 +24,7 @@ extension CertStoreConfiguration {
     /// The identifier, or `default`. Two stores without an identifier share only this name.
     public var instanceIdentifier: String { identifier ?? "default" }
 
-    /// The published spelling of `serviceURL`, with the same advice: another domain than those that are pinned.
+    /// The published spelling of `serviceURL`, with the same advice: use a domain that is not pinned.
     public var serviceUrl: URL {
         get { serviceURL }
         set { serviceURL = newValue }
@@ -36,7 +36,7 @@ extension CertStoreConfiguration {
         set { schedule.updateInterval = Duration(published: newValue) }
     }
 
-    /// The published spelling of `UpdateSchedule.expirationThreshold`, as it should be.
+    /// The published spelling of `UpdateSchedule.expirationThreshold`, corrected.
     public var expirationUpdateThreshold: TimeInterval {
         get { schedule.expirationThreshold.inSeconds }
         set { schedule.expirationThreshold = Duration(published: newValue) }

@@ -19,18 +19,18 @@ public struct SignedData: Sendable, Hashable {
 /// A public key as a ``CryptoProvider`` keeps it.
 public protocol ECPublicKey: AnyObject, Sendable {}
 
-/// The cryptography of a `CertStore`, for applications that must use a module of their own.
+/// The cryptography of a `CertStore`, for applications that must use their own module.
 ///
 /// It may be called from several threads at once.
 public protocol CryptoProvider: Sendable {
-    /// Whether an ECDSA signature (SHA-256, P-256) is good.
+    /// Whether an ECDSA signature (SHA-256, P-256) is valid.
     func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool
-    /// Reads the 65 octets of an uncompressed point of P-256 (ANSI X9.63); nil if they are not one.
+    /// Reads the 65 octets of an uncompressed P-256 point (ANSI X9.63); nil if they are not one.
     func importECPublicKey(publicKey: Data) -> (any ECPublicKey)?
     /// The SHA-256, 32 octets.
     func hashSha256(data: Data) -> Data
-    /// Random octets fit for keys; by default those of the system's generator. The first published generation lacks
-    /// this call, so it has a default.
+    /// Random octets suitable for keys; by default those of the system's generator. The first published generation
+    /// lacks this call, so it has a default.
     func getRandomData(length: Int) -> Data
 }
 
@@ -48,7 +48,7 @@ extension CryptoProvider {
     }
 }
 
-/// A key of a provider, as documents are verified with.
+/// A provider's key, in the form used to verify documents.
 private struct ProviderKey: SignatureVerifying {
     let provider: any CryptoProvider
     let key: any ECPublicKey
@@ -69,7 +69,7 @@ public struct SwiftCryptoProvider: CryptoProvider {
     /// Makes the provider; all of them are equal.
     public init() {}
 
-    /// Whether an ECDSA signature is good; false for a key of another provider.
+    /// Whether an ECDSA signature is valid; false for a key of another provider.
     public func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool {
         guard let key = publicKey as? Key else { return false }
         return key.key.isValid(signature: [UInt8](signedData.signature), for: [UInt8](signedData.data))

@@ -6,7 +6,7 @@ public typealias KeychainSecureDataStore = KeychainDataStore
 
 /// WultraSSLPinning's spellings, newest generation.
 extension KeychainDataStore {
-    /// The service of the items where none is given. What WultraSSLPinning itself stored is of another service and
+    /// The service of the items if none is given. Data that WultraSSLPinning itself stored has another service and
     /// format, and is not read.
     public static var defaultKeychainIdentifier: String { KeychainDataStore().service }
 

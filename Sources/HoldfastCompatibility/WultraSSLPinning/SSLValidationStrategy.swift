@@ -1,10 +1,10 @@
 public import Holdfast
 
-/// How the server that documents are downloaded from is validated; the documents are verified in any case.
+/// How to validate the server from which documents are downloaded; the documents are verified in any case.
 public enum SSLValidationStrategy: String, Sendable, Hashable, CaseIterable {
     /// Standard validation.
     case `default`
-    /// No validation; refused for static lists, which do not protect themselves against old entries.
+    /// No validation; refused for static lists, because nothing else protects them against old entries.
     case noValidation
 }
 
@@ -17,7 +17,7 @@ extension CertStoreConfiguration {
 }
 
 extension RemoteDataRequest {
-    /// How the server is validated; for providers of the application's own.
+    /// How the server is validated; for the application's own providers.
     public var sslValidationStrategy: SSLValidationStrategy {
         get { validatesServer ? .default : .noValidation }
         set { validatesServer = newValue == .default }

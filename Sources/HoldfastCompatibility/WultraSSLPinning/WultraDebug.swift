@@ -3,11 +3,11 @@ import Logging
 
 /// How much stores write to the log, as WultraSSLPinning lets an application set it.
 ///
-/// It is for stores that were given no logger, those of trust servers and of revocation lists included, and applies at
-/// once to those that exist. They write to swift-log, under the label `holdfast.store`, in every build. A store with a
-/// logger of its own follows the logger's level.
+/// It is for stores without a logger, including those of trust servers and of revocation lists, and applies immediately
+/// to existing stores. They write to swift-log, under the label `holdfast.store`, in every build. A store with its own
+/// logger follows the logger's level.
 public enum WultraDebug {
-    /// How much is written.
+    /// How much stores write.
     public enum VerboseLevel: Int, Sendable, Hashable, CaseIterable {
         /// Nothing.
         case off = 0

@@ -5,8 +5,8 @@ import Security
 /// Keeps data in the keychain: on this device only, readable after the first unlock, and not synchronized.
 ///
 /// Each key is one generic password item. Several processes of one access group may use it at once: an item has the
-/// SHA-256 of its content (`kSecAttrGeneric`), and is replaced only if that has not changed. On macOS a program needs
-/// to be signed with an application identifier for this keychain.
+/// SHA-256 of its content (`kSecAttrGeneric`), and is replaced only if that has not changed. On macOS a program has to
+/// be signed with an application identifier to use this keychain.
 public struct KeychainDataStore: ReportingDataStore, ComparingDataStore {
     /// The items' service.
     package let service: String

@@ -3,12 +3,12 @@ public import Network
 public import Security
 
 extension TrustManager {
-    /// Has this manager's policies evaluate the server of a Network.framework connection.
+    /// Lets this manager's policies evaluate the server of a Network.framework connection.
     ///
-    /// It sets the verification block, the server's name and TLS 1.2 as the lowest version, requires the server's
-    /// authentication, and switches resumption off, because the block is not asked about a resumed session. If the
-    /// block rejects, the connection fails with `errSSLBadCert` or a similar TLS status; the manager's observers get
-    /// the reason.
+    /// It sets the verification block, the server's name and TLS 1.2 as the lowest version, requires server
+    /// authentication, and turns resumption off, because the system does not call the block for a resumed session. If
+    /// the block rejects, the connection fails with `errSSLBadCert` or a similar TLS status; the manager's observers
+    /// get the reason.
     /// - Parameters:
     ///   - options: the security options of a `NWProtocolTLS.Options`.
     ///   - host: the host that is dialed; the endpoint of the connection must be the same.
@@ -21,7 +21,7 @@ extension TrustManager {
         let isTrusted = certificateValidator(dialing: host, anchors: anchors, revocation: revocation)
         sec_protocol_options_set_min_tls_protocol_version(options, .TLSv12)
         sec_protocol_options_set_tls_resumption_enabled(options, false)
-        // If the application had switched it off, the block would not be called.
+        // If the application had turned it off, the block would not be called.
         sec_protocol_options_set_peer_authentication_required(options, true)
         if let name = host.serverNameIndication { unsafe sec_protocol_options_set_tls_server_name(options, name) }
         sec_protocol_options_set_verify_block(
@@ -35,13 +35,13 @@ extension TrustManager {
             }, EvaluationQueue.queue)
     }
 
-    /// A validator for the TLS of a `NetworkConnection`, which Apple's systems have from version 26 on.
+    /// A validator for the TLS of a `NetworkConnection`, which Apple's systems provide from version 26 on.
     ///
     /// ```swift
     /// let validator = manager.certificateValidator(dialing: host)
     /// let connection = NetworkConnection(to: endpoint) { TLS().certificateValidator(validator) }
     /// ```
-    /// It sets nothing else. Require TLS 1.2 at least, and switch resumption off: the system does not ask the validator
+    /// It sets nothing else. Require at least TLS 1.2, and turn resumption off: the system does not ask the validator
     /// about a session that it resumes. ``protect(_:dialing:anchors:revocation:)`` does both for a `NWConnection`.
     /// - Parameters:
     ///   - host: the host that is dialed; the endpoint of the connection must be the same.
@@ -59,7 +59,7 @@ extension TrustManager {
 }
 
 extension NWProtocolTLS.Options {
-    /// Options that have a manager's policies evaluate the server; see
+    /// Options that let a manager's policies evaluate the server; see
     /// ``TrustManager/protect(_:dialing:anchors:revocation:)``.
     public convenience init(pinnedBy manager: TrustManager, dialing host: DialedHost) {
         self.init()

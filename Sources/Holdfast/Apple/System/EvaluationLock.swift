@@ -2,7 +2,7 @@
 import Foundation
 import Security
 
-/// Serializes the evaluations of one of the system's trusts, whichever of Holdfast's objects they come from.
+/// Serializes the evaluations of one of the system's trusts, no matter which of Holdfast's objects they come from.
 ///
 /// An evaluation sets policy, date and anchors, and restores them: a concurrent one would use the wrong settings. A
 /// session may ask about one connection more than once. The lock belongs to the trust, so no connection waits for
@@ -14,13 +14,13 @@ final class EvaluationLock: Sendable {
         var owners = 0
     }
 
-    /// Of each trust that is being judged.
+    /// The locks of the trusts that are being evaluated.
     private static let entries = Lock<[Swift.ObjectIdentifier: Entry]>([:])
 
     private let trust: Swift.ObjectIdentifier
     private let lock: NSLock
 
-    /// - Parameter trust: identified by its address, so the caller keeps it as long as this.
+    /// - Parameter trust: identified by its address, so the caller has to keep it as long as this lock.
     init(of trust: SecTrust) {
         let identifier = Swift.ObjectIdentifier(trust)
         self.trust = identifier

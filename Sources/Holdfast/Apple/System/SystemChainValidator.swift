@@ -5,15 +5,15 @@ public import struct Foundation.Date
 
 /// Standard validation by the operating system: `SecPolicyCreateSSL` and `SecTrustEvaluateWithError`.
 ///
-/// The chain that the system evaluated is the one path it offers, so that pins are matched against that. It may block,
-/// on the trust daemon and on the network: on a connection's thread use an `async` call, for example
-/// ``TrustManager/decision(for:at:)``.
+/// The chain that the system evaluated is the only path that it offers, so pins are matched against that chain.
+/// Validation may block, on the trust daemon and on the network: on a connection's thread use an `async` call, for
+/// example ``TrustManager/decision(for:at:)``.
 public struct SystemChainValidator: ChainValidator {
-    /// What is trusted to begin with; nil for what the system trusts, or what was set on the `SecTrust`.
+    /// The anchors; nil for those of the system, or those that were set on the `SecTrust`.
     package let anchors: TrustAnchors?
     /// Whether the system is asked to check revocation.
     package let revocation: SystemRevocation
-    /// The trust that a connection handed out; any other chain gets a new one.
+    /// The trust that a connection provided; any other chain gets a new one.
     let trust: SystemTrust?
     private let host: DialedHost?
 
@@ -47,7 +47,7 @@ public struct SystemChainValidator: ChainValidator {
         _ chain: PresentedChain, for purpose: ValidationPurpose, at time: Date, accepting: (ValidatedPath) -> Bool
     ) -> ValidationOutcome {
         guard !chain.certificates.isEmpty else { return Self.noCertificate(purpose, chain) }
-        // The system would evaluate another purpose than the requested one.
+        // The system would evaluate a purpose other than the requested one.
         if case .extendedKeyUsage(let identifier) = purpose {
             return Self.failed(
                 .wrongExtendedKeyUsage, Self.expectation(purpose), identifier.quoted, purpose, chain,

@@ -2,21 +2,22 @@
 import Security
 
 /// Whether the operating system is asked to check revocation (`SecPolicyCreateRevocation`). It fetches what it needs by
-/// itself: a ``Revocation`` with lists is for ``PathValidator`` alone.
+/// itself: a ``Revocation`` with lists is only for ``PathValidator``.
 public enum SystemRevocation: Sendable, Hashable {
     /// The system's default.
     case system
-    /// Revocation is checked by lists or responders, as available; a certificate passes if nobody responds.
+    /// Revocation is checked with lists or responders, as available; a certificate passes if none responds.
     case checked
-    /// Revocation is checked by lists or responders; a certificate with an unknown status is refused, so a network without them refuses every
-    /// server.
+    /// Revocation is checked with lists or responders; a certificate with an unknown status is refused, so every server
+    /// is refused on a network from which none can be reached.
     case required
-    /// What the system can tell without the network: it fetches neither lists, nor answers of responders, nor intermediates
-    /// that the server left out (`SecTrustSetNetworkFetchAllowed`). For processes whose connections are all accounted for;
-    /// a server that leaves an intermediate out is refused then, unless the system has it already.
+    /// Revocation is checked as far as possible without the network: the system fetches neither lists, nor responses of
+    /// responders, nor intermediates that the server left out (`SecTrustSetNetworkFetchAllowed`). For processes that
+    /// must not make any unexpected connection; a server that leaves out an intermediate is then refused, unless the
+    /// system already has it.
     case withoutNetwork
 
-    /// nil where the system is not asked; inner nil where it makes no policy.
+    /// nil if the system is not asked; inner nil if it makes no policy.
     var policy: SecPolicy?? {
         switch self {
         case .system, .withoutNetwork: nil

@@ -6,13 +6,13 @@ package import Security
 /// One `SecTrust`, and how to evaluate it.
 ///
 /// Security.framework serializes each of its calls on a trust; the lock here keeps the calls of one evaluation
-/// together. It is that of the system's trust, however many of these were made from it.
+/// together. The lock belongs to the system's trust, however many of these values were made from it.
 package final class SystemTrust: Sendable {
-    /// What came of an evaluation.
+    /// The result of an evaluation.
     struct Evaluation: Sendable {
-        /// DER of the chain that was evaluated, leaf first, anchor last; empty when there was none.
+        /// DER of the evaluated chain, leaf first, anchor last; empty if there was none.
         let chain: [[UInt8]]
-        /// Why the system does not trust it; nil when it does.
+        /// Why the system does not trust it; nil if it does.
         let failure: Failure?
     }
 
@@ -26,13 +26,13 @@ package final class SystemTrust: Sendable {
     /// The chain of the first evaluation.
     private let known = Lock<[[UInt8]]?>(nil)
 
-    /// Asks the system nothing yet.
+    /// Does not ask the system anything yet.
     package init(_ trust: SecTrust) {
         reference = SharedReference(trust)
         evaluating = EvaluationLock(of: trust)
     }
 
-    /// A trust of its own for a chain, as a handshake would hand it out.
+    /// A new trust for a chain, as a handshake would provide it.
     convenience init?(_ chain: PresentedChain, for purpose: ValidationPurpose) {
         let certificates = Self.certificates(chain.certificates)
         var trust: SecTrust?
@@ -46,7 +46,7 @@ package final class SystemTrust: Sendable {
     /// The system's own object, for the application's closures and for credentials.
     var secTrust: SecTrust { reference.get }
 
-    /// The system's chain after the first evaluation, which this call performs if necessary. Then it may block.
+    /// The system's chain after the first evaluation, which this call performs if necessary; in that case it may block.
     ///
     /// Reading the chain evaluates the trust with its current settings, so they are set first.
     func chain(for purpose: ValidationPurpose, anchors: TrustAnchors?) -> [[UInt8]] {
@@ -56,12 +56,12 @@ package final class SystemTrust: Sendable {
         }
     }
 
-    /// Evaluates the trust for a purpose at a time; its policies, anchors and date are afterward what they were before.
+    /// Evaluates the trust for a purpose at a time; afterward its policies, anchors and date are what they were before.
     ///
-    /// It may block: the system asks its daemon, and the network for certificates that are missing.
+    /// It may block: the system asks its daemon, and fetches missing certificates from the network.
     /// - Parameters:
-    ///   - anchors: what is trusted to begin with; nil for what the trust says, by default the system's.
-    ///   - revocation: whether it is asked to check revocation.
+    ///   - anchors: the anchors; nil for those that are set on the trust, by default the system's.
+    ///   - revocation: whether the system is asked to check revocation.
     func evaluate(
         for purpose: ValidationPurpose, at time: Date, anchors: TrustAnchors?, revocation: SystemRevocation
     ) -> Evaluation {
@@ -95,14 +95,14 @@ package final class SystemTrust: Sendable {
         return Evaluation(chain: Self.chain(of: trust), failure: failure)
     }
 
-    /// Why the system does not trust what is set now; nil when it does. It may block.
+    /// Why the system does not trust the trust with its current settings; nil if it does. It may block.
     private static func failure(of trust: SecTrust) -> Failure? {
         var error: CFError?
         return unsafe SecTrustEvaluateWithError(trust, &error) ? nil : failure(error)
     }
 
-    /// The same for the published calls, which have to answer where they are called: the system logs a fault when it
-    /// evaluates on the main thread, so that thread waits while a queue has it evaluate.
+    /// The same for the published calls, which have to return on the calling thread: the system logs a fault if it
+    /// evaluates on the main thread, so that thread waits while a queue evaluates.
     static func failureAwayFromMainThread(of trust: SecTrust) -> Failure? {
         let trust = SharedReference(trust)
         let answer = Lock<Failure?>(unsettable.failure)
@@ -124,7 +124,7 @@ package final class SystemTrust: Sendable {
     private static let unsettable = Evaluation(
         chain: [], failure: Failure(text: "a trust that takes neither policy, date nor anchors", underlying: nil))
 
-    /// nil where the system makes none.
+    /// nil if the system makes none.
     private static func policies(for purpose: ValidationPurpose, _ revocation: SystemRevocation) -> CFArray? {
         switch revocation.policy {
         case nil: return [policy(for: purpose)] as CFArray
@@ -159,7 +159,7 @@ package final class SystemTrust: Sendable {
         return (certificates ?? []).map { [UInt8](SecCertificateCopyData($0) as Data) }
     }
 
-    /// nil when the system cannot read one of them.
+    /// nil if the system cannot read one of them.
     private static func certificates(_ chain: [[UInt8]]) -> [SecCertificate]? {
         let read = chain.compactMap { SecCertificateCreateWithData(nil, Data($0) as CFData) }
         return read.count == chain.count ? read : nil

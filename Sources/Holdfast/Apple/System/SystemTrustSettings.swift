@@ -2,17 +2,17 @@
 import Foundation
 import Security
 
-/// What was set on a `SecTrust` before an evaluation, to be set again after it.
+/// What was set on a `SecTrust` before an evaluation, to be restored after it.
 struct SystemTrustSettings {
     private let policies: CFArray
-    /// nil where the application set none.
+    /// nil if the application set none.
     private let anchors: CFArray?
-    /// 0 where the system says that there is none.
+    /// 0 if the system says that there is none.
     private let date: CFAbsoluteTime
-    /// The system keeps it in the policies, so that it is there again with them.
+    /// The system keeps it in the policies, so it is restored with them.
     let allowsNetworkFetch: Bool
 
-    /// nil when the trust does not say.
+    /// nil if the trust does not say.
     init?(of trust: SecTrust) {
         var policies: CFArray?
         var anchors: CFArray?
@@ -29,10 +29,11 @@ struct SystemTrustSettings {
 
     /// Each of these calls discards the result of the evaluation.
     /// - Parameters:
-    ///   - date: whether it was changed. A trust without one is given the time of its first evaluation by the system, and
-    ///     no call takes that away again.
-    ///   - anchors: whether they were changed. Setting none also says that the system's count again. If the application
-    ///     had set some, they are then the only ones, because the system does not tell whether its own counted too.
+    ///   - date: whether it was changed. The system gives a trust without a date the time of its first evaluation, and
+    ///     no call removes it again.
+    ///   - anchors: whether they were changed. Setting none also makes the system's anchors count again. If the
+    ///     application had set some, they are then the only ones, because the system does not reveal whether its own
+    ///     counted too.
     func restore(to trust: SecTrust, date isDateChanged: Bool, anchors areAnchorsChanged: Bool) {
         _ = SecTrustSetPolicies(trust, policies as CFTypeRef)
         if areAnchorsChanged { _ = SecTrustSetAnchorCertificates(trust, anchors) }

@@ -5,7 +5,7 @@ package protocol ChallengeJudge: Sendable {
     func decision(for trust: SystemTrust, host: DialedHost) async -> TrustDecision
 }
 
-/// By the policies of a manager.
+/// With the policies of a manager.
 struct ManagerJudge: ChallengeJudge {
     let manager: TrustManager
     let anchors: TrustAnchors?

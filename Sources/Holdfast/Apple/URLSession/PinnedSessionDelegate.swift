@@ -6,30 +6,30 @@ import Security
 public import FoundationNetworking
 #endif
 
-/// Answers a URLSession's challenges by the policies of a ``TrustManager``.
+/// Answers a URLSession's challenges with the policies of a ``TrustManager``.
 ///
 /// ```swift
 /// let session = URLSession(
 ///     configuration: .ephemeral, delegate: PinnedSessionDelegate(manager: manager), delegateQueue: nil)
 /// ```
-/// The host is the one that the session dialed. A trusted server gets a credential. For any other server the challenge
-/// is canceled and the task fails with `URLError.cancelled`; ``failure(forHost:)`` and the manager's observers have
-/// the reason. The session handles every other authentication method as if there were no delegate. Decisions are made
-/// on a separate queue, after the policy has what it waits for, such as its first document.
+/// The host is the one that the session dialed. For a trusted server, the answer is a credential. For any other server,
+/// the challenge is canceled and the task fails with `URLError.cancelled`; ``failure(forHost:)`` and the manager's
+/// observers have the reason. The session handles every other authentication method as if there were no delegate.
+/// Decisions are made on a separate queue, after the policy has what it was waiting for, such as its first document.
 ///
-/// A subclass calls `super` in the two challenge methods, or does not override them. To keep a delegate of your own,
-/// await ``response(to:)`` in it. It is safe to use from any thread, because its state changes only under a lock; a
+/// A subclass must call `super` in the two challenge methods, or not override them. To keep your own delegate, await
+/// ``response(to:)`` in it. This class is safe to use from any thread, because its state changes only under a lock; a
 /// subclass must keep it that way.
 open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
-    @unchecked Sendable  // An open class conforms to Apple's Sendable protocols in no other way; see its members.
+    @unchecked Sendable  // The only way in which an open class can conform to Apple's Sendable protocols.
 {
-    // Unchecked, because Apple's delegate protocols are Sendable and the compiler accepts no open class as that otherwise.
-    // What is stored here is a constant and a Lock.
+    // Unchecked, because Apple's delegate protocols are Sendable and the compiler does not accept an open class as
+    // Sendable in any other way. It stores only constants and a Lock.
 
     /// The answer to a challenge.
     public typealias Response = (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?)
 
-    /// The most hosts whose last failure is remembered; beyond that all are forgotten.
+    /// The most hosts whose last failure is remembered; beyond that, all failures are forgotten.
     private static let maximumRemembered = 1_000
 
     private let judge: any ChallengeJudge
@@ -49,7 +49,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
 
     package init(judge: any ChallengeJudge) { self.judge = judge }
 
-    /// Why the last connection to a host was rejected; nil when it was not.
+    /// Why the last connection to a host was rejected; nil if it was not.
     /// - Parameter host: the host that was dialed.
     public func failure(forHost host: String) -> TrustFailure? {
         guard let name = try? DialedHost(publishedHostName: host).name else { return nil }
@@ -58,9 +58,9 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
 
     // MARK: Challenges
 
-    /// Evaluates the server of a challenge, for a delegate of your own.
-    /// - Returns: for a trusted server its credential; for any other server cancellation; for every other
-    ///   authentication method default handling.
+    /// Evaluates the server of a challenge, for your own delegate.
+    /// - Returns: a credential for a trusted server, cancellation for any other server, and default handling for every
+    ///   other authentication method.
     public func response(to challenge: URLAuthenticationChallenge) async -> Response {
         let space = challenge.protectionSpace
         guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust else {
@@ -77,7 +77,7 @@ open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
         answer(challenge, completionHandler)
     }
 
-    /// Answers a challenge of a task. A session asks here about servers too if the delegate lacks the other method.
+    /// Answers a challenge of a task. A session also calls this about servers if the delegate lacks the other method.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

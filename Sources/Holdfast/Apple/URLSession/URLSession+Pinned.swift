@@ -8,10 +8,10 @@ public import Foundation
 #endif
 
 extension URLSession {
-    /// Makes a session that has the policies of a manager evaluate its servers.
+    /// Makes a session whose servers are evaluated by the policies of a manager.
     ///
     /// A session asks once per connection, and the system may resume an earlier TLS session without asking. After a
-    /// policy became stricter, or its pins changed, continue with ``refreshed()``.
+    /// policy has become stricter, or its pins have changed, continue with ``refreshed()``.
     /// - Parameters:
     ///   - configuration: by default an ephemeral one, which stores nothing.
     ///   - manager: the manager whose policies decide.
@@ -19,18 +19,18 @@ extension URLSession {
         self.init(configuration: configuration, delegate: PinnedSessionDelegate(manager: manager), delegateQueue: nil)
     }
 
-    /// Finishes this session and makes a new one of the same configuration, delegate and queue, with no connection that
-    /// was trusted before.
+    /// Finishes this session and makes a new one with the same configuration, delegate and queue, without any
+    /// connection that was trusted before.
     ///
     /// Running tasks continue to their end. The system may still resume TLS sessions that it remembers, for about ten
     /// minutes according to Apple's documentation.
     ///
-    /// A background session stays the same: the system makes no second one of its identifier before the first is
-    /// invalid, which is after its last transfer. It is told to use new connections for later requests instead; it does
-    /// so a moment after this call. A session that is already invalid, for example because it was refreshed before, has
-    /// lost its delegate: its successor trusts no server, and says so in the log. Continue with the session that the
-    /// first call returned.
-    /// - Returns: the new session; this one takes no more tasks. For a background session this one.
+    /// A background session stays the same: the system makes no second session with its identifier before the first one
+    /// is invalid, which is after its last transfer. Instead, the session is told to use new connections for later
+    /// requests; it does so a moment after this call. A session that is already invalid, for example because it was
+    /// refreshed before, has lost its delegate: its successor trusts no server, and says so in the log. Continue with
+    /// the session that the first call returned.
+    /// - Returns: the new session; this one accepts no more tasks. For a background session, this session.
     public func refreshed() -> URLSession {
         guard configuration.identifier == nil else {
             flush {}

@@ -10,14 +10,15 @@ public import Foundation
 /// A ``PinnedSessionDelegate`` around an application's own: a manager's policies evaluate servers, and everything else
 /// goes to the wrapped delegate.
 ///
-/// This one implements only what the wrapped delegate implements, so that the session keeps its defaults. The wrapped
-/// delegate is never asked about a server's trust.
+/// It implements only what the wrapped delegate implements, so that the session keeps its defaults for everything else.
+/// The wrapped delegate is never asked about a server's trust.
 ///
-/// A session whose delegate has no method for its own challenges (servers, client certificates, NTLM, Negotiate) asks the
-/// task's method about them. So this delegate has the session's method only if the wrapped one has it, or if that has
-/// neither: servers have to be asked about somewhere.
+/// If a session's delegate has no method for the session's own challenges (servers, client certificates, NTLM,
+/// Negotiate), the session calls the task's method for them. So this delegate has the session's method only if the
+/// wrapped delegate has it, or if the wrapped delegate has neither method, because servers have to be evaluated
+/// somewhere.
 public final class WrappingSessionDelegate: PinnedSessionDelegate,
-    @unchecked Sendable  // As its parent; it stores constants, of protocols that are Sendable on Apple's systems alone.
+    @unchecked Sendable  // Like its superclass; its constants are of protocols that only Apple makes Sendable.
 {
     private let wrapped: any URLSessionDelegate
 
@@ -35,7 +36,8 @@ public final class WrappingSessionDelegate: PinnedSessionDelegate,
         super.init(manager: manager, anchors: anchors, revocation: revocation)
     }
 
-    /// Whether a session finds a method here: what the wrapped delegate implements, and one that is asked about servers.
+    /// Whether a session finds a method here: those that the wrapped delegate implements, and one for evaluating
+    /// servers.
     public override func responds(to selector: Selector!) -> Bool {
         switch selector {
         case Self.sessionChallenge:
@@ -53,7 +55,7 @@ public final class WrappingSessionDelegate: PinnedSessionDelegate,
         #selector(URLSessionTaskDelegate.urlSession(_:task:didReceive:completionHandler:))
     }
 
-    /// The wrapped delegate, for what only that one implements.
+    /// The wrapped delegate, for methods that only it implements.
     public override func forwardingTarget(for selector: Selector!) -> Any? {
         wrapped.responds(to: selector) ? wrapped : super.forwardingTarget(for: selector)
     }

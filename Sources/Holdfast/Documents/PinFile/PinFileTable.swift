@@ -79,7 +79,7 @@ extension PinFile.Host {
 
 /// Pins by the dialed host, from the entry that is the most specific.
 extension PinFile: PinSource {
-    /// The entry that decides about a host; nil where there is none.
+    /// The entry that decides about a host; nil if there is none.
     package func host(for host: DialedHost) -> Host? { table.entry(for: host)?.host }
 
     /// What the file requires of a host.

@@ -10,24 +10,24 @@ extension CertStore: PinSource {
     /// Whether a document may exempt hosts.
     public var mayAdmitWithoutPins: Bool { configuration.allowsDocumentsToDisablePinning }
 
-    /// Whether ``prepare()`` would wait: there is nothing to decide by, neither stored nor shipped, and no attempt to
-    /// download a list has just failed; or a mismatch asked for a newer one.
+    /// Whether ``prepare()`` would wait: there is no list, neither stored nor shipped, and no attempt to download one
+    /// has just failed; or a mismatch asked for a newer one.
     public var needsPreparation: Bool {
         guard snapshot.hasUsableFallback(at: clock.now) else { return documents.needsPreparation }
         return documents.isAnsweringMismatch
     }
 
-    /// Waits, for at most ``CertStoreConfiguration/preparationTimeout``, for a list to decide by. Concurrent calls share
-    /// one download, which goes on after they stop waiting.
-    /// - Throws: ``StoreError`` when there is no usable list; `CancellationError` when the task is canceled.
+    /// Waits, for at most ``CertStoreConfiguration/preparationTimeout``, for a list on which to base decisions.
+    /// Concurrent calls share one download, which continues after they stop waiting.
+    /// - Throws: ``StoreError`` if there is no usable list; `CancellationError` if the task is canceled.
     public func prepare() async throws {
         if let configurationError { throw configurationError }
         guard needsPreparation else { return }
         try await documents.prepare()
     }
 
-    /// Tells the observers of the validation. With ``CertStoreConfiguration/updatesOnMismatch`` a mismatch, and a host
-    /// without usable pins, start an update.
+    /// Notifies the observers of the validation. With ``CertStoreConfiguration/updatesOnMismatch`` a mismatch, and a
+    /// host without usable pins, start an update.
     public func tell(_ decision: TrustDecision) {
         guard !decision.findings.contains(.exempt) else { return }
         if let host = decision.host {
@@ -46,7 +46,7 @@ extension CertStore: PinSource {
 
 extension CertStore {
     /// A policy that trusts by standard validation and the store's pins; for a ``TrustManager`` and every adapter.
-    /// - Parameter host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is
+    /// - Parameter host: a host, a URL, which stands for its host, or a pattern; pins are looked up by the host that is
     ///   dialed.
     /// - Throws: ``PolicyConfigurationError`` `invalidHostName`.
     public func policy(for host: String) throws(PolicyConfigurationError) -> PinnedPolicy {

@@ -3,8 +3,8 @@ public import Logging
 
 package import struct Foundation.Data
 
-/// Keeps the pins of a signed document: downloads it, verifies it, stores it, renews it before it expires, and
-/// evaluates servers by it.
+/// Keeps the pins of a signed document: downloads, verifies and stores it, renews it before it expires, and evaluates
+/// servers with it.
 ///
 /// ```swift
 /// let store = try await CertStore.load(configuration: configuration)
@@ -14,9 +14,9 @@ package import struct Foundation.Data
 /// Add the policy first: without a network the update throws, but the pins that are stored, or shipped as a fallback,
 /// still count.
 ///
-/// A new document replaces the old one; a document that does not verify changes nothing. What is stored is what was
-/// signed, and is verified again when it is loaded. Validating reads a snapshot: it never waits for storage or the
-/// network.
+/// A new document replaces the old one; a document that does not verify changes nothing. The store keeps documents as
+/// they were signed, and verifies them again when it loads them. Validating reads a snapshot: it never waits for
+/// storage or the network.
 ///
 /// A static list is signed entry by entry. An attacker who controls the server can serve entries that have since been
 /// replaced, as long as they have not expired. With a challenge that is impossible.
@@ -33,7 +33,7 @@ public final class CertStore: UpdatingStore {
 
     /// How the store was set up.
     public let configuration: CertStoreConfiguration
-    /// What makes the store answer ``ValidationResult/empty``; nil where the configuration is sound.
+    /// Why the store answers ``ValidationResult/empty``; nil if the configuration is valid.
     public var configurationError: StoreError? { documents.format.configurationError }
     /// The machinery that runs the store.
     public var engine: StoreEngine { StoreEngine(documents) }
@@ -50,7 +50,7 @@ public final class CertStore: UpdatingStore {
     ///   - secureDataStore: keeps the document; nil for files in ``FileDataStore/defaultFolder``.
     ///   - remoteDataProvider: downloads the document; nil for a ``URLSessionDataProvider``.
     ///   - clock: tells the time.
-    ///   - logger: told of updates that fail and of what is wrong with documents; nil for one labeled `holdfast.store`.
+    ///   - logger: gets updates that fail and problems with documents; nil for a logger labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public convenience init(
         checking configuration: CertStoreConfiguration, secureDataStore: (any SecureDataStore)? = nil,
@@ -79,7 +79,7 @@ public final class CertStore: UpdatingStore {
         }
     }
 
-    /// A configuration in error makes a store that is empty and says why in ``configurationError``.
+    /// An invalid configuration makes an empty store that gives the reason in ``configurationError``.
     package init(
         unchecked configuration: CertStoreConfiguration, crypto: StoreCryptography = .standard,
         dataStore: (any SecureDataStore)?, provider: (any RemoteDataProvider)?, clock: any WallClock, logger: Logger?,
@@ -137,7 +137,7 @@ public final class CertStore: UpdatingStore {
         return snapshot.result(name: name, fingerprint: fingerprint, depth: depth, at: time)
     }
 
-    /// Warns if the store evaluates the host that its document comes from. The download does not use the document's
+    /// Warns if the store evaluates the host from which its document comes. The download does not use the document's
     /// pins, so an attacker may intercept it, and its connection or TLS session may be reused for the host without
     /// another decision.
     func note(_ host: HostPattern) {

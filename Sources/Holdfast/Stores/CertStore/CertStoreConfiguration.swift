@@ -7,43 +7,43 @@ public import Foundation
 ///     serviceURL: url, publicKey: "BMne…kdh2ak=", useChallenge: true)
 /// ```
 public struct CertStoreConfiguration: Sendable {
-    /// Where the document is downloaded from. Use another domain than those that the document pins.
+    /// The URL from which the document is downloaded. Use a domain that the document does not pin.
     ///
     /// A document cannot pin its own download, so an attacker with a certificate from any trusted authority can
-    /// intercept it. The attacker cannot forge a document. But a connection that the attacker holds, or its TLS
-    /// session, may be used again for later requests to the same host, and then no pins are checked. A store warns in
-    /// the log when it makes a policy that covers this host.
+    /// intercept it. The attacker cannot forge a document. But later requests to the same host may use a connection
+    /// that the attacker holds, or resume its TLS session, and then no pins are checked. A store logs a warning when it
+    /// makes a policy that covers this host.
     public var serviceURL: URL
     /// The signer's public key: Base64 of the 65 octets of its X9.63 form.
     public var publicKey: String
-    /// Whether the server signs each response for the challenge that was sent; false for a static list.
+    /// Whether the server signs each response over the challenge that was sent; false for a static list.
     public var useChallenge: Bool
     /// The common names that may be validated; nil for any.
     public var expectedCommonNames: [String]?
-    /// A name for what the store keeps, if an application names its stores itself; nil for a name made from the
-    /// service's URL, the public key and the mode. What another URL, key or mode has stored under the same name is
+    /// A name for the stored data, if an application names its stores itself; nil for a name made from the service's
+    /// URL, the public key and the mode. Data that was stored under the same name for another URL, key or mode is
     /// ignored.
     public var identifier: String?
     /// JSON of an entry, or of a list, that counts until the first verified document; its signature is not checked.
     public var fallbackCertificateData: Data?
-    /// More of the same. If both are given, both are used.
+    /// More such entries. If both are given, both are used.
     public var fallbackCertificatesData: Data?
     /// When documents are renewed.
     public var schedule: UpdateSchedule
-    /// Whether the server of the document is validated for its download; only compatibility code switches it off.
+    /// Whether the server of the document is validated for its download; only compatibility code turns this off.
     package var validatesServer = true
 
     /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
     /// The longest time that an adapter waits for a first list before it decides.
     public var preparationTimeout: Duration = .seconds(10)
-    /// How much of a document is read.
+    /// How much of a document may be read.
     public var limits = DocumentLimits()
     /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
     /// Whether a document that is signed as a whole may say that a host needs no pins (`domainsConfig`).
     public var allowsDocumentsToDisablePinning = false
-    /// Whether a static list may leave names without entries, or be empty. Nothing signs what a list leaves out.
+    /// Whether a static list may leave names without entries, or be empty. No signature covers what a list leaves out.
     public var acceptsLossOfPins = false
     /// Whether a mismatch, or a host without usable pins, starts an update, at most every 15 minutes.
     public var updatesOnMismatch = false

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The formats of a ``CertStore``: a list of fingerprints signed one by one, or an answer to a challenge, signed as a
+/// The formats of a ``CertStore``: a list of fingerprints signed one by one, or a response to a challenge, signed as a
 /// whole.
 struct CertStoreFormat: DocumentFormat {
     let configuration: CertStoreConfiguration
-    /// Nil where the configuration is in error.
+    /// Nil if the configuration is invalid.
     let key: (any SignatureVerifying)?
     let configurationError: StoreError?
     let crypto: StoreCryptography

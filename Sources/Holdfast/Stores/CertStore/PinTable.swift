@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// The entries of a document by name: one probe of a hash table, some 80 bytes an entry with its name.
+/// The entries of a document by name: one probe of a hash table, some 80 bytes per entry including its name.
 ///
 /// Names are compared as octets, ignoring ASCII case. The entries of one name are adjacent, the latest expiry first.
 package struct PinTable: Sendable {
@@ -14,13 +14,13 @@ package struct PinTable: Sendable {
 
         func isUsable(at time: Int64) -> Bool { time < end }
 
-        /// What it requires of a path.
+        /// The rule that it sets for a path.
         var rule: PinRule { PinRule(pin, at: .depth(Int(depth)), until: Date(wholeSeconds: end)) }
     }
 
     package static let empty = PinTable([])
 
-    /// Sorted by name, of one name the latest expiry first.
+    /// Sorted by name, and for one name by expiry, the latest first.
     let entries: [Entry]
     private let names: [UInt8]
     /// Open addressing, at most half full: the index of a name's first entry plus one, 0 for none.
@@ -73,7 +73,7 @@ package struct PinTable: Sendable {
 
     var count: Int { entries.count }
 
-    /// Bytes that the table keeps, for measuring.
+    /// Bytes that the table uses, for measurements.
     var byteCount: Int {
         entries.capacity * MemoryLayout<Entry>.stride + names.capacity + slots.capacity * MemoryLayout<UInt32>.stride
     }

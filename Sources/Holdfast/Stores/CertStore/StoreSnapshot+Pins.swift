@@ -37,7 +37,7 @@ extension StoreSnapshot {
                 found: table.count == 0 ? "an empty store" : "none in the store"))
     }
 
-    /// The common name of the leaf, where the configuration asks for it and the host has no entries of any kind.
+    /// The common name of the leaf, if the configuration asks for it and the host has no entries of any kind.
     private func commonName(
         of question: PinQuestion, unlessListed host: DialedHost, under configuration: CertStoreConfiguration
     ) -> String? {

@@ -2,7 +2,7 @@ package import struct Foundation.URL
 
 /// The rules for download addresses that every provider follows.
 package struct DownloadRules: Sendable {
-    /// Redirects that are followed.
+    /// How many redirects are followed.
     package static let maximumRedirects = 5
 
     private let allowsPlainHTTPToLoopback: Bool
@@ -25,10 +25,10 @@ package struct DownloadRules: Sendable {
         }
     }
 
-    /// The target of a redirect, whose number counts from 1. Redirects from https to http, from elsewhere to this
-    /// machine, or to a URL with a user are refused. A name may still resolve to this machine: a provider that learns
-    /// the address that it was connected to compares that with ``place(of:redirectedFromThisMachine:)``.
-    /// - Parameter origin: who redirects, itself the target of the redirect before.
+    /// The target of a redirect, whose number counts from 1. Redirects from https to http, from another machine to this
+    /// one, or to a URL with a user are refused. A name may still resolve to this machine: a provider that learns the
+    /// address to which it was connected compares that with ``place(of:redirectedFromThisMachine:)``.
+    /// - Parameter origin: the URL that redirects, which may itself be the target of the previous redirect.
     /// - Throws: ``RemoteDataError`` `redirectRefused`.
     @discardableResult
     package func redirected(to url: URL?, from origin: URL, number: Int, status: Int) throws(RemoteDataError) -> URL {
@@ -50,12 +50,13 @@ package struct DownloadRules: Sendable {
         case anywhere
         /// Another machine redirects there.
         case elsewhere
-        /// It is plain HTTP, allowed for this machine alone.
+        /// It is plain HTTP, which is allowed only for this machine.
         case thisMachine
     }
 
     /// Where the connection for a URL has to lead.
-    /// - Parameter origin: whether the machine that redirects there is this one; nil for what the application asked for.
+    /// - Parameter origin: whether the machine that redirects there is this one; nil for a URL that the application
+    ///   asked for.
     package func place(of url: URL, redirectedFromThisMachine origin: Bool?) -> Place {
         if Self.scheme(of: url) == "http", !allowsPlainHTTP { return .thisMachine }
         return origin == false ? .elsewhere : .anywhere

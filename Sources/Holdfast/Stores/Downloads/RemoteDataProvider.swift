@@ -43,9 +43,9 @@ public struct RemoteDataResponse: Sendable {
     public let content: Content
     private let headers: [String: String]
 
-    /// Makes an answer.
+    /// Makes a response.
     /// - Parameters:
-    ///   - content: the body, or that it has not changed.
+    ///   - content: the body, or the statement that it has not changed.
     ///   - headers: by name, in any case.
     public init(_ content: Content, headers: [String: String] = [:]) {
         self.content = content
@@ -67,7 +67,7 @@ public struct RemoteDataResponse: Sendable {
     }
 }
 
-/// Downloads documents for a ``CertStore``: with a transport of its own and standard validation, never through the
+/// Downloads documents for a ``CertStore``: over a separate transport and with standard validation, never through the
 /// trust manager that the store feeds.
 public protocol RemoteDataProvider: Sendable {
     /// Downloads a document; ends at once, with an error, when its task is canceled.
@@ -99,7 +99,7 @@ public struct RemoteDataError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// The HTTP status, where one came.
+    /// The HTTP status, if there was one.
     public let status: Int?
     /// What would have been right, what was there instead, and what to do.
     public let facts: ErrorFacts
@@ -130,7 +130,7 @@ extension RemoteDataError.Code {
     public static var connectionFailed: Self { Self("Check the network, the URL and the certificate of the server.") }
     /// There was no response within the time limit.
     public static var noAnswerInTime: Self { Self("Try again later; if it goes on, check the server.") }
-    /// The whole took longer than its limit.
+    /// The whole download took longer than its limit.
     public static var tookTooLong: Self { Self("Try again later; if it goes on, check the server.") }
     /// More bytes than the limit.
     public static var tooLarge: Self { Self("Check that the URL leads to a pin document, or raise the limits.") }
@@ -140,7 +140,7 @@ extension RemoteDataError.Code {
     public static var clientError: Self { Self("Check the URL and the name of the application in it.") }
     /// A status from 500 to 599: the server has a problem.
     public static var serverError: Self { Self("Try again later; the server has a problem.") }
-    /// Any other status that is neither 200 nor, where an entity tag was sent, 304.
+    /// Any other status that is neither 200 nor, if an entity tag was sent, 304.
     public static var unexpectedStatus: Self { Self("Check that the URL leads to a pin document.") }
     /// The body is compressed or otherwise encoded (RFC 9110 8.4), although the request did not allow that.
     public static var encodedBody: Self { Self("Have the server send the document without Content-Encoding.") }
@@ -150,9 +150,9 @@ extension RemoteDataError.Code {
     public static var unsupported: Self { Self("Use standard validation, or a provider that can do it.") }
 }
 
-/// A source, storage or clock that knows which other values are the same as it, for HoldfastCompatibility, where policies
-/// with the same ones share a store.
+/// A source, storage or clock that knows which other values are equivalent to it, for HoldfastCompatibility, where
+/// policies with equivalent ones share a store.
 package protocol IdentifiedSource: Sendable {
-    /// Equal texts for what is the same.
+    /// Equal texts for equivalent values.
     var sourceIdentity: String { get }
 }

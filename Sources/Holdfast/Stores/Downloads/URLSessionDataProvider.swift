@@ -10,25 +10,25 @@ import Security
 /// Downloads documents with URLSession: each request has its own session, without cookies, cache, credentials, or trust
 /// manager.
 ///
-/// On Linux it refuses `http:`, except to this machine where `allowsPlainHTTPToLoopback` is set: there, libcurl
-/// decodes every `Content-Encoding` and cannot be stopped, so ``RemoteDataRequest/maximumBytes`` does not bound what an
-/// answer takes. Measured on Linux with Swift 6.3: 260 octets of `gzip, gzip, gzip` became 1,153,433,600, and the
+/// On Linux it refuses `http:`, except to this machine if `allowsPlainHTTPToLoopback` is set: on Linux, libcurl decodes
+/// every `Content-Encoding` and cannot be stopped, so ``RemoteDataRequest/maximumBytes`` does not bound the memory that
+/// a response takes. Measured on Linux with Swift 6.3: 260 octets of `gzip, gzip, gzip` became 1,153,433,600, and the
 /// process grew from 30 MB to 1.26 GB, although `identity` was asked for and the task was canceled after 1 MiB. Over
-/// https only a server with a valid certificate for the name can do that. Where that is too much, and for revocation
-/// lists, which authorities publish over `http:`, give HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`, which
+/// https only a server with a valid certificate for the name can do that. If that is too much, and for revocation
+/// lists, which authorities publish over `http:`, use HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`, which
 /// decodes nothing.
 public struct URLSessionDataProvider: RemoteDataProvider {
-    /// The longest time until the answer begins, connecting included.
+    /// The longest time until the response begins, including the time to connect.
     package let answerLimit: Duration
-    /// The longest time for the whole.
+    /// The longest time for the whole download.
     package let wholeLimit: Duration
     /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
     package let allowsPlainHTTPToLoopback: Bool
 
     /// Makes a provider.
     /// - Parameters:
-    ///   - answerLimit: the longest time until the answer begins.
-    ///   - wholeLimit: the longest time for the whole.
+    ///   - answerLimit: the longest time until the response begins.
+    ///   - wholeLimit: the longest time for the whole download.
     ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to localhost and the loopback addresses.
     public init(
         answerLimit: Duration = .seconds(15), wholeLimit: Duration = .seconds(60),
@@ -223,7 +223,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if canImport(Security)
-    /// Only here may a server go unvalidated, and only when the configuration says so: the answer is signed.
+    /// Only here may a server go unvalidated, and only if the configuration says so: the response is signed.
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

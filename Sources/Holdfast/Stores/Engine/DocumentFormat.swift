@@ -11,9 +11,9 @@ package protocol DocumentFormat: Sendable {
     /// What a verified document says.
     associatedtype Content: Sendable
 
-    /// What the data is kept under.
+    /// The key under which the data is stored.
     var storageKey: String { get }
-    /// A digest of the source and the verification keys of the documents. Formats with different ones ignore each
+    /// A digest of the source and the verification keys of the documents. Formats with different digests ignore each
     /// other's stored documents.
     var origin: [UInt8] { get }
     /// The name of the format's stores in metrics, which need few distinct names.
@@ -22,7 +22,7 @@ package protocol DocumentFormat: Sendable {
     var logName: String { get }
     /// Where the documents come from.
     var documentURL: URL? { get }
-    /// The authority that the documents are about; by default nil.
+    /// The authority whose certificates the documents cover; by default nil.
     var authority: X509Certificate? { get }
     /// The kind of the stored record.
     var recordFormat: StoredRecord.Format { get }
@@ -30,27 +30,27 @@ package protocol DocumentFormat: Sendable {
     var configurationError: StoreError? { get }
     /// What the log says once, with the first document; by default nothing.
     var caveat: String? { get }
-    /// When the application was built, where that is known.
+    /// When the application was built, if that is known.
     var buildDate: Date? { get }
-    /// No two updates are further apart, in seconds.
+    /// The longest time between two updates, in seconds.
     var longestInterval: TimeInterval { get }
-    /// No update takes longer, verification included.
+    /// The longest time that an update may take, including verification.
     var updateTimeout: Duration { get }
     /// The longest wait for a first document; by default as long as an update may take.
     var preparationTimeout: Duration { get }
     /// The longest wait after failures, in seconds; by default an hour.
     var longestBackOff: TimeInterval { get }
-    /// No two updates that mismatches ask for are closer, in seconds; by default 15 minutes.
+    /// The shortest time between two updates that mismatches ask for, in seconds; by default 15 minutes.
     var mismatchInterval: TimeInterval { get }
 
-    /// Downloads and verifies a document; nil when the server has no other than the one that is there.
+    /// Downloads and verifies a document; nil if the server has none other than the current one.
     func fetch(
         from provider: any RemoteDataProvider, replacing current: CurrentDocument<Content>
     ) async throws(StoreError) -> FetchedDocument<Content>?
     /// The initial content, at the start and after a reset; by default the stored one.
     /// - Parameter stored: the stored and verified content; nil if there is none.
     func beginning(with stored: Content?) -> Content?
-    /// Verifies what was stored.
+    /// Verifies the stored record.
     /// - Parameters:
     ///   - record: what was stored.
     ///   - latest: a document's issue time counts as at most this, no matter what its signer states.
@@ -64,11 +64,11 @@ package protocol DocumentFormat: Sendable {
     func obstacle(to content: Content?, at time: Date) -> StoreError?
     /// Whether a document counts, or why not; by default it does unless there is an obstacle.
     func state(of content: Content?, at time: Date) -> StoreState
-    /// When the document is to be renewed.
+    /// When the document has to be renewed.
     func nextUpdate(for content: Content, at time: Date, using generator: inout some RandomNumberGenerator) -> Date
-    /// What there is to tell of a new document.
+    /// What there is to report about a new document.
     func news(of content: Content) -> [StoreEvent]
-    /// What the document thinks of the application's version, where it says so; by default nothing.
+    /// What the document says about the application's version; by default nothing.
     func versionCheck(in content: Content) -> VersionCheck?
 }
 
@@ -88,7 +88,7 @@ extension DocumentFormat {
 
     package func versionCheck(in content: Content) -> VersionCheck? { nil }
 
-    /// Verifies what was downloaded, as it is verified again when it is loaded.
+    /// Verifies a downloaded document, in the same way as it is verified again when it is loaded.
     package func verified(
         _ record: StoredRecord, replacing current: CurrentDocument<Content>
     ) throws(StoreError) -> FetchedDocument<Content> {
@@ -105,19 +105,19 @@ extension DocumentFormat {
 package struct CurrentDocument<Content: Sendable>: Sendable {
     /// The document that counts now.
     package let content: Content?
-    /// What the server calls it.
+    /// The server's entity tag for it.
     package let entityTag: String
     /// Returns the current trusted time, because the response may take a while.
     package let time: @Sendable () -> Date
-    /// Tells up to which issue time a document counts at the moment.
+    /// Returns the latest issue time that a document may have to count at the moment.
     package let latestIssue: @Sendable () -> Date
 }
 
-/// A document that was verified, and what is kept of it.
+/// A verified document, and what is stored of it.
 package struct FetchedDocument<Content: Sendable>: Sendable {
     var record: StoredRecord
     let content: Content
-    /// Why there is no new document. What was verified on the way, such as newer keys and versions, is kept.
+    /// Why there is no new document. What was verified up to that point, such as newer keys and versions, is kept.
     var shortfall: StoreError?
 
     package init(record: StoredRecord, content: Content, shortfall: StoreError? = nil) {
@@ -129,7 +129,7 @@ package struct FetchedDocument<Content: Sendable>: Sendable {
 
 /// What a store knows at one moment; replaced as a whole.
 package final class DocumentSnapshot<Content: Sendable>: Sendable {
-    /// The verified document; nil while none is there.
+    /// The verified document; nil while there is none.
     package let content: Content?
     package let trustedTime: TrustedTime
 

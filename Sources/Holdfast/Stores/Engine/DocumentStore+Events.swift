@@ -9,7 +9,7 @@ extension DocumentStore: StoreDriver {
         return format.state(of: snapshot.content, at: snapshot.trustedTime.time(clock: clock.now))
     }
 
-    /// Tells the log and the observers, with no lock held.
+    /// Notifies the log and the observers, with no lock held.
     func tell(_ happening: StoreEvent) {
         log(happening)
         follow(happening)
@@ -66,7 +66,7 @@ extension DocumentStore: StoreDriver {
     /// Between two clocks.
     private static var ordinaryDifference: Duration { .seconds(300) }
 
-    /// Once a document.
+    /// Once for each document.
     private func logGrace(_ age: Duration) {
         let issued = snapshot.content.flatMap(format.issueTime)
         let isFirst = state.withLock { state in

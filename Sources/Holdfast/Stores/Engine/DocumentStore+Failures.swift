@@ -1,6 +1,6 @@
 import Foundation
 
-// Failed updates put the next attempt off, across restarts as well.
+// Failed updates delay the next attempt, even across restarts.
 extension DocumentStore {
     private var attemptsKey: String { FailedAttempts.key(beside: format.storageKey) }
 

@@ -4,7 +4,8 @@ extension DocumentStore {
     /// Whether an update is under way that a mismatch asked for.
     package var isAnsweringMismatch: Bool { state.withLock { $0.followsMismatch } }
 
-    /// Reports a host that a document in its grace period let in, and starts the update that it asks for, or that is due.
+    /// Reports a host that a document in its grace period let in, and starts an update if the decision asks for one or
+    /// one is due.
     func tell(_ decision: TrustDecision) {
         if decision.isTrusted, let host = decision.host {
             for age in decision.findings.compactMap(\.age) {

@@ -20,12 +20,12 @@ extension DocumentStore {
         return state.underWay != nil || isRenewalDue(state, now: now)
     }
 
-    /// Waits for a document to decide by.
+    /// Waits for a document on which to base decisions.
     ///
     /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
     /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
     /// a download succeeds. Right after a failure nothing is downloaded.
-    /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is canceled.
+    /// - Throws: ``StoreError`` if there is no usable document; `CancellationError` if the task is canceled.
     package func prepare() async throws {
         let now = clock.now
         guard let download = join(.direct, if: { needsPreparation($0, now: now) }) else { return try checkUsable() }

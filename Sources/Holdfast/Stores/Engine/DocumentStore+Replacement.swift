@@ -24,13 +24,13 @@ extension DocumentStore {
         return report
     }
 
-    /// How often one update downloads a document because another store has stored one meanwhile.
+    /// How often one update downloads a document again because another store has stored one in the meantime.
     private static var maximumDownloads: Int { 3 }
 
     /// Downloads a document and replaces the current one. If another store or process has stored one since the download
     /// began, it is unknown which is newer, so that one is adopted and the server is asked again.
-    /// - Returns: that nothing in it is usable, or that it could not be stored; nil when all is well. And what it says of
-    ///   the application's version.
+    /// - Returns: the problem, if nothing in it is usable or it could not be stored, or nil if all is well; and what it
+    ///   says about the application's version.
     private func replace(_ generation: Int) async throws(StoreError) -> (StoreError?, VersionCheck?) {
         for announcement in await storageQueue.run({ self.catchUp() }) { announcement() }
         var left = format.updateTimeout
@@ -77,7 +77,7 @@ extension DocumentStore {
 
     /// The result of replacing the current document, or of saving its record.
     struct Outcome: Sendable {
-        /// That nothing is usable, or that it could not be stored.
+        /// The problem, if nothing is usable or the document could not be stored.
         var failure: StoreError?
         /// Whether another store or process was faster, and its document is used.
         var isOvertaken = false
@@ -108,7 +108,7 @@ extension DocumentStore {
 
     func announce(_ content: Content) { format.news(of: content).forEach(tell) }
 
-    /// On the storage queue, where resets happen as well: nothing changes the snapshot meanwhile.
+    /// On the storage queue, where resets happen as well, so that nothing changes the snapshot in the meantime.
     private func store(
         _ fetched: FetchedDocument<Content>?, _ generation: Int, _ takeovers: UInt64
     ) throws(StoreError) -> Outcome {

@@ -4,12 +4,12 @@ import Foundation
 extension DocumentStore: SharedStorage.Member {
     var origin: [UInt8] { format.origin }
 
-    /// Takes over what is stored where another has stored it since this store looked, if it verifies and may take the
-    /// place of what counts here. It also reads what could not be read when the store was made: a new document must not
-    /// get past the checks against that one, and without a network that one is all there is. On the storage queue.
+    /// Adopts a document that another store has stored since this store last looked, if it verifies and may replace the
+    /// one that counts here. It also reads a document that could not be read when the store was made: a new document
+    /// must not bypass the checks against that one, and without a network it is the only one. On the storage queue.
     func catchUp() -> [SharedStorage.Announcement] {
         guard let stored = try? dataStore.reported(forKey: format.storageKey) else {
-            // Somebody else removed it: the verified content stays in use here, and new documents are still checked
+            // Somebody else has removed it: the verified content stays in use here, and new documents are still checked
             // against it.
             return []
         }
@@ -43,8 +43,8 @@ extension DocumentStore: SharedStorage.Member {
         return [{ if wasUnread { self.tell(StoreEvent(.loaded)) } else { self.announce(content) } }]
     }
 
-    /// Whether a stored document may take the place of the one that counts here. A response to somebody else's
-    /// challenge is not fresh, so its date counts.
+    /// Whether a stored document may replace the one that counts here. A response to somebody else's challenge is not
+    /// fresh, so its date counts.
     private func isNewer(_ content: Content, _ current: DocumentSnapshot<Content>, now: Date) -> Bool {
         let newest = current.trustedTime.newestIssue
         do throws(DocumentError) {
@@ -77,7 +77,7 @@ extension DocumentStore: SharedStorage.Member {
     /// How often saving is retried while others save records that do not count here.
     private static var maximumAttempts: Int { 8 }
 
-    /// Saves a record, but only in place of the one that this store knows. On the storage queue.
+    /// Saves a record, but only to replace the one that this store knows. On the storage queue.
     func save(_ record: StoredRecord) -> Outcome {
         let data = record.data
         var saving = Outcome()

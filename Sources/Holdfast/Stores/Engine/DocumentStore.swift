@@ -2,7 +2,7 @@ import Dispatch
 package import Foundation
 package import Logging
 
-/// Keeps the document of a format: loads and verifies the stored one, updates it, one update at a time, and hands out
+/// Keeps the document of a format: loads and verifies the stored one, updates it, one update at a time, and provides
 /// snapshots. All public stores use it.
 package final class DocumentStore<Format: DocumentFormat>: Sendable {
     package typealias Content = Format.Content
@@ -15,7 +15,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         var failures = 0
         var retryTime: Date?
         package var underWay: Task<StoreUpdateReport, Never>?
-        /// Whether a mismatch asked for the one under way.
+        /// Whether a mismatch asked for the update that is under way.
         var followsMismatch = false
         var lastUpdate: StoreUpdateReport?
         var lastMismatchUpdate: Date?
@@ -31,7 +31,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         var mark: StorageMark?
         /// Counts documents adopted from other stores and processes: work begun before one is not committed after it.
         var takeovers: UInt64 = 0
-        /// Whether something is kept of failed updates.
+        /// Whether something about failed updates is stored.
         var keepsAttempts = false
         /// What has been logged already: the format's caveat, and which document is in its grace period.
         var hasSaidCaveat = false
@@ -51,12 +51,12 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     /// What was wrong with the stored document when the store was made.
     package let storageError: StoreError?
     package let state: Lock<State>
-    /// With the other stores that keep their document in the same place.
+    /// Shared with the other stores that keep their document in the same place.
     let storage: SharedStorage
     /// Where storage is read and written.
     var storageQueue: DispatchQueue { storage.queue }
     let observers: StoreObservers
-    /// Told of everything before the observers are.
+    /// Notified of everything before the observers are.
     let follow: @Sendable (StoreEvent) -> Void
     let logger: Logger
     /// Measures how long an update takes.
@@ -65,7 +65,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
     /// Reads and verifies what is stored before it returns.
     /// - Parameters:
     ///   - observers: those of a store of several documents; by default the document's own.
-    ///   - follow: told of everything before the observers are, on the thread where it happens, with no lock held.
+    ///   - follow: notified of everything before the observers are, on the thread where it happens, with no lock held.
     package init(
         format: Format, clock: any WallClock, crypto: StoreCryptography = .standard,
         dataStore: any SecureDataStore, provider: any RemoteDataProvider, logger: Logger,
@@ -147,7 +147,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         }
     }
 
-    /// The update under way, or a new one, if it is needed when nobody else can begin or end one.
+    /// The update under way, or a new one if one is needed, determined while nobody else can begin or end one.
     func join(_ kind: StoreUpdateKind, if isNeeded: (borrowing State) -> Bool) -> Task<
         StoreUpdateReport, Never
     >? {
@@ -162,7 +162,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         return task
     }
 
-    /// Starts an update after a mismatch, unless one was made or failed a moment ago.
+    /// Starts an update after a mismatch, unless one has just been made or has just failed.
     package func updateAfterMismatch() {
         let now = clock.now
         let isAllowed = state.withLock { state in
@@ -186,7 +186,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         if isDue { join(.silent) }
     }
 
-    /// Whether the document that is there is to be renewed.
+    /// Whether the current document has to be renewed.
     func isRenewalDue(_ state: borrowing State, now: Date) -> Bool {
         // Setting the clock back must not delay it beyond the longest interval.
         now >= state.nextUpdate || state.nextUpdate.timeIntervalSince(now) > format.longestInterval
@@ -231,7 +231,7 @@ package final class DocumentStore<Format: DocumentFormat>: Sendable {
         }
     }
 
-    /// Seconds until an update is to be made, 15 minutes at most.
+    /// Seconds until an update has to be made, at most 15 minutes.
     func wait(at now: Date) -> TimeInterval {
         state.withLock { state in
             let due: Date

@@ -1,22 +1,22 @@
 import Foundation
 
-/// What is kept of failed updates beside the document, so that an application that starts every few seconds does not ask
-/// its server each time.
+/// What is stored about failed updates, beside the document, so that an application that starts every few seconds does
+/// not ask its server each time.
 ///
 /// It is unsigned, so its effect is limited: a record whose next attempt is further from now than the longest back-off,
-/// in either direction, is ignored. Neither a damaged record nor a changed clock keeps a store from updating.
+/// in either direction, is ignored. Neither a damaged record nor a changed clock prevents a store from updating.
 struct FailedAttempts: Sendable, Equatable {
     /// Failures in a row.
     let count: Int
     /// When the next attempt may be made.
     let retryTime: Date
 
-    /// More make no wait longer.
+    /// More failures do not make the wait longer.
     private static let maximumCount = 64
-    /// A record has about 300.
+    /// A record has about 300 octets.
     private static let maximumBytes = 512
 
-    /// What it is kept under.
+    /// The key under which it is stored.
     static func key(beside storageKey: String) -> String { "\(storageKey).attempt" }
 
     init(count: Int, retryTime: Date) {

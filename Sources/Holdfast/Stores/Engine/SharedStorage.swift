@@ -4,16 +4,16 @@ import Foundation
 /// One key of a storage, shared by all stores of this process that keep their document there. They take turns, and each
 /// learns at once what another has stored, so all have the same content.
 ///
-/// Stores that an application makes again and again over the same storage share it; it ends with the last of them.
+/// If an application repeatedly makes stores over the same storage, they share it; it ends with the last of them.
 final class SharedStorage: Sendable {
     /// A store that keeps its document there.
     protocol Member: AnyObject, Sendable {
         /// Stores with the same origin have the same documents.
         var origin: [UInt8] { get }
-        /// Takes over what another has stored. On the storage's queue.
+        /// Adopts what another store has stored. On the storage's queue.
         /// - Returns: a closure that reports it, to be called outside queue and lock.
         func catchUp() -> [Announcement]
-        /// Forgets what another has removed. On the storage's queue.
+        /// Forgets what another store has removed. On the storage's queue.
         func forget() -> [Announcement]
     }
 
@@ -53,7 +53,7 @@ final class SharedStorage: Sendable {
 
     private static let storages = Lock<[Key: Reference]>([:])
 
-    /// Storage blocks: it has a thread of its own.
+    /// Storage blocks, so it has its own thread.
     let queue = DispatchQueue(label: "holdfast.store")
     private let key: Key
     private let state = Lock(State())
@@ -62,7 +62,7 @@ final class SharedStorage: Sendable {
 
     deinit {
         let key = key
-        // Another may have replaced it meanwhile, and is released here, outside the lock.
+        // Another one may have replaced it in the meantime, and is released here, outside the lock.
         let successor = Self.storages.withLock { storages -> SharedStorage? in
             guard let storage = storages[key]?.storage else {
                 storages[key] = nil
@@ -73,7 +73,7 @@ final class SharedStorage: Sendable {
         withExtendedLifetime(successor) {}
     }
 
-    /// The one for a storage and a key.
+    /// The shared storage for a storage and a key.
     static func of(_ dataStore: any SecureDataStore, key: String) -> SharedStorage {
         let key = Key(dataStore, key)
         return storages.withLock { storages in

@@ -3,12 +3,12 @@ import struct Foundation.Date
 /// What a verified document says, whatever its format.
 package struct StoreContent: Sendable {
     package let table: PinTable
-    /// Whether the document was signed as a whole: then a removed entry is no longer trusted, and its statement about
+    /// Whether the document was signed as a whole. Then a removed entry is no longer trusted, and the statement about
     /// hosts without pins is signed.
     let isSignedAsAWhole: Bool
-    /// Signed here, nil otherwise.
+    /// Nil unless it was signed.
     let domains: DomainsConfiguration?
-    /// Whether there was one that nobody signed.
+    /// Whether there was an unsigned one.
     let hasUnsignedDomains: Bool
     /// When the document was made, according to its signer; only a document that is signed as a whole says so.
     let issuedAt: Date?
@@ -35,7 +35,7 @@ package struct StoreContent: Sendable {
     /// Whether this may replace a store's content. A response to the store's own challenge may, because it is fresh,
     /// whatever its timestamp.
     /// - Parameters:
-    ///   - old: the content it would replace; nil where nothing verified is stored.
+    ///   - old: the content that it would replace; nil if nothing verified is stored.
     ///   - time: the trusted time, in Unix seconds.
     ///   - acceptingLoss: whether the application lets a static list drop names.
     package func checkReplaces(_ old: StoreContent?, at time: Int64, acceptingLoss: Bool) throws(DocumentError) {
@@ -51,7 +51,7 @@ package struct StoreContent: Sendable {
     }
 }
 
-/// What a ``CertStore`` decides by at one moment.
+/// The basis of a ``CertStore``'s decisions at one moment.
 package struct StoreSnapshot: Sendable {
     let document: DocumentSnapshot<StoreContent>
     let fallback: PinTable
@@ -77,7 +77,7 @@ package struct StoreSnapshot: Sendable {
         return isListed(host) ? .expired : .notCovered
     }
 
-    /// Why a name, as a document has it, has no usable entries.
+    /// Why a name, as written in a document, has no usable entries.
     func absence(ofName name: String) -> PinAbsence {
         guard content != nil, table.count > 0 else { return .empty }
         return table.entries(named: name).isEmpty ? .notCovered : .expired
@@ -102,7 +102,7 @@ package struct StoreSnapshot: Sendable {
         return entries.contains { $0.rule.matches(pin, at: time) { $0.covers(depth) } } ? .trusted : .untrusted
     }
 
-    /// The usable entries of a dialed host: those of its name, else those of the wildcard above its first label.
+    /// The usable entries of a dialed host: those of its name, otherwise those of the wildcard above its first label.
     func entries(for host: DialedHost, at time: Int64) -> [PinTable.Entry] {
         for name in FingerprintEntry.names(for: host) {
             let usable = table.entries(named: name).filter { $0.isUsable(at: time) }
@@ -120,7 +120,7 @@ package struct StoreSnapshot: Sendable {
         return !domains.pinningRequiredForUnlisted && !isListed(host)
     }
 
-    /// Entries of a host, expired ones too: a host that has any is listed.
+    /// The entries of a host, including expired ones: a host that has any is listed.
     private func entriesEver(for host: DialedHost) -> [PinTable.Entry] {
         FingerprintEntry.names(for: host).flatMap { table.entries(named: $0) }
     }

@@ -1,16 +1,16 @@
 package import struct Foundation.Data
 
-/// What a store verifies, hashes and draws random octets with: Holdfast's own, or a module that an application has to
-/// use. It may be called from several threads at once.
+/// What a store uses to verify, to hash and to get random octets: Holdfast's own functions, or a module that an
+/// application has to use. It may be called from several threads at once.
 package struct StoreCryptography: Sendable {
     /// The check of signatures (ECDSA, SHA-256, P-256) by a key; nil if the module does not read the key.
     package let verifier: @Sendable (DocumentPublicKey) -> (any SignatureVerifying)?
     /// The SHA-256, 32 octets.
     package let digest: @Sendable (Data) -> Data
-    /// So many random octets, fit for keys.
+    /// This many random octets, suitable for keys.
     package let random: @Sendable (Int) -> Data
 
-    /// Puts another module's calls in the place of Holdfast's.
+    /// Replaces Holdfast's functions with those of another module.
     package init(
         verifier: @escaping @Sendable (DocumentPublicKey) -> (any SignatureVerifying)?,
         digest: @escaping @Sendable (Data) -> Data, random: @escaping @Sendable (Int) -> Data
@@ -29,14 +29,14 @@ package struct StoreCryptography: Sendable {
         })
 }
 
-/// Numbers of a store's cryptography, so that a test that replaces it decides them.
+/// Random numbers from a store's cryptography, so that a test that replaces the cryptography determines them.
 struct RandomWords: RandomNumberGenerator {
     let crypto: StoreCryptography
 
     mutating func next() -> UInt64 { crypto.random(8).reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
-/// A number that was drawn already.
+/// A number that has already been drawn.
 struct OneWord: RandomNumberGenerator {
     let word: UInt64
     mutating func next() -> UInt64 { word }

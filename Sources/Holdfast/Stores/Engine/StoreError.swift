@@ -54,7 +54,7 @@ extension StoreError.Code {
     public static var storeIsEmpty: Self { Self("Publish entries that have not expired.") }
     /// The stored document is damaged or can no longer be verified, and is ignored.
     public static var damagedStorage: Self { Self("Update the store; if it happens again, check the storage.") }
-    /// The document counts, but could not be stored.
+    /// The document is valid and in use, but could not be stored.
     public static var notStored: Self {
         Self("Check the storage; the document is used, but will be gone after a restart.")
     }

@@ -20,8 +20,7 @@ public struct StoreEvent: Sendable {
     public let report: StoreUpdateReport?
     /// How many entries a new document has: pins, hosts, revoked certificates, logs.
     public let entries: Int?
-    /// When a new document was made, according to its signer, where the signer says so; when a signer's certificate
-    /// expired.
+    /// When a new document was made, if its signer says so; or when a signer's certificate expired.
     public let date: Date?
     /// How far a document is ahead of the clock, or how old one is that was used in its grace period.
     public let span: Duration?
@@ -37,7 +36,7 @@ public struct StoreEvent: Sendable {
     /// The authority whose certificates a revocation list covers; nil for documents of other kinds. Several authorities may publish
     /// lists at one URL.
     public internal(set) var authority: X509Certificate?
-    /// How often the document had been replaced or deleted by then.
+    /// How often the document had been replaced or deleted at that time.
     public internal(set) var revision: UInt64 = 0
 
     package init(
@@ -64,8 +63,8 @@ extension StoreEvent.Kind {
     public static var replaced: Self { Self() }
     /// The stored document could not be read at first, but now it is in use.
     public static var loaded: Self { Self() }
-    /// The timestamp of a document is ahead of the clock, by ``StoreEvent/span``. The document still counts, and moves the
-    /// store's trusted time, but by a day at most: look at the device's clock and at the signer's.
+    /// The timestamp of a document is ahead of the clock, by ``StoreEvent/span``. The document still counts, and moves
+    /// the store's trusted time, but by a day at most: check the device's clock and the signer's.
     public static var issuedAheadOfClock: Self { Self() }
     /// The signer's certificate has expired, at ``StoreEvent/date``; documents are still verified. Configure its
     /// successor.
@@ -77,7 +76,7 @@ extension StoreEvent.Kind {
     public static var usedInGrace: Self { Self() }
     /// A ``CertStore`` has validated a certificate, for a common name or for a host (``StoreEvent/name``).
     public static var validated: Self { Self() }
-    /// A certificate in a validated path, or one that was given, names this place for revocation lists.
+    /// A certificate in a validated path, or one that the application gave, names this place for revocation lists.
     public static var placeFound: Self { Self() }
     /// Everything that was stored has been deleted.
     public static var reset: Self { Self() }

@@ -30,7 +30,7 @@ struct StoreLoading<Format: DocumentFormat> {
         return data.map(verified) ?? Result()
     }
 
-    /// Verifies what was read.
+    /// Verifies the data that was read.
     func verified(_ data: Data) -> Result {
         var result = read(data)
         result.mark = StorageMark(data)

@@ -12,7 +12,7 @@ public enum StoreUpdateMode: String, Sendable, Hashable, CaseIterable {
 public enum StoreUpdateKind: String, Sendable, Hashable, CaseIterable {
     /// The caller waits for it: there is nothing usable, or it was forced.
     case direct
-    /// In the background: the pins there are still count, and a renewal is due.
+    /// In the background: the existing pins still count, and a renewal is due.
     case silent
     /// Not at all: no renewal is due.
     case noUpdate
@@ -28,6 +28,6 @@ public struct StoreUpdateReport: Sendable {
     public let time: Date
     /// When the next update is due, or after a failure the next attempt.
     public let nextUpdate: Date
-    /// The server's opinion of the application's version, if it has one.
+    /// The server's assessment of the application's version, if there is one.
     public let versionCheck: VersionCheck?
 }

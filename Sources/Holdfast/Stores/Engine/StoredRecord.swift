@@ -1,12 +1,12 @@
 import Crypto
 package import Foundation
 
-/// What a store keeps: the document exactly as it was signed, in as many parts as its format has, and when it came.
+/// What a store keeps: the document exactly as it was signed, in as many parts as its format has, and when it arrived.
 ///
-/// The octets are a tag, the parts with their lengths, and the SHA-256 of all that: it detects half-written and damaged
-/// records; the signatures detect forged ones.
+/// The octets are a tag, the parts with their lengths, and the SHA-256 of all these. The digest detects half-written
+/// and damaged records; the signatures detect forged ones.
 package struct StoredRecord: Sendable, Equatable {
-    /// How the document is proved.
+    /// How the document is authenticated.
     package enum Format: String, Sendable, CaseIterable {
         case list
         case challenge
@@ -19,11 +19,11 @@ package struct StoredRecord: Sendable, Equatable {
     }
 
     var format: Format
-    /// Of the store that it belongs to, see ``origin(of:)``.
+    /// The origin of the store to which it belongs, see ``origin(of:)``.
     var origin: [UInt8] = []
     /// The body of the document.
     package var body: Data
-    /// The header texts of an answer to a challenge.
+    /// The header texts of a response to a challenge.
     var challenge = ""
     var signature = ""
     /// The server's entity tag of this version of the document, for the next request.
@@ -34,7 +34,7 @@ package struct StoredRecord: Sendable, Equatable {
 
     /// The longest part; a storage's data is read within this limit.
     static let maximumPart = 1 << 30
-    /// Of the digest at the end.
+    /// Octets of the digest at the end.
     static let digestLength = SHA256.byteCount
     private static let tag = Data("holdfast pin store 2\n".utf8)
 
@@ -86,7 +86,7 @@ package struct StoredRecord: Sendable, Equatable {
         self.newestIssue = newestIssue
     }
 
-    /// Takes the part that is due, `name length LF octets LF`.
+    /// Reads the next part, `name length LF octets LF`.
     private static func next(_ name: String, of rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let lineEnd = rest.prefix(64).firstIndex(of: 0x0A) else { return nil }
         let start = Array("\(name) ".utf8)

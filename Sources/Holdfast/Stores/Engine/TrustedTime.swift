@@ -4,15 +4,15 @@ package import struct Foundation.TimeInterval
 /// The time that decisions use: the latest of the device's clock, the build date and the newest verified issue time,
 /// which counts at most a day past the others.
 ///
-/// A device's clock may be slow or set back; a signed time is then better. But a signer that writes milliseconds for
-/// seconds must not shift every client's time permanently: the effect ends within a day.
+/// A device's clock may be slow or set back; a signed time is then better. But a signer that writes milliseconds
+/// instead of seconds must not shift every client's time permanently: the effect ends within a day.
 package struct TrustedTime: Sendable, Hashable {
-    /// No document moves the time further past clock and build date, in seconds.
+    /// The most by which a document moves the time past clock and build date, in seconds.
     package static let longestLead: TimeInterval = 24 * 3_600
 
-    /// When the application was built, where that is known.
+    /// When the application was built, if that is known.
     let buildDate: Date?
-    /// The newest issue time of a verified document, as far as it counts: an older document is a rollback.
+    /// The newest issue time of a verified document, as far as it counts; an older document would be a rollback.
     let newestIssue: Date?
 
     package init(buildDate: Date? = nil, newestIssue: Date? = nil) {
@@ -23,7 +23,7 @@ package struct TrustedTime: Sendable, Hashable {
     /// The time for pins, documents and certificates.
     package func time(clock: Date) -> Date { time(asked: clock, clock: clock) }
 
-    /// The time for pins, documents and certificates where a caller asks about a time of his own, which may be earlier.
+    /// The time for pins, documents and certificates if a caller asks about a particular time, which may be earlier.
     package func time(asked: Date, clock: Date) -> Date {
         let asked = max(asked, buildDate ?? asked)
         guard let newestIssue else { return asked }

@@ -3,7 +3,7 @@ package import struct Foundation.TimeInterval
 
 /// When a store requests a new document: periodically, and before its pins expire.
 ///
-/// No two updates of a schedule are closer than 15 minutes: what a signer publishes takes longer to change, and a server
+/// Two updates of a schedule are at least 15 minutes apart: what a signer publishes changes more slowly, and a server
 /// has many clients.
 public struct UpdateSchedule: Sendable, Hashable {
     /// The longest time between two updates.
@@ -11,11 +11,11 @@ public struct UpdateSchedule: Sendable, Hashable {
     /// How long before an expiry updates become more frequent.
     public var expirationThreshold: Duration
 
-    /// In seconds, as all of what follows.
+    /// In seconds, like everything below.
     package static let shortestInterval: TimeInterval = 15 * 60
     /// The longest interval after jitter.
     static let longestOfShortIntervals: TimeInterval = shortestInterval * 1.2
-    /// No two updates are further apart.
+    /// The longest time between two updates.
     var longestInterval: TimeInterval { max(updateInterval.inSeconds, Self.longestOfShortIntervals) }
     /// The remaining time until a near expiry is multiplied by this, so that it has room for several updates.
     static let urgency = 0.125
@@ -30,11 +30,11 @@ public struct UpdateSchedule: Sendable, Hashable {
 
     /// The interval to the next update before bounds and jitter.
     ///
-    /// The update interval, or the time until the first name loses its last pin if that is shorter; of that time an
-    /// eighth once it is under the threshold.
+    /// The update interval, or the time until the first name loses its last pin if that is shorter; once that time is
+    /// under the threshold, an eighth of it.
     /// - Parameters:
     ///   - now: the current time.
-    ///   - expiry: of the latest entry of each name, the soonest that is not past; nil when every entry has expired:
+    ///   - expiry: the earliest future expiry among the latest entries of all names; nil if every entry has expired:
     ///     expired entries are no reason to hurry.
     private func interval(at now: Date, soonestExpiry expiry: Date?) -> TimeInterval {
         let usual = updateInterval.inSeconds
@@ -44,8 +44,8 @@ public struct UpdateSchedule: Sendable, Hashable {
         return min(usual, remaining)
     }
 
-    /// The time of the next update: never sooner than 15 minutes, and up to a fifth of the interval earlier than it
-    /// ends, or up to a fifth later where 15 minutes is all there is, so that clients do not all update at once.
+    /// The time of the next update: at least 15 minutes away, and up to a fifth of the interval earlier than its end,
+    /// or up to a fifth later if the interval is only 15 minutes, so that clients do not all update at once.
     func nextUpdate(at now: Date, soonestExpiry: Date?, using generator: inout some RandomNumberGenerator) -> Date {
         let share = generator.unit() * 0.2
         let shortened = interval(at: now, soonestExpiry: soonestExpiry) * (1 - share)
@@ -54,7 +54,7 @@ public struct UpdateSchedule: Sendable, Hashable {
     }
 }
 
-/// How long to wait after failures: twice as long after each, an hour at most, with jitter.
+/// How long to wait after failures: twice as long after each, at most an hour, with jitter.
 struct BackOff {
     static let first: TimeInterval = 30
     static let longest: TimeInterval = 3_600
@@ -71,7 +71,7 @@ struct BackOff {
 }
 
 extension RandomNumberGenerator {
-    /// A number from 0 to 1, of 53 bits, from one word: the standard library's rejection sampling never ends with an
-    /// application's generator that is constant.
+    /// A number from 0 to 1 with 53 bits, from one word: the standard library's rejection sampling would never end if
+    /// an application's generator were constant.
     package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

@@ -1,6 +1,6 @@
 public import struct Foundation.Date
 
-/// A store that downloads what others have signed, verifies it, keeps it and renews it.
+/// A store that downloads documents that others have signed, verifies them, keeps them and renews them.
 ///
 /// ``CertStore``, ``TrustServerStore``, ``RevocationStore``, ``TransparencyLogStore`` and `PinRepository` of HoldfastTUF
 /// differ in their formats. They are updated, run, watched and reset in the same way, so one piece of code can do that for
@@ -39,8 +39,8 @@ extension UpdatingStore {
     /// How often the content was replaced or deleted since the store was made.
     public var revision: UInt64 { engine.driver.revision }
 
-    /// The time that decisions use: the latest of the clock, the date of the build, and the newest issue time that was
-    /// verified, which moves it no further than a day past the others.
+    /// The time that decisions use: the latest of the clock, the build date, and the newest verified issue time, which
+    /// counts at most a day past the others.
     public var trustedTime: Date { engine.driver.trustedTime }
 
     /// When the next update is due, or after a failure the next attempt.
@@ -54,25 +54,25 @@ extension UpdatingStore {
 
     /// Brings the store up to date.
     ///
-    /// With nothing usable in the store, or when forced, it returns after the download. When a renewal is due and what is
-    /// there still counts, it returns at once, and the download continues in the background; ``lastUpdate`` and
-    /// ``events()`` have its result. Otherwise it does nothing. Concurrent calls share one download. Canceling the
-    /// caller does not cancel the download.
+    /// If nothing in the store is usable, or if the update is forced, it returns after the download. If a renewal is
+    /// due and the current content still counts, it returns at once, and the download continues in the background;
+    /// ``lastUpdate`` and ``events()`` have its result. Otherwise it does nothing. Concurrent calls share one download.
+    /// Canceling the caller does not cancel the download.
     /// - Returns: the result, or that the update continues.
-    /// - Throws: ``StoreError`` when nothing usable is there afterward, or a forced update failed. What counted before
-    ///   still counts.
+    /// - Throws: ``StoreError`` if nothing is usable afterward, or if a forced update failed. What counted before still
+    ///   counts.
     @discardableResult
     public func update(mode: StoreUpdateMode = .default) async throws(StoreError) -> StoreUpdateReport {
         try await engine.driver.update(mode: mode)
     }
 
-    /// Keeps the store up to date until the task is canceled, or until the group of services that runs the store is shut
-    /// down. With the package's trait `ServiceLifecycle` a store is a `Service`. Where nobody runs a store, decisions start
-    /// an update when one is due; those of a ``CertStore`` start one only as
-    /// ``CertStoreConfiguration/updatesOnMismatch`` says, so call ``update(mode:)`` at every start of the app.
+    /// Keeps the store up to date until the task is canceled, or until the group of services that runs the store is
+    /// shut down. With the package's trait `ServiceLifecycle` a store is a `Service`. If nothing runs a store,
+    /// decisions start an update when one is due; those of a ``CertStore`` do so only as
+    /// ``CertStoreConfiguration/updatesOnMismatch`` says, so call ``update(mode:)`` whenever the app starts.
     ///
-    /// It looks at the time at least every 15 minutes, so that a clock that was set, or a device that slept, delays
-    /// nothing for longer.
+    /// It checks the time at least every 15 minutes, so that a changed clock, or a device that slept, delays nothing
+    /// for longer.
     /// - Throws: ``StoreError`` `invalidConfiguration`, at once.
     public func run() async throws { try await untilShutdown { try await self.run(sleepingOn: ContinuousClock()) } }
 
@@ -82,11 +82,11 @@ extension UpdatingStore {
         try await engine.driver.run(sleepingOn: sleeper)
     }
 
-    /// Deletes everything that was stored; what the application shipped counts again. It blocks on storage. An update
-    /// that is under way ends with `reset` and stores nothing.
+    /// Deletes everything that was stored; what the application shipped with counts again. It blocks on storage. An
+    /// update that is under way ends with `reset` and stores nothing.
     public func reset() { engine.driver.reset() }
 
-    /// Tells an observer of everything that happens from now on, on the thread where it happens, with no lock held.
+    /// Notifies an observer of everything that happens from now on, on the thread where it happens, with no lock held.
     @discardableResult
     public func addObserver(_ observer: @escaping @Sendable (StoreEvent) -> Void) -> ObserverToken {
         engine.driver.observers.add(observer)
@@ -95,7 +95,7 @@ extension UpdatingStore {
     /// Ends an observation.
     public func removeObserver(_ token: ObserverToken) { engine.driver.observers.remove(token) }
 
-    /// Everything that happens from now on, for any number of listeners, each with a stream of its own. A listener that
+    /// Everything that happens from now on, for any number of listeners, each with a separate stream. A listener that
     /// falls behind gets the latest 256 events.
     public func events() -> AsyncStream<StoreEvent> { engine.driver.observers.stream() }
 }
@@ -112,12 +112,12 @@ extension UpdatingStore where Self: PinSource {
     /// no longer fresh and no attempt has failed since, or a mismatch asked for a newer one.
     public var needsPreparation: Bool { engine.driver.needsPreparation }
 
-    /// Waits, for at most the configuration's `preparationTimeout`, for a document to decide by.
+    /// Waits, for at most the configuration's `preparationTimeout`, for a document on which to base decisions.
     ///
     /// With a fresh document it returns at once. Otherwise all callers share one download, which continues after they
     /// stop waiting. If the download fails, a document in its grace period is good enough, and nobody waits again until
     /// a download succeeds. Right after a failure nothing is downloaded.
-    /// - Throws: ``StoreError`` when there is no usable document; `CancellationError` when the task is canceled.
+    /// - Throws: ``StoreError`` if there is no usable document; `CancellationError` if the task is canceled.
     public func prepare() async throws { try await engine.driver.prepare() }
 
     /// Reports a host that was trusted by a document in its grace period, and starts an update if one is due or the

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// Keeps data in files of a folder, one a key, readable by their owner only (mode 0600).
+/// Keeps data in the files of a folder, one for each key, readable only by their owner (mode 0600).
 ///
 /// A file is replaced as a whole and is on the disk when saving returns: a process that is killed while it saves leaves
-/// the old content or the new one. One writer at a time, across processes, by a lock file beside it. Safe to use from
-/// any thread and by several processes: stores that share a folder never replace what another one has saved meanwhile.
+/// the old content or the new one. A lock file beside it allows one writer at a time, across processes. Several threads
+/// and processes may use it: stores that share a folder never replace what another one has saved in the meantime.
 public struct FileDataStore: ReportingDataStore, ComparingDataStore {
     /// Where the files are.
     package let folder: URL
-    /// The most that is read from a file, in bytes.
+    /// The most bytes that are read from a file.
     package let maximumBytes: Int
 
-    /// The default folder: on Apple's platforms `Holdfast` in the folder that the application support folder has for
-    /// the bundle's identifier, elsewhere `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
+    /// The default folder: on Apple's platforms `Holdfast` in the folder for the bundle's identifier inside the
+    /// application support folder, elsewhere `holdfast` under `XDG_DATA_HOME` or `~/.local/share`.
     public static var defaultFolder: URL {
         #if canImport(Darwin)
         Platform.folderForData.appending(path: "Holdfast")
@@ -23,20 +23,20 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
 
     /// Makes a data store; nothing is read or written yet.
     /// - Parameters:
-    ///   - folder: made when something is first saved, for its owner only.
-    ///   - maximumBytes: the most that is read from a file.
+    ///   - folder: created when something is first saved, for its owner only.
+    ///   - maximumBytes: the most bytes that are read from a file.
     public init(folder: URL = Self.defaultFolder, maximumBytes: Int = 64 << 20) {
         self.folder = folder
         // One more byte is requested, to notice that the file is longer.
         self.maximumBytes = max(0, min(maximumBytes, .max - 1))
     }
 
-    /// The file of a key: its small letters and digits, everything else as the hexadecimal of its UTF-8 octets, because
-    /// some file systems ignore case.
+    /// The file of a key: its lower-case letters and digits, and everything else as the hexadecimal of its UTF-8
+    /// octets, because some file systems ignore case.
     package func file(forKey key: String) -> URL { folder.appending(path: Self.name(of: key)) }
 
     /// The data stored under a key; nil if there is none.
-    /// - Throws: ``FileDataStoreError`` when the file is there and cannot be read.
+    /// - Throws: ``FileDataStoreError`` if the file exists but cannot be read.
     public func load(forKey key: String) throws -> Data? {
         let file = file(forKey: key)
         do {
@@ -60,7 +60,7 @@ public struct FileDataStore: ReportingDataStore, ComparingDataStore {
 
     /// Atomically stores data under a key if `old` is stored there now; it waits for other writers.
     /// - Returns: false if something other than `old` is stored.
-    /// - Throws: ``FileDataStoreError``, also when what is there cannot be read.
+    /// - Throws: ``FileDataStoreError``, also if the existing data cannot be read.
     public func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
         try replace(with: new, forKey: key) { try load(forKey: key) == old }
     }

@@ -26,7 +26,7 @@ public struct FileDataStoreError: HoldfastError {
 }
 
 extension FileDataStoreError.Code {
-    /// The file is there and cannot be read.
+    /// The file exists but cannot be read.
     public static var unreadable: Self { Self() }
     /// The file is larger than the limit.
     public static var tooLarge: Self { Self() }

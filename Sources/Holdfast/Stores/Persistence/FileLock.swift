@@ -1,15 +1,15 @@
 package import Foundation
 
 /// A lock between processes: an advisory lock on a file that only its owner can open, so that no other user of the
-/// machine can hold it. The file stays; the lock ends with the process, however that ends.
+/// machine can hold it. The file stays; the lock ends with the process, however the process ends.
 package final class FileLock: Sendable {
-    /// Why a lock was not got.
+    /// Why a lock could not be acquired.
     package enum Failure: Error {
         /// Others held it for the whole time.
         case held
         /// Somebody else owns the file, it is not a regular file, or it is a hard link to another file.
         case foreign
-        /// The number of an error of the system.
+        /// The number of a system error.
         case system(Int32)
 
         /// For the part of a message that says what was found.
@@ -24,16 +24,16 @@ package final class FileLock: Sendable {
 
     /// How long a writer waits for another: far longer than any write takes.
     package static let usualLimit = Duration.seconds(30)
-    /// Between two looks.
+    /// The time between two attempts.
     private static let pause: UInt32 = 20_000
 
     private let descriptor: Int32
 
-    /// Waits for the lock, which is held until the value is gone.
+    /// Waits for the lock, which is held as long as this value exists.
     /// - Parameters:
-    ///   - file: made with mode 0600 where it is not there.
+    ///   - file: created with mode 0600 if it does not exist.
     ///   - limit: for how long to wait.
-    ///   - waiting: called once, a second after the wait began.
+    ///   - waiting: called once, a second after the wait has begun.
     package init(_ file: URL, limit: Duration = usualLimit, waiting: () -> Void = {}) throws(Failure) {
         // Closed on exec, so that no child process keeps it. Links are not followed: anyone who may write to the folder
         // could make one.
@@ -58,7 +58,7 @@ package final class FileLock: Sendable {
     private static func requireOwn(_ descriptor: Int32) throws(Failure) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw .system(errno) }
-        // Root may use everybody's files. A hard link is somebody's attempt to have another file's mode changed.
+        // Root may use everybody's files. A hard link would be an attempt to get another file's mode changed.
         guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1, status.st_uid == geteuid() || geteuid() == 0
         else { throw .foreign }
         // An earlier version, or a copy, may have left it open to others.

@@ -1,6 +1,7 @@
 public import struct Foundation.Data
 
-/// Where a ``CertStore`` keeps what it downloaded. It need not be secret: signatures are verified again on load.
+/// Where a ``CertStore`` keeps what it has downloaded. The data need not be secret: signatures are verified again on
+/// load.
 ///
 /// It may be called from any thread; one store never makes two calls for the same key at once. The calls may block.
 public protocol SecureDataStore: Sendable {
@@ -19,12 +20,12 @@ public protocol ReportingDataStore: SecureDataStore {
     /// - Throws: if there is data that cannot be read.
     func load(forKey key: String) throws -> Data?
     /// Stores data under a key, in place of what was there.
-    /// - Throws: when it is not stored; the previous data stays.
+    /// - Throws: if it is not stored; the previous data stays.
     func replace(_ data: Data, forKey key: String) throws
 }
 
 extension ReportingDataStore {
-    /// Stores data under a key; false when ``ReportingDataStore/replace(_:forKey:)`` throws.
+    /// Stores data under a key; false if ``ReportingDataStore/replace(_:forKey:)`` throws.
     public func save(data: Data, forKey key: String) -> Bool {
         do {
             try replace(data, forKey: key)
@@ -38,23 +39,23 @@ extension ReportingDataStore {
     public func loadData(forKey key: String) -> Data? { try? load(forKey: key) }
 }
 
-/// A data store that replaces what it keeps only if nobody has changed it meanwhile, in this process or another.
+/// A data store that replaces data only if nobody has changed it in the meantime, in this process or another.
 ///
-/// Adopt it where several processes share a storage, such as an app and its extensions. A store compares what is kept
-/// with what it knows before it saves in any case; without this protocol, what another process saves between the
+/// Adopt it if several processes share a storage, such as an app and its extensions. In any case a store compares the
+/// stored data with what it knows before it saves; without this protocol, what another process saves between the
 /// comparison and the saving is lost until that process saves again.
 public protocol ComparingDataStore: SecureDataStore {
     /// Stores data under a key in place of what was read there before, as one step.
     /// - Parameters:
     ///   - old: what the caller read; nil for nothing.
-    ///   - new: what takes its place.
-    ///   - key: what both are kept under.
+    ///   - new: what replaces it.
+    ///   - key: the key under which both are stored.
     /// - Returns: false if something other than `old` is stored; nothing has changed then.
-    /// - Throws: when what is there cannot be read, or `new` is not kept; nothing has changed then either.
+    /// - Throws: if the existing data cannot be read, or `new` is not stored; nothing has changed then either.
     func replace(_ old: Data?, with new: Data, forKey key: String) throws -> Bool
 }
 
-/// Keeps data as long as the process lives: for tests, and where nothing may be written.
+/// Keeps data as long as the process lives: for tests, and for processes that may not write anything.
 public final class InMemoryDataStore: ComparingDataStore {
     private struct State {
         var values: [String: Data] = [:]
@@ -106,16 +107,16 @@ public final class InMemoryDataStore: ComparingDataStore {
 
 extension SecureDataStore {
     /// The data stored under a key; nil if there is none, as far as this data store can tell.
-    /// - Throws: if there is data that cannot be read, if the data store says so.
+    /// - Throws: if there is data that cannot be read, and the data store reports this.
     func reported(forKey key: String) throws -> Data? {
         guard let reporting = self as? any ReportingDataStore else { return loadData(forKey: key) }
         return try reporting.load(forKey: key)
     }
 
-    /// Keeps data in place of what was read. A data store that compares by itself does so in one step. Any other is asked
-    /// just before, so callers in one process take turns, see ``SharedStorage``.
+    /// Stores data in place of what was read. A data store that compares by itself does so in one step. Any other data
+    /// store is read again just before, so callers in one process take turns, see ``SharedStorage``.
     /// - Returns: false if something other than `old` is stored.
-    /// - Throws: when what is there cannot be read, or `new` is not kept.
+    /// - Throws: if the existing data cannot be read, or `new` is not stored.
     func replaceIfUnchanged(_ old: Data?, with new: Data, forKey key: String) throws -> Bool {
         if let comparing = self as? any ComparingDataStore { return try comparing.replace(old, with: new, forKey: key) }
         guard try reported(forKey: key) == old else { return false }

@@ -1,18 +1,19 @@
 public import struct Foundation.URL
 
-/// The configuration of a ``RevocationStore``: where lists are fetched from, how they are kept, and what an unknown
-/// status means.
+/// The configuration of a ``RevocationStore``: where it fetches lists, how it keeps them, and what an unknown status
+/// means.
 ///
 /// ```swift
 /// var configuration = RevocationConfiguration(authorities: [.init(certificate: issuing, urls: [url])])
 /// configuration.unknownLeaf = .fails
 /// ```
 public struct RevocationConfiguration: Sendable {
-    /// An authority whose lists are fetched from URLs of the configuration.
+    /// An authority whose lists are fetched from URLs in the configuration.
     public struct Authority: Sendable {
         /// The authority whose certificates the lists cover.
         public var certificate: X509Certificate
-        /// The certificate that the path of another signer of its lists must lead to; by default the certificate itself.
+        /// The certificate to which the path of another signer of its lists must lead; by default the certificate
+        /// itself.
         public var anchor: X509Certificate
         /// Where its lists are, `http` or `https`.
         public var urls: [URL]
@@ -20,8 +21,8 @@ public struct RevocationConfiguration: Sendable {
         /// Names an authority and where its lists are.
         /// - Parameters:
         ///   - certificate: the authority whose certificates the lists cover.
-        ///   - anchor: where the path of another signer has to lead, such as the root above `certificate`; nil for
-        ///     `certificate` itself.
+        ///   - anchor: the certificate to which the path of another signer has to lead, such as the root above
+        ///     `certificate`; nil for `certificate` itself.
         ///   - urls: where its lists are, `http` or `https`.
         public init(certificate: X509Certificate, anchor: X509Certificate? = nil, urls: [URL]) {
             self.certificate = certificate
@@ -30,14 +31,14 @@ public struct RevocationConfiguration: Sendable {
         }
     }
 
-    /// Authorities whose lists are fetched whether or not a certificate of theirs was seen.
+    /// Authorities whose lists are fetched whether or not one of their certificates was seen.
     public var authorities: [Authority]
-    /// Whether the distribution points of certificates in validated paths are fetched as well. On Linux this takes a
-    /// ``remoteDataProvider`` that was given.
+    /// Whether the distribution points of certificates in validated paths are fetched as well. On Linux this requires
+    /// that you set a ``remoteDataProvider``.
     public var followsDistributionPoints = true
-    /// Certificates of those who sign lists, and issuers above these; nothing is trusted for standing here.
+    /// Certificates of list signers, and of issuers above these; being listed here does not make a certificate trusted.
     public var certificates: [X509Certificate] = []
-    /// Lists that the application has itself; they count beside those that are fetched.
+    /// Lists that the application itself has; they count in addition to those that are fetched.
     public var lists: [CertificateRevocationList] = []
     /// What happens to a leaf whose status is unknown. With `.fails`, nobody is trusted before the first list arrives.
     public var unknownLeaf = Revocation.UnknownStatus.passesWithoutList
@@ -48,16 +49,17 @@ public struct RevocationConfiguration: Sendable {
         updateInterval: .seconds(6 * 3_600), expirationThreshold: .seconds(24 * 3_600))
     /// The largest list that is fetched, in bytes; at most, and by default, 64 MiB.
     public var maximumBytes = CertificateRevocationList.maximumBytes
-    /// The most lists that are kept. What is found in paths makes room for others once no path has named it for a day.
+    /// The most lists that are kept. A place that was found in paths makes room for others once no path has named it
+    /// for a day.
     public var maximumLists = 64
-    /// The most bytes of all lists together whose places only certificates name; 256 MiB by default. What goes beyond is
-    /// not kept.
+    /// The most bytes of all lists together whose places only certificates name; 256 MiB by default. Lists beyond that
+    /// are not kept.
     public var maximumTotalBytes = 256 << 20
     /// The longest time that an update of one list may take, from the first request to the verified list.
     public var updateTimeout = Duration.seconds(120)
     /// The longest time that ``RevocationStore/prepare()`` waits.
     public var preparationTimeout = Duration.seconds(30)
-    /// Downloads lists. On Linux the default refuses `http:`, which most authorities publish lists by: give
+    /// Downloads lists. On Linux the default refuses `http:`, over which most authorities publish their lists: set
     /// HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider() {
         didSet { isProviderGiven = true }
@@ -77,7 +79,7 @@ public struct RevocationConfiguration: Sendable {
         maximumBytes: CertificateRevocationList.maximumBytes + (1 << 20))
 
     /// Settings that suit most applications.
-    /// - Parameter authorities: whose lists are fetched whether or not a certificate of theirs was seen.
+    /// - Parameter authorities: those whose lists are fetched whether or not one of their certificates was seen.
     public init(authorities: [Authority] = []) { self.authorities = authorities }
 
     /// What is wrong with the configuration; nil if it is valid.

@@ -6,14 +6,14 @@ struct RevocationListFormat: DocumentFormat {
     let url: URL
     let authorities: RevocationAuthorities
     let configuration: RevocationConfiguration
-    /// nil for a place of the configuration's own.
+    /// nil for a place that the configuration names.
     let room: RevocationRoom.Share?
 
     var origin: [UInt8] {
         StoredRecord.origin(of: [Array("revocation-list".utf8), Array(key.address.octets), Array(key.authority.octets)])
     }
     var storageKey: String { "revocation-list-\(Hexadecimal.encode(origin))" }
-    /// Without what may be secret in a URL.
+    /// Without the parts of a URL that may be secret.
     var logName: String { "revocation list of \(url.quotedAddress)" }
     static let storeName = "revocation"
     var storeName: String { Self.storeName }
@@ -30,7 +30,7 @@ struct RevocationListFormat: DocumentFormat {
         var request = RemoteDataRequest(
             url: url, headers: ["Accept": "application/pkix-crl, */*"], maximumBytes: configuration.maximumBytes)
         request.allowsPlainHTTP = true
-        // Only a list that is there can be unchanged.
+        // Only an existing list can be unchanged.
         if current.content != nil, !current.entityTag.isEmpty {
             let name = Self.isEntityTag(current.entityTag) ? "If-None-Match" : "If-Modified-Since"
             request.headers[name] = current.entityTag
@@ -78,12 +78,12 @@ struct RevocationListFormat: DocumentFormat {
         }
     }
 
-    /// The time is the clock's alone: an authority that dates its lists ahead moves nothing.
+    /// Only the clock sets the time: an authority that dates its lists in the future does not move it.
     func issueTime(of content: CertificateRevocationList) -> Date? { nil }
 
     /// An attacker on the network path could substitute another list, now or when this one is out of date. So the new
-    /// list has the same issuer, is no older, and covers the same certificates or all; while the current one is in
-    /// force, the new one is too.
+    /// list must have the same issuer, must not be older, and must cover the same certificates or all; while the
+    /// current list is in force, the new one must be too.
     func checkReplaces(
         _ new: CertificateRevocationList, _ old: CertificateRevocationList?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
@@ -159,18 +159,18 @@ struct RevocationListFormat: DocumentFormat {
         return date
     }
 
-    /// A date begins otherwise.
+    /// A date begins differently.
     private static func isEntityTag(_ text: String) -> Bool {
         text.utf8.starts(with: "\"".utf8) || text.utf8.starts(with: "W/\"".utf8)
     }
 }
 
-/// The certificates, and the anchors, of the one key whose lists are wanted from a place: a few at most.
+/// The certificates and anchors of the one key whose lists are expected at a place: a few at most.
 final class RevocationAuthorities: Sendable {
     /// An authority may have certificates of several roots, and some publish the lists of several names at one place.
     static let maximumCount = 8
 
-    /// The first that was known.
+    /// The first one that was known.
     let first: X509Certificate
     private let known: Lock<[RevocationAuthority]>
 
@@ -181,7 +181,7 @@ final class RevocationAuthorities: Sendable {
 
     /// An authority whose certificates name the place together with many others counts once, with as many names as
     /// necessary.
-    /// - Returns: whether it, or a name of it, was not known; false also where there are too many.
+    /// - Returns: whether it, or one of its names, was not known; false also if there are too many.
     func add(_ authority: RevocationAuthority) -> Bool {
         known.withLock { known in
             if let index = known.firstIndex(where: { $0.issuer == authority.issuer && $0.anchor == authority.anchor }) {
@@ -193,7 +193,7 @@ final class RevocationAuthorities: Sendable {
         }
     }
 
-    /// Who signed a list that is of one of them.
+    /// Who signed a list that belongs to one of them.
     func signer(
         of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64
     ) -> RevocationAuthority.Signer {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A place that a list of an authority's is fetched from, and the list.
+/// A place from which a list of an authority is fetched, and the list.
 struct RevocationPlace: Sendable {
     /// The URL and the authority: a list of another authority at the same URL does not replace it.
     struct Key: Hashable {
@@ -24,7 +24,7 @@ struct RevocationPlace: Sendable {
     let authorities: RevocationAuthorities
     /// When a path named it last.
     var lastSeen: Date
-    /// Whether an earlier run found it and this one has not met it yet. Its list counts, and nobody waits for it.
+    /// Whether an earlier run found it and this one has not needed it yet. Its list counts, and nobody waits for it.
     var isRestored = false
     /// nil until what is stored has been read.
     var documents: DocumentStore<RevocationListFormat>?
@@ -32,8 +32,8 @@ struct RevocationPlace: Sendable {
     /// The longest URL that is fetched, in octets.
     static let maximumLength = 2_048
 
-    /// What a place is found by; nil for what cannot be fetched. A URL in a certificate is untrusted octets until it is
-    /// known to be short and ASCII.
+    /// The key by which a place is found; nil for a URL that cannot be fetched. A URL in a certificate is untrusted
+    /// octets until it is known to be short and ASCII.
     static func key(of octets: ArraySlice<UInt8>) -> (key: OctetString, url: URL)? {
         guard octets.count <= maximumLength, octets.allSatisfy({ (0x21...0x7E).contains($0) }),
             let url = URL(string: String(decoding: octets, as: UTF8.self)), key(of: url) != nil
@@ -51,7 +51,8 @@ struct RevocationPlace: Sendable {
     }
 }
 
-/// The memory for lists whose places certificates name, because authorities decide how many there are and how long.
+/// The memory for lists whose places certificates name, because authorities decide how many there are and how long they
+/// are.
 final class RevocationRoom: Sendable {
     private let maximum: Int
     private let reserved = Lock<[Swift.ObjectIdentifier: Int]>([:])
@@ -66,12 +67,12 @@ final class RevocationRoom: Sendable {
 
         deinit { room.leave(Swift.ObjectIdentifier(self)) }
 
-        /// Reserves room for a list that is there, or has come.
-        /// - Returns: false where there is none.
+        /// Reserves room for a list that exists, or has arrived.
+        /// - Returns: false if there is no room.
         func take(_ bytes: Int) -> Bool { room.reserve(bytes, orLess: false, for: Swift.ObjectIdentifier(self)) }
 
-        /// Reserves room for the growth of a list, as far as there is any, so that no other place can keep it from being
-        /// renewed.
+        /// Reserves room for the growth of a list, as far as there is any, so that no other place can prevent its
+        /// renewal.
         func grow(_ bytes: Int) {
             let most = min(2 * bytes, CertificateRevocationList.maximumBytes)
             _ = room.reserve(most, orLess: true, for: Swift.ObjectIdentifier(self))
@@ -91,17 +92,17 @@ final class RevocationRoom: Sendable {
     private func leave(_ share: Swift.ObjectIdentifier) { reserved.withLock { $0[share] = nil } }
 }
 
-/// What a ``RevocationStore`` has of one list.
+/// What a ``RevocationStore`` has about one list.
 package struct RevocationListStatus: Sendable {
-    /// Where it is fetched from.
+    /// The URL from which it is fetched.
     package let url: URL
-    /// Whether the configuration names it, or a certificate.
+    /// Whether the configuration names it, rather than a certificate.
     package let isConfigured: Bool
     /// The list that was verified last; nil while there is none.
     package let list: CertificateRevocationList?
-    /// Whether the list counts now: it is there, and its nextUpdate has not passed.
+    /// Whether the list counts now: it exists, and its nextUpdate has not passed.
     package let isUsable: Bool
-    /// What came of the last update; nil before the first.
+    /// The result of the last update; nil before the first.
     package let lastUpdate: StoreUpdateReport?
     /// When the next update is due, or after a failure the next attempt.
     package let nextUpdate: Date

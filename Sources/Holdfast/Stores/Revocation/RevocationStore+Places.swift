@@ -1,17 +1,17 @@
 import Foundation
 import Logging
 
-// Where lists are found: distribution points of certificates that can be trusted that far.
+// Where lists are found: distribution points of certificates that can be trusted to that extent.
 extension RevocationStore {
     /// The most certificates whose distribution points are remembered as read; others are read again.
     static let maximumLinks = 4_096
     /// URLs of one certificate that are fetched. Authorities write one to three; more would only take room from others.
     private static let maximumAddresses = 4
-    /// A place that was not known, and whose lists it has.
+    /// A place that was not known, and whose lists it offers.
     typealias Found = (url: URL, authority: X509Certificate)
 
-    /// Has lists that are due fetched in the background, and the distribution points of the paths' certificates; see
-    /// ``RevocationSource/noteUse(following:)``.
+    /// Starts fetching, in the background, lists that are due and the distribution points of the paths' certificates;
+    /// see ``RevocationSource/noteUse(following:)``.
     public func noteUse(following paths: [[X509Certificate]]) {
         let now = clock.now
         let isDue = known.withLock { state in
@@ -22,11 +22,11 @@ extension RevocationStore {
         read(configuration.fetchesNamedPlaces ? paths : [], at: now, isLookDue: isDue)
     }
 
-    /// Has the distribution points of the application's own certificates fetched, such as those of servers that it knows
-    /// beforehand, whether or not ``RevocationConfiguration/followsDistributionPoints`` is set.
+    /// Starts fetching the distribution points of the application's own certificates, such as those of servers that it
+    /// knows beforehand, whether or not ``RevocationConfiguration/followsDistributionPoints`` is set.
     ///
-    /// Nothing is verified: the makers of these certificates decide which places are fetched.
-    /// - Parameter chain: leaf first, each with its issuer behind it, the anchor last.
+    /// Nothing is verified: the issuers of these certificates decide which places are fetched.
+    /// - Parameter chain: leaf first, each followed by its issuer, the anchor last.
     public func follow(_ chain: [X509Certificate]) { read([chain], at: clock.now, isLookDue: false) }
 
     private func read(_ paths: [[X509Certificate]], at now: Date, isLookDue: Bool) {
@@ -67,10 +67,10 @@ extension RevocationStore {
 
     /// Reads the distribution points of a certificate.
     /// - Parameters:
-    ///   - time: when a path showed it.
+    ///   - time: when a path contained it.
     ///   - isRestored: whether that was in an earlier run.
     ///   - found: gets the places that were not known.
-    /// - Returns: whether a place is new, or may have the lists of one authority more.
+    /// - Returns: whether a place is new, or may have the lists of one more authority.
     func take(_ link: Link, at time: Date, isRestored: Bool = false, found: inout [Found]) -> Bool {
         var work = 0
         let names = CertificateDistributionPoints(of: link.certificate, work: &work).names
@@ -95,7 +95,7 @@ extension RevocationStore {
         return isNew
     }
 
-    /// - Returns: whether the place is new, or may have the lists of one authority more.
+    /// - Returns: whether the place is new, or may have the lists of one more authority.
     private func add(
         _ key: RevocationPlace.Key, _ url: URL, _ authority: RevocationAuthority, at now: Date, isRestored: Bool,
         found: inout [Found]
@@ -139,10 +139,10 @@ extension RevocationStore {
 }
 
 extension RevocationStore.Known {
-    /// How long a place that no path names anymore is kept, in seconds, where others want room.
+    /// How long a place that no path names anymore is kept, in seconds, if others need its room.
     private static let keepsUnseen: TimeInterval = 24 * 3_600
 
-    /// Forgets the place that no path has named for the longest, where that is long enough.
+    /// Forgets the place that no path has named for the longest time, if that time is long enough.
     mutating func removeUnseen(at now: Date) -> RevocationPlace? {
         let oldest = places.filter { !$0.value.isConfigured }.min { $0.value.lastSeen < $1.value.lastSeen }
         guard let oldest, now.timeIntervalSince(oldest.value.lastSeen) > Self.keepsUnseen else { return nil }

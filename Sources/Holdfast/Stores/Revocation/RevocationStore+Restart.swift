@@ -3,27 +3,27 @@ import Logging
 
 // Remembers the places that certificates name, so that the first decision after a restart uses the stored lists.
 extension RevocationStore {
-    /// How long a certificate that no path shows anymore is remembered, in seconds.
+    /// How long a certificate that no path contains anymore is remembered, in seconds.
     private static let remembersUnseen: TimeInterval = 30 * 24 * 3_600
-    /// How old what is kept may be when the certificates are seen again and again, in seconds.
+    /// How old the stored record may become while the certificates are seen again and again, in seconds.
     private static let keepsAgain: TimeInterval = 24 * 3_600
     private static let maximumRecord = 16 << 20
 
     private static let origin = StoredRecord.origin(of: [Array("revocation-places".utf8)])
     static let placesKey = "revocation-places-\(Hexadecimal.encode(origin))"
 
-    /// Keeps which certificates name places, where that is due. It blocks.
+    /// Stores which certificates name places, if that is due. It blocks.
     func keepPlaces() {
         guard configuration.followsDistributionPoints else { return }
         storage.sync {
-            // What could not be read is not overwritten.
+            // A record that could not be read is not overwritten.
             guard restorePlaces() else { return }
             let now = clock.now
             guard known.withLock({ abs(now.timeIntervalSince($0.lastKept)) > Self.keepsAgain }) else { return }
             do {
                 for _ in 0..<Self.maximumAttempts where try keep(at: now) { return }
             } catch {
-                // Not asked again every minute.
+                // So that this is not tried again every minute.
                 known.withLock { $0.lastKept = now }
             }
             logger.warning("what certificates say of revocation lists could not be stored")
@@ -33,8 +33,8 @@ extension RevocationStore {
     /// How often saving the places is retried while others save theirs.
     private static let maximumAttempts = 8
 
-    /// Keeps what this store knows together with what others have kept in the same storage.
-    /// - Returns: false if another was faster.
+    /// Stores what this store knows together with what others have stored in the same place.
+    /// - Returns: false if another store was faster.
     private func keep(at now: Date) throws -> Bool {
         let dataStore = configuration.secureDataStore
         let stored = try dataStore.reported(forKey: Self.placesKey)
@@ -49,8 +49,8 @@ extension RevocationStore {
         return try dataStore.replaceIfUnchanged(stored, with: record.data, forKey: Self.placesKey)
     }
 
-    /// Reads what earlier runs found, unless that was done; to be called on the storage's queue.
-    /// - Returns: false where it cannot be read just now.
+    /// Reads what earlier runs found, unless this has been done; to be called on the storage's queue.
+    /// - Returns: false if it cannot be read at the moment.
     func restorePlaces() -> Bool {
         guard configuration.followsDistributionPoints, !known.withLock({ $0.hasRestored }) else { return true }
         let data: Data?
@@ -60,13 +60,13 @@ extension RevocationStore {
         return true
     }
 
-    /// Takes over what earlier runs, or others, have found.
+    /// Adopts what earlier runs, or others, have found.
     private func takeOver(_ data: Data, at now: Date) {
         guard let record = StoredRecord(data), record.format == .revocationPlaces, record.origin == Self.origin,
             let namings = try? Self.namings(in: record.body)
         else { return }
         var found: [Found] = []
-        // What was seen last finds room first.
+        // What was seen last gets room first.
         for (link, lastSeen) in namings.sorted(by: { $0.lastSeen > $1.lastSeen })
         where Self.isRemembered(lastSeen, at: now) && known.withLock({ $0.links[link] == nil }) {
             _ = take(link, at: min(lastSeen, now), isRestored: true, found: &found)

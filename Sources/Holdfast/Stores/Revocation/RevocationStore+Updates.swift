@@ -2,11 +2,11 @@ import Dispatch
 import Foundation
 
 extension RevocationStore {
-    /// Downloads at one time.
+    /// The number of downloads at the same time.
     private static let simultaneousDownloads = 4
 
-    /// A few lists at a time. A failing list that only an earlier run met is not a failure.
-    /// - Returns: of all lists together, the first problem that is no failure.
+    /// Updates a few lists at a time. A failing list that only an earlier run needed is not a failure.
+    /// - Returns: for all lists together, the first problem that is not a failure.
     @discardableResult
     func update(mode: StoreUpdateMode) async throws(StoreError) -> StoreUpdateReport {
         let results = await mapLists { key, documents -> (RevocationPlace.Key, Result<StoreUpdateReport, StoreError>) in
@@ -31,11 +31,11 @@ extension RevocationStore {
     }
 
     /// Waits, for at most ``RevocationConfiguration/preparationTimeout``, for a usable list of every place that is
-    /// known: those of the configuration, of certificates given to ``follow(_:)``, and of paths that were validated.
-    /// Places that only an earlier run met are not waited for.
+    /// known: those of the configuration, of certificates given to ``follow(_:)``, and of paths that were validated. It
+    /// does not wait for places that only an earlier run needed.
     ///
-    /// It returns at once when all are there. A list whose download failed a moment ago is not waited for.
-    /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` when the task is canceled.
+    /// It returns at once if all are there. It does not wait for a list whose download has just failed.
+    /// - Throws: ``StoreError`` of the first list that is not usable; `CancellationError` if the task is canceled.
     public func prepare() async throws {
         let waiting = Task.detached {
             await self.mapLists { key, documents in
@@ -51,7 +51,7 @@ extension RevocationStore {
             }
         }
         _ = await TimeLimit.value(of: waiting, within: configuration.preparationTimeout)
-        // The new lists count from the next validation on, even if another caller is about to publish them.
+        // The new lists must count from the next validation on, even if another caller is about to publish them.
         publish()
         try Task.checkCancellation()
         let now = clock.now
@@ -68,7 +68,7 @@ extension RevocationStore {
         }
     }
 
-    /// Whether this run needs the list of a place; a server of an earlier run may be gone.
+    /// Whether this run needs the list of a place; a server that an earlier run used may be gone.
     private func isAwaited(_ key: RevocationPlace.Key) -> Bool {
         known.withLock { $0.places[key]?.isRestored == false }
     }
@@ -110,7 +110,7 @@ extension RevocationStore {
         }
     }
 
-    /// Reads what is stored of lists that nobody has asked for yet, and does something with each, with a few at a time.
+    /// Reads the stored lists that nobody has asked for yet, and processes each, a few at a time.
     /// - Returns: the results, in the order of the URLs.
     @discardableResult
     private func mapLists<Value: Sendable>(

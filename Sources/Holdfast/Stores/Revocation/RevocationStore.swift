@@ -8,19 +8,18 @@ public import Logging
 /// let store = try await RevocationStore.load(configuration: RevocationConfiguration())
 /// let validator = PathValidator(anchors: anchors, revocation: store)
 /// ```
-/// It fetches the URLs that the configuration names for an authority, and the distribution points (RFC 5280 4.2.1.13) of
-/// certificates that were given to it or stand in a path of a decision that was handed out. A certificate that was only
-/// presented makes it fetch nothing. A list is verified before it is stored, and again when it is read; one that does not verify, or
-/// is older than the one that is there, changes nothing.
+/// It fetches the URLs that the configuration names for an authority, and the distribution points (RFC 5280 4.2.1.13)
+/// of certificates that you give to it or that are in a path of a final decision. It fetches nothing for a certificate
+/// that was only presented. It verifies a list before storing it, and again when reading it; a list that does not
+/// verify, or is older than the existing one, changes nothing.
 ///
-/// A validation starts nothing and never waits for storage or the network: it uses the current lists. When its decision
-/// is handed out, lists that are missing or due are fetched in the background. So the first connection to a server is
-/// decided before its list arrives, by ``RevocationConfiguration/unknownLeaf``.
-/// ``prepare()`` waits.
+/// A validation starts nothing and never waits for storage or the network: it uses the current lists. After its
+/// decision is final, lists that are missing or due are fetched in the background. So the first connection to a server
+/// is decided before its list arrives, by ``RevocationConfiguration/unknownLeaf``. ``prepare()`` waits.
 ///
-/// What every ``UpdatingStore`` does, this one does for every list: an update fails with the error of the first list, in
-/// the order of the URLs, that failed and that this run has met, after the others were updated; its state is that of the
-/// list that is worst off; events name the list that they are about, by its URL and its authority.
+/// This store does for every list what an ``UpdatingStore`` does. An update fails with the error of the first list, in
+/// the order of the URLs, that failed and that this run has needed, after the others were updated. The store's state is
+/// that of the list in the worst state. Events name their list by its URL and its authority.
 public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver {
     typealias Documents = DocumentStore<RevocationListFormat>
 
@@ -35,7 +34,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         func hash(into hasher: inout Hasher) { hasher.combine(octets: certificate.der.suffix(64)) }
     }
 
-    /// The places that a certificate names, empty for one that names none, and when a path showed it last.
+    /// The places that a certificate names, empty for one that names none, and when a path last contained it.
     struct Naming {
         var places: [RevocationPlace.Key]
         var lastSeen: Date
@@ -45,17 +44,17 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         var places: [RevocationPlace.Key: RevocationPlace] = [:]
         /// Certificates whose distribution points were read.
         var links: [Link: Naming] = [:]
-        /// Whether what earlier runs found has been read, and when what was found was kept last.
+        /// Whether the findings of earlier runs have been read, and when the findings were last stored.
         var hasRestored = false
         var lastKept = Date.distantPast
         var current: Revocation
-        /// Counts snapshots, so that none replaces a later one.
+        /// Counts snapshots, so that an earlier one never replaces a later one.
         var begun: UInt64 = 0
         var published: UInt64 = 0
         /// When to check next which lists are due.
         var nextLook = Date.distantPast
         var hasSaidFull = false
-        /// Whether a check for due lists is running, and whether another was requested meanwhile.
+        /// Whether a check for due lists is running, and whether another was requested in the meantime.
         var isLooking = false
         var looksAgain = false
     }
@@ -79,7 +78,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: tells the time.
-    ///   - logger: told of updates that fail; nil for one labeled `holdfast.store`.
+    ///   - logger: gets updates that fail; nil for a logger labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
         configuration: RevocationConfiguration, clock: any WallClock = SystemWallClock(), logger: Logger? = nil
@@ -132,23 +131,23 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     /// The current lists.
     public var current: Revocation { known.withLock { $0.current } }
 
-    /// Between two looks at what is due, in seconds.
+    /// The time between two checks of what is due, in seconds.
     static let lookInterval: TimeInterval = 60
 
     var name: String { RevocationListFormat.storeName }
 
     var revision: UInt64 { known.withLock { $0.published } }
 
-    /// An authority that dates its lists ahead moves nothing.
+    /// An authority that dates its lists in the future does not move the time.
     var trustedTime: Date { clock.now }
 
-    /// That of the list that is worst off.
+    /// The state of the list in the worst state.
     var currentState: StoreState {
         let states = known.withLock { $0.places }.values.map { $0.documents?.currentState ?? .absent }
         return [.absent, .expired].first(where: states.contains) ?? (states.isEmpty ? .absent : .fresh)
     }
 
-    /// Never while no place of lists is known.
+    /// Never, as long as no place of a list is known.
     var nextUpdate: Date { lists.map(\.nextUpdate).min() ?? .distantFuture }
 
     var lastUpdate: StoreUpdateReport? { lists.compactMap(\.lastUpdate).max { $0.time < $1.time } }
@@ -158,10 +157,10 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
             .lazy.compactMap { $0.value.documents?.storageError }.first
     }
 
-    /// Every place that lists are fetched from, and what there is of each, in the order of their URLs.
+    /// Every place from which lists are fetched, and what the store has from each, in the order of their URLs.
     package var lists: [RevocationListStatus] { statuses(of: { _ in true }).map(\.status) }
 
-    /// The places that these certificates name, as far as they stood in a path.
+    /// The places that these certificates name, if they were in a path.
     package func lists(namedBy certificates: [X509Certificate]) -> [RevocationListStatus] {
         let named = known.withLock { state in
             Set(state.links.filter { certificates.contains($0.key.certificate) }.flatMap(\.value.places))
@@ -218,7 +217,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         }
     }
 
-    /// For a list that did not fit into the remaining room, when it is fetched again.
+    /// For a list that did not fit into the remaining room, for when it is fetched again.
     private func makeRoom() {
         let now = clock.now
         let evicted = known.withLock { $0.removeUnseen(at: now) }

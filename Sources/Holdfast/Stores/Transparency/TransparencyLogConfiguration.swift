@@ -3,22 +3,22 @@ public import Foundation
 /// The configuration of a ``TransparencyLogStore``: where the log list comes from, who signs it, and which list counts
 /// until then.
 public struct TransparencyLogConfiguration: Sendable {
-    /// Where the list is downloaded from: JSON in Google's schema, version 3.
+    /// The URL of the list: JSON in Google's schema, version 3.
     public var listURL: URL
-    /// Where its detached signature is downloaded from.
+    /// The URL of its detached signature.
     public var signatureURL: URL
     /// The key of the list's publisher; see ``TransparencyLogList/init(verifying:signature:key:)``.
     public var key: SubjectPublicKeyInfo
-    /// The list that the application ships: it counts until a newer one was downloaded.
+    /// The list that ships with the application: it counts until a newer one has been downloaded.
     public var shipped: TransparencyLogList
-    /// How often the list is asked for; a day by default, at least 15 minutes.
+    /// The time between two requests for the list; a day by default, at least 15 minutes.
     public var updateInterval: Duration = .seconds(86_400)
     /// The longest time that an update may take, from the first request to the verified list.
     public var updateTimeout: Duration = .seconds(120)
     /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
-    /// Downloads list and signature. It uses standard validation for its server, never the validator that the list is
-    /// for.
+    /// Downloads list and signature. It uses standard validation for its server, never the validator for which the list
+    /// is.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
     /// Keeps the list, exactly as it was signed.
     public var secureDataStore: any SecureDataStore = FileDataStore()

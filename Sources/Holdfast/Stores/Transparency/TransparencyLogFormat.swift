@@ -24,7 +24,7 @@ struct TransparencyLogFormat: DocumentFormat {
         ])
     }
     var storageKey: String { "log-list-\(Hexadecimal.encode(origin))" }
-    /// Without what may be secret in a URL.
+    /// Without the parts of a URL that may be secret.
     var logName: String { "log list at \(configuration.listURL.quotedAddress)" }
     var storeName: String { "log-list" }
     var documentURL: URL? { configuration.listURL }

@@ -2,15 +2,15 @@ import Dispatch
 import Foundation
 public import Logging
 
-/// Keeps a log list: downloads it with its signature, verifies it, stores it and renews it, and hands it to validators.
+/// Keeps a log list: downloads it with its signature, verifies, stores and renews it, and passes it to validators.
 ///
 /// ```swift
 /// let store = try await TransparencyLogStore.load(configuration: configuration)
 /// let validator = PathValidator(anchors: anchors, transparency: .required(store))
 /// ```
-/// Until a newer list was downloaded the one that the application ships counts. A download that does not verify, or is
-/// older than a list that is there, changes nothing. A validation starts nothing and never waits for storage or the
-/// network; when its decision is handed out, an update that is due begins in the background.
+/// Until a newer list has been downloaded, the list that ships with the application counts. A download that does not
+/// verify, or is older than an existing list, changes nothing. A validation starts nothing and never waits for storage
+/// or the network; after its decision is final, an update that is due begins in the background.
 public final class TransparencyLogStore: UpdatingStore {
     /// How the store was set up.
     package let configuration: TransparencyLogConfiguration
@@ -23,7 +23,7 @@ public final class TransparencyLogStore: UpdatingStore {
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: tells the time.
-    ///   - logger: told of updates that fail; nil for one labeled `holdfast.store`.
+    ///   - logger: gets updates that fail; nil for a logger labeled `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
         checking configuration: TransparencyLogConfiguration, clock: any WallClock = SystemWallClock(),
@@ -58,6 +58,6 @@ extension TransparencyLogStore: TransparencyLogSource {
         return list
     }
 
-    /// Starts an update in the background where one is due.
+    /// Starts an update in the background if one is due.
     public func noteUse() { documents.updateIfDue() }
 }

@@ -8,14 +8,14 @@ public import struct Foundation.URL
 ///     url: url, signer: try TrustServerSigner(certificate: certificate), customer: "gcx")
 /// ```
 public struct TrustServerConfiguration: Sendable {
-    /// Where the document is downloaded from.
+    /// The URL from which the document is downloaded.
     public var url: URL
-    /// The signer that the document must be signed by.
+    /// The signer who must have signed the document.
     public var signer: TrustServerSigner
-    /// The customer that the document must be for.
+    /// The customer for whom the document must be.
     public var customer: String
 
-    /// What `maximumAge` and `grace` are unless an application says otherwise.
+    /// The values of `maximumAge` and `grace` unless an application sets others.
     package static let (usualMaximumAge, usualGrace) = (Duration.seconds(3_600), Duration.seconds(86_400))
 
     /// How long a document is fresh, from its timestamp on; an hour by default.
@@ -27,14 +27,14 @@ public struct TrustServerConfiguration: Sendable {
     public var preparationTimeout: Duration = .seconds(10)
     /// The longest time that an update may take, from the request to the verified document.
     public var updateTimeout: Duration = .seconds(120)
-    /// How much of a document is read.
+    /// How much of a document may be read.
     public var limits = DocumentLimits()
     /// Whether SHA-1 digests are accepted, as in documents made before 2018.
     public var allowsLegacyDigests = false
     /// When the application was built; an earlier time of the clock is ignored. nil if it is not known.
     public var buildDate: Date?
-    /// Downloads the document. It uses standard validation for its server, never the trust manager that the pins are
-    /// for.
+    /// Downloads the document. It uses standard validation for its server, never the trust manager for which the pins
+    /// are.
     public var remoteDataProvider: any RemoteDataProvider = URLSessionDataProvider()
     /// Keeps the document, exactly as it was signed.
     public var secureDataStore: any SecureDataStore = FileDataStore()

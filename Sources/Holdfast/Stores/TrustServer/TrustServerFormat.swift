@@ -18,13 +18,13 @@ package struct TrustServerFormat: DocumentFormat {
     }
     package var storageKey: String { "trust-server-\(Hexadecimal.encode(origin))" }
 
-    /// Without what may be secret in a URL.
+    /// Without the parts of a URL that may be secret.
     package var logName: String { "\(configuration.customer) at \(configuration.url.quotedAddress)" }
     package var storeName: String { configuration.customer }
     package var documentURL: URL? { configuration.url }
     package var recordFormat: StoredRecord.Format { .trustServer }
     package var buildDate: Date? { configuration.buildDate }
-    /// Seconds, beside the ages of documents.
+    /// In seconds, like the ages of documents.
     package var maximumAge: TimeInterval { configuration.maximumAge.inSeconds }
     /// The greatest age at which a document counts.
     private var limit: TimeInterval { configuration.maximumAge.inSeconds + configuration.grace.inSeconds }
@@ -127,7 +127,7 @@ package struct TrustServerFormat: DocumentFormat {
         !(time < content.timestamp.addingTimeInterval(maximumAge + 1))
     }
 
-    /// A length of time as people say it.
+    /// A length of time in words.
     static func text(age: TimeInterval) -> String {
         let minutes = max(0, min(age, 1e9)) / 60
         switch minutes {

@@ -1,7 +1,7 @@
 /// Pins by the dialed host and its port, from the newest document.
 extension TrustServerStore: PinSource {
-    /// What the document requires of a host at the moment. Without one that counts, and for a host that it does not
-    /// have, there is `noUsablePins`.
+    /// What the document requires of a host at the moment. Without a document that counts, and for a host that it does
+    /// not have, the result is `noUsablePins`.
     public func answer(to question: PinQuestion) -> PinAnswer {
         let snapshot = documents.snapshot
         let time = snapshot.trustedTime.time(asked: question.time, clock: clock.now)
@@ -16,8 +16,8 @@ extension TrustServerStore: PinSource {
 extension TrustServerStore {
     /// A policy that trusts by the document's pins, for a ``TrustManager`` or any adapter.
     /// - Parameters:
-    ///   - host: a host, a URL, which means its host, or a pattern; pins are looked up by the host that is dialed.
-    ///   - pinning: whether keys are pinned, which survive a renewal, or certificates.
+    ///   - host: a host, a URL, which stands for its host, or a pattern; pins are looked up by the host that is dialed.
+    ///   - pinning: whether keys are pinned, which may stay the same when a certificate is renewed, or certificates.
     ///   - validatesHostName: whether the leaf must name the dialed host; leave it true. If false, only a pin of the
     ///     server's own certificate counts.
     ///   - certificatePinOnly: whether pins alone decide about trust and expiry, self-signed certificates included.

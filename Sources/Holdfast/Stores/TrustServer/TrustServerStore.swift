@@ -2,8 +2,8 @@ import Dispatch
 public import Foundation
 public import Logging
 
-/// Keeps the document of a trust server for one customer: downloads it, verifies it, stores it and renews it, and gives
-/// its pins to policies.
+/// Keeps the document of a trust server for one customer: downloads, verifies, stores and renews it, and gives its pins
+/// to policies.
 ///
 /// ```swift
 /// let store = try await TrustServerStore.load(configuration: configuration)
@@ -23,11 +23,12 @@ public final class TrustServerStore: UpdatingStore {
     /// Makes a store from a valid configuration; it reads and verifies what is stored before it returns, which
     /// ``load(configuration:clock:logger:)`` does off the caller's thread.
     ///
-    /// Several stores for one server, customer and signer each download for themselves, so make one for all policies.
+    /// Several stores for one server, customer and signer download separately, so make one for all policies.
     /// - Parameters:
     ///   - configuration: where the document comes from, who signs it, and how it is kept.
     ///   - clock: tells the time.
-    ///   - logger: gets updates that fail and documents in their grace period; nil for one labeled `holdfast.store`.
+    ///   - logger: gets updates that fail and documents in their grace period; nil for a logger labeled
+    ///     `holdfast.store`.
     /// - Throws: ``StoreError`` `invalidConfiguration`.
     public init(
         checking configuration: TrustServerConfiguration, clock: any WallClock = SystemWallClock(),

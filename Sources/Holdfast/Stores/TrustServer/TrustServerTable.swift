@@ -2,7 +2,7 @@ package import Foundation
 
 /// The content of a verified trust-server document, by host.
 package struct TrustServerTable: Sendable {
-    /// What the document has for a host that was dialed.
+    /// What the document contains for a host that was dialed.
     enum Answer: Sendable {
         case pins(PinSet)
         /// The host is not in the document.
@@ -15,13 +15,13 @@ package struct TrustServerTable: Sendable {
         case differentPorts([Int])
     }
 
-    /// What is pinned for a host at one port.
+    /// The pins of a host at one port.
     private struct Service: Sendable {
         private let all: PinSet?
         private let certificates: PinSet?
         private let publicKeys: PinSet?
 
-        /// nil where no pin is of this kind.
+        /// nil if no pin is of this kind.
         func pins(_ subject: Pin.Subject?) -> PinSet? {
             switch subject {
             case .certificate?: certificates
@@ -41,23 +41,24 @@ package struct TrustServerTable: Sendable {
         }
     }
 
-    /// Of one host by port; nil stands for a port that the document does not name.
+    /// The pins of one host by port; nil stands for a port that the document does not name.
     private typealias Services = [Int?: Service]
 
     /// When the document was made, limited so that a signer whose clock is years ahead cannot make it fresh for years.
     package let timestamp: Date
     /// When the document was made, according to its signer.
     package let signedTimestamp: Date
-    /// The first instant at which the signer's certificate is no longer valid, where that has come.
+    /// The first instant at which the signer's certificate is no longer valid, if that instant has passed.
     let signerExpired: Date?
-    /// The first instant at which the document no longer counts, its grace included.
+    /// The first instant at which the document no longer counts, including its grace.
     package let end: Date
     private let services: [DialedHost.Kind: Services]
 
     /// - Parameters:
     ///   - document: the verified document.
-    ///   - latest: it counts from no later time.
-    ///   - lifetime: for how many seconds after its timestamp it counts, grace included; the last one is inclusive.
+    ///   - latest: the latest time from which it may count.
+    ///   - lifetime: for how many seconds after its timestamp it counts, including its grace; the last second is
+    ///     included.
     /// - Throws: ``DocumentError`` `invalidValue` for an invalid hostname.
     init(_ document: TrustServerDocument, issuedUpTo latest: Date, lifetime: TimeInterval) throws(DocumentError) {
         timestamp = min(document.timestamp, latest)
@@ -83,7 +84,7 @@ package struct TrustServerTable: Sendable {
     /// How many hosts have entries.
     var hostCount: Int { services.count }
 
-    /// The pins of a host, found by its exact name and, where it is known, its port.
+    /// The pins of a host, found by its exact name and, if it is known, its port.
     func answer(for host: DialedHost, _ subject: Pin.Subject?) -> Answer {
         guard let all = services[host.kind] else { return .unlisted }
         let ports = all.keys.compactMap(\.self).sorted()

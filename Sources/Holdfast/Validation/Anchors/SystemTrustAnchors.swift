@@ -44,7 +44,7 @@ package struct SystemTrustAnchors: Sendable {
     /// Reads the anchors. It blocks on the file system; ``TrustAnchors/system(environment:)`` does so on another
     /// thread.
     /// - Returns: the anchors and what was left out.
-    /// - Throws: ``TrustAnchorError`` when no anchor can be read.
+    /// - Throws: ``TrustAnchorError`` if no anchor can be read.
     package func read() throws(TrustAnchorError) -> Reading {
         var certificates: [X509Certificate] = []
         var leftOut: [CertificateFileError] = []
@@ -121,7 +121,7 @@ extension TrustAnchors {
     /// Reads the anchors of a Linux system away from the caller's thread: the bundles and
     /// folders of the known distributions, or those that the environment names.
     /// - Parameter environment: where `SSL_CERT_FILE` and `SSL_CERT_DIR` are looked up.
-    /// - Throws: ``TrustAnchorError`` when no anchor can be read.
+    /// - Throws: ``TrustAnchorError`` if no anchor can be read.
     @concurrent
     public static func system(
         environment: [String: String] = ProcessInfo.processInfo.environment

@@ -14,7 +14,7 @@ public final class TrustAnchorStore: Sendable {
     /// - Parameters:
     ///   - logger: gets a line about each reload that fails.
     ///   - source: reads the anchors; by default those of the system.
-    /// - Throws: what the source throws, and ``TrustAnchorError`` when it yields no anchor.
+    /// - Throws: what the source throws, and ``TrustAnchorError`` if it yields no anchor.
     public init(
         logger: Logger = Logger(label: "holdfast.anchors"),
         source: @escaping @Sendable () async throws -> TrustAnchors = { try await TrustAnchors.system() }
@@ -29,7 +29,7 @@ public final class TrustAnchorStore: Sendable {
 
     /// Reads the source again and publishes what it yields.
     /// - Returns: whether the set changed.
-    /// - Throws: what the source throws, and ``TrustAnchorError`` when it yields no anchor; the set stays as it was.
+    /// - Throws: what the source throws, and ``TrustAnchorError`` if it yields no anchor; the set stays as it was.
     @discardableResult
     public func reload() async throws -> Bool {
         let anchors = try await Self.read(source)

@@ -1,8 +1,7 @@
 /// The certificates that are trusted from the start (RFC 5280 6.1.1 (d)), indexed by their subjects.
 ///
-/// To read the system's anchors, use
-/// ``system(environment:)``; to replace a set while connections are made, use a ``TrustAnchorStore``. A set is cheap to
-/// copy.
+/// To read the system's anchors, use ``system(environment:)``; to replace a set while connections are made, use a
+/// ``TrustAnchorStore``. A set is cheap to copy.
 public struct TrustAnchors: Sendable {
     private final class Index: Sendable {
         let certificates: [X509Certificate]

@@ -29,7 +29,7 @@ struct RevocationMemory {
     var signatures: [SignedList: Bool] = [:]
     /// How often a list was hashed, by its signature.
     var hashings: [OctetString: Int] = [:]
-    /// The first path found; empty where there is none.
+    /// The first path found; empty if there is none.
     var paths: [SignerQuestion: [Int]] = [:]
     /// Nodes of the certificates given with the lists, by the name for which they were looked up.
     var given: [OctetString: [Int]] = [:]
@@ -160,7 +160,7 @@ extension PathSearch {
     /// it, or if the certificate names its place. Where presented certificates are treated as anchors, every list
     /// counts, because the peer that presents them chooses the issuer's key.
     /// - Parameter issuers: the certificates above this one on the path.
-    /// - Returns: nil when the budget does not suffice.
+    /// - Returns: nil if the budget is not sufficient.
     private mutating func own(
         _ lists: [CertificateRevocationList], about subject: Int, by issuers: ArraySlice<Int>, isOfSigner: Bool
     ) -> [CertificateRevocationList]? {
@@ -266,7 +266,7 @@ extension PathSearch {
     /// Hashing one of the application's long lists is free as often as a legitimate chain needs it.
     private static let freeHashings = 4
 
-    /// nil when the budget is spent.
+    /// nil if the budget is spent.
     private mutating func verify(_ list: RevocationListHeader, by signer: Int) -> Bool? {
         if let provenance = list.provenance { return provenance.signer == nodes[signer].certificate.keyIdentity }
         let key = RevocationMemory.SignedList(der: list.der, signature: list.signature, signer: signer)

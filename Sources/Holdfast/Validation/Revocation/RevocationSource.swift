@@ -1,6 +1,5 @@
-/// Where a
-/// ``PathValidator`` gets its revocation lists: ``Revocation``, which does not change, or a ``RevocationStore``, which
-/// fetches them.
+/// Where a ``PathValidator`` gets its revocation lists: ``Revocation``, which does not change, or a
+/// ``RevocationStore``, which fetches them.
 ///
 /// A source is asked once at the beginning of every validation, from any thread: it returns what it has, and neither
 /// performs nor starts any I/O.

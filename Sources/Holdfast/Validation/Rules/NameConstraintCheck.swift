@@ -9,12 +9,12 @@ struct NameConstraintCheck {
         case overBudget
     }
 
-    /// The subtrees of an issuer by their form: a name is compared with the bases of its own form only.
+    /// The subtrees of an issuer by their form: a name is compared only with the bases of its own form.
     struct Constraints: Sendable {
         fileprivate let permitted: [UInt8: [Subtree]]
         fileprivate let excluded: [UInt8: [Subtree]]
 
-        /// Prepares each base once; nil when the budget does not suffice.
+        /// Prepares each base once; nil if the budget is not sufficient.
         init?(_ constraints: NameConstraints, meter: inout WorkMeter) {
             guard let permitted = Self.prepare(constraints.permitted, &meter),
                 let excluded = Self.prepare(constraints.excluded, &meter)

@@ -64,7 +64,7 @@ package struct TransparencyLog: Sendable, Hashable {
     private let verificationKey: VerificationKey?
 
     /// Describes a log with the DER of its key; its former operators may come in any order.
-    /// - Throws: ``CertificateError`` when the key is not a SubjectPublicKeyInfo.
+    /// - Throws: ``CertificateError`` if the key is not a SubjectPublicKeyInfo.
     package init(
         name: String, key: [UInt8], operatorName: String, formerOperators: [FormerOperator] = [], state: State?,
         temporalInterval: TemporalInterval? = nil, isTiled: Bool = false
