@@ -301,7 +301,7 @@ struct DocumentTests {
         let root = try #require(repository.served("1.root.json"))
         let api = try await PinnedAPI(
             bundleURL: bundleURL, root: root, bundle: RepositoryBundle(repository).json, buildDate: now)
-        let url = try #require(URL(string: "https://\(JudgedLoading.host)/"))
+        let url = try #require(URL(string: "\(JudgedLoading.scheme)://\(JudgedLoading.host)/"))
         func show(_ leaf: TestCertificate) {
             JudgedLoading.show(.init(chain: leaf.chain, root: fixture.root.root, judge: api.judge))
         }

@@ -4,7 +4,7 @@ import Holdfast
 import Security
 
 /// Loads from one host as Apple's systems do: first a delegate answers for the server's trust. On Linux, URLSession asks
-/// nobody. `Main` registers it before the first session is made, so that it is asked before what Foundation registers.
+/// nobody, and takes its own protocol for `https` in any session: hence a scheme of its own. `Main` registers it.
 final class JudgedLoading: URLProtocol {
     /// A server, and the delegate that is asked about it.
     struct Server: Sendable {
@@ -29,6 +29,7 @@ final class JudgedLoading: URLProtocol {
         func fail() { loading.client?.urlProtocol(loading, didFailWithError: URLError(.cancelled)) }
     }
 
+    static let scheme = "judged"
     static let host = "api.example.com"
     static let body = Data("hello".utf8)
     private static let server = Lock<Server?>(nil)
@@ -36,7 +37,7 @@ final class JudgedLoading: URLProtocol {
     /// Has the host be this server from now on.
     static func show(_ server: Server) { Self.server.withLock { $0 = server } }
 
-    override class func canInit(with request: URLRequest) -> Bool { request.url?.host == host }
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == scheme }
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
     override func stopLoading() {}
 

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import HoldfastOutput
 import HoldfastPublishing
@@ -81,14 +80,15 @@ struct SecretLeakTests {
     /// What a run inside this process prints, on either of the two, and its exit code. The same arguments are parsed
     /// once: in a debug build ArgumentParser takes a hundred times as long to check a verb's definition as a verb takes.
     private static func run(
-        _ arguments: [String], parsed: inout [[String]: any ParsableCommand]
+        _ arguments: [String], parsed: inout [[String]: () async -> Int32]
     ) async -> (status: Int32, printed: String) {
         let printed = SaidLines()
-        let known = parsed[arguments] ?? (try? EntryPoint.command(arguments))
-        parsed[arguments] = known
+        if parsed[arguments] == nil, let command = try? EntryPoint.command(arguments) {
+            parsed[arguments] = { await EntryPoint.run(command, of: arguments) }
+        }
+        let parsed = parsed[arguments]
         let status = await Output.$listener.withValue({ printed.add($0) }) {
-            guard let known else { return await EntryPoint.run(arguments) }
-            return await EntryPoint.run(known, of: arguments)
+            if let parsed { await parsed() } else { await EntryPoint.run(arguments) }
         }
         return (status, printed.text)
     }
@@ -123,7 +123,7 @@ struct SecretLeakTests {
             try site.write("bank.pins.json", String(decoding: repository.pins, as: UTF8.self))
             let names = try FileManager.default.contentsOfDirectory(atPath: site.folder.path)
             var runs = 0
-            var parsed: [[String]: any ParsableCommand] = [:]
+            var parsed: [[String]: () async -> Int32] = [:]
             let new = site.folder.appending(path: "new")
             for (number, copy) in files.flatMap({ file in file.copies.map { (file, $0) } }).enumerated() {
                 // One name, so that each verb is parsed once.
