@@ -23,7 +23,8 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl repository pins site bank.pins.json --key offline.pem
-              holdfastctl repository pins site bank.pins.json --key offline.pem --force offline
+              holdfastctl repository pins site bank.pins.json --key offline.pem \\
+                --force offline
               holdfastctl repository pins site bank.pins.json --valid 180d
 
             Exit codes: 0 prepared, 1 clients would not accept the pin file or would be locked out, or the key does not \

@@ -25,8 +25,10 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl repository status site --no-shipped-pins
-              holdfastctl repository status site --shipped 7.4=app-7.4.pins.json --watch 10d
-              holdfastctl repository status site --app-root app-2024/root.json --no-shipped-pins
+              holdfastctl repository status site --shipped 7.4=app-7.4.pins.json \\
+                --watch 10d
+              holdfastctl repository status site --app-root app-2024/root.json \\
+                --no-shipped-pins
               holdfastctl repository status --app-root app-2024/root.json \\
                 --url https://pins.example.com --no-shipped-pins --watch 5d
 

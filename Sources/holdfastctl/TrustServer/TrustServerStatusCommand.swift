@@ -31,8 +31,10 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl trust-server status --customer acme --domains data/acme.domains \\
                 --no-shipped-pins
-              holdfastctl trust-server status --customer acme --no-shipped-pins --max-age 6m --quiet
-              holdfastctl trust-server status --customer acme --shipped 7.4=app-7.4.pins.json \\
+              holdfastctl trust-server status --customer acme --no-shipped-pins \\
+                --max-age 6m --quiet
+              holdfastctl trust-server status --customer acme \\
+                --shipped 7.4=app-7.4.pins.json \\
                 --url https://pins.example.com/acme.json.signed --format prometheus
 
             Exit codes: 0 clients accept it and get in, and it is young enough, 1 clients refuse it, if only those that have \
