@@ -23,14 +23,6 @@ struct WrongClockTests {
         ["LD_PRELOAD": try library(), "FAKETIME": shift, "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"]
     }
 
-    /// Variables under which the clock is as wrong as a file says, whenever somebody looks at it.
-    private static func following(_ file: URL) throws -> [String: String] {
-        [
-            "LD_PRELOAD": try library(), "FAKETIME_TIMESTAMP_FILE": file.path, "FAKETIME_NO_CACHE": "1",
-            "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
-        ]
-    }
-
     /// The library puts a variable into the environment, before which a program of Swift finds its arguments. So `env`
     /// loads it first, and becomes the program.
     private static let wrapper = ["/usr/bin/env"]
@@ -82,34 +74,6 @@ struct WrongClockTests {
             try await next.says("signed again")
             #expect(try await site.clientsThatLetIn(site.shown, next.port) == World.everybody)
             await next.stop()
-        }
-    }
-
-    @Test("A clock that is set while it serves ends all signing until it is right again; then it goes on by itself")
-    func set() async throws {
-        try await ServeSite.run { site in
-            try await site.publish()
-            let shift = site.folder.appending(path: "shift")
-            try Data("+0d\n".utf8).write(to: shift, options: .atomic)
-            let server = try await ServingProcess.start(
-                site, wrappedBy: Self.wrapper, environment: try Self.following(shift))
-            defer { clean(server) }
-            try await server.says("signed again")
-            for jump in ["+1d", "-1d"] {
-                let said = server.text.utf8.count
-                _ = try await site.open.catalog.now()
-                let head = site.open.catalog.ledger.chain.head
-                try Data("\(jump)\n".utf8).write(to: shift, options: .atomic)
-                try await server.says(Self.trouble, after: said)
-                try await isMute(server.port)
-                _ = try await site.open.catalog.now()
-                #expect(site.open.catalog.ledger.chain.head == head, "\(jump)")
-                try Data("+0d\n".utf8).write(to: shift, options: .atomic)
-                try await server.says("signing and judging: works again", after: said)
-                try await server.says("signed again", after: said)
-            }
-            #expect(try await site.clientsThatLetIn(site.shown, server.port) == World.everybody)
-            #expect(await server.stop() == 0)
         }
     }
 
