@@ -52,16 +52,9 @@ struct OutlookOptions: ParsableArguments {
         } catch {
             throw ValidationError("--replaced: \(error.message).")
         }
-        for text in platform where Self.pair(text).file == nil {
+        for text in platform where ShippedPinOptions.pair(text).file == nil {
             throw ValidationError("--platform: expected NAME=FILE, found \(text.quoted).")
         }
-    }
-
-    /// A name, and the file behind its equals sign.
-    static func pair(_ text: String) -> (name: String, file: String?) {
-        guard let sign = text.firstIndex(of: "=") else { return (text, nil) }
-        let file = text[text.index(after: sign)...]
-        return (String(text[..<sign]), file.isEmpty ? nil : String(file))
     }
 
     private static func replaced(_ text: String) throws(CommandFailure) -> (file: String, time: Date) {
@@ -105,7 +98,7 @@ struct OutlookOptions: ParsableArguments {
         guard !platform.isEmpty else { return Self.platform(anchors, named: name, lists: lists) }
         var platforms: [PublicationOutlook.Platform] = []
         for text in platform {
-            let (name, file) = Self.pair(text)
+            let (name, file) = ShippedPinOptions.pair(text)
             let anchors = try InputFile.chain(of: file ?? "").anchors
             platforms += Self.platform(anchors, named: name, lists: lists)
         }

@@ -170,7 +170,7 @@ struct RolloverCommand: AsyncParsableCommand {
         documents.append(file.held(from: since))
         var versions: [PublicationOutlook.AppVersion] = []
         for text in builds.shipped {
-            let (version, file) = OutlookOptions.pair(text)
+            let (version, file) = ShippedPinOptions.pair(text)
             guard let path = file else {
                 versions.append(.init(version, carriesDocument: false))
                 continue

@@ -1,18 +1,4 @@
 extension Catalog {
-    /// A document as it was signed, or that it is no longer published.
-    struct StoredDocument: Sendable {
-        let app: AppName
-        let path: String
-        let version: Int64
-        /// None if it is no longer published.
-        let octets: [UInt8]
-        let signedAt: Int64
-        let end: Int64
-        let isWithdrawn: Bool
-
-        var digest: Digest { isWithdrawn ? .nothing : Digest(of: octets) }
-    }
-
     /// More versions of a document than anybody looks back at.
     private static let keptVersions: Int64 = 32
     /// The one place that documents go to: the folder of the server.
@@ -111,27 +97,6 @@ extension Catalog {
         return try stored(path, known, of: app, session)
     }
 
-    /// A version of a document that is, or was, published.
-    /// - Throws: ``ServerError`` `brokenChain` if its octets are not those that the audit names.
-    static func stored(
-        _ path: String, _ known: Ledger.Version, of app: AppName, _ session: any StorageSession
-    ) throws(ServerError) -> StoredDocument {
-        let row = try session.run(
-            "SELECT octets, signed_at, ends_at FROM document WHERE app = $1 AND format = $2 AND version = $3",
-            [.text("\(app)"), .text(path), .integer(known.version)]
-        ).first
-        guard let row, Digest(of: try row.octets(0)) == known.digest else {
-            throw ServerError(
-                .brokenChain, of: path, expected: "version \(known.version) as it was signed", found: "another, or none"
-            )
-        }
-        // The audit does not have the times: they are for caches alone, and whatever they say must not stop a listener.
-        let times: ClosedRange<Int64> = 0...CanonicalJSON.greatestInteger
-        return StoredDocument(
-            app: app, path: path, version: known.version, octets: try row.octets(0),
-            signedAt: times.clamping(try row.integer(1)), end: times.clamping(try row.integer(2)), isWithdrawn: false)
-    }
-
     /// The newest version of each document of some apps, sorted by path.
     func newestDocuments(
         of isWanted: @escaping @Sendable (AppName) -> Bool
@@ -161,8 +126,4 @@ extension Catalog {
         }
         return try SigningPermit(change.content, try change.approved(by: then, at: publication.time))
     }
-}
-
-extension ClosedRange {
-    fileprivate func clamping(_ value: Bound) -> Bound { Swift.min(Swift.max(value, lowerBound), upperBound) }
 }

@@ -28,11 +28,18 @@ struct ShippedPinOptions: ParsableArguments {
         }
     }
 
+    /// A name, and the file behind its equals sign.
+    static func pair(_ text: String) -> (name: String, file: String?) {
+        guard let sign = text.firstIndex(of: "=") else { return (text, nil) }
+        let file = text[text.index(after: sign)...]
+        return (String(text[..<sign]), file.isEmpty ? nil : String(file))
+    }
+
     /// The builds that carry a pin file, as documents.
     func documents(at time: Date) throws(CommandFailure) -> [PublishedPins] {
         var documents: [PublishedPins] = []
         for text in shipped {
-            let (version, file) = OutlookOptions.pair(text)
+            let (version, file) = Self.pair(text)
             guard let file else { continue }
             let data = try InputFile.content(of: file, maximumBytes: DocumentLimits().bytes + 1)
             documents.append(
@@ -46,7 +53,7 @@ struct ShippedPinOptions: ParsableArguments {
     /// The builds in the field: those that options name, and those that documents name.
     func appVersions(carrying documents: [PublicationOutlook.Document]) -> PublicationOutlook.AppVersions {
         guard !noShippedPins else { return .noShippedPins }
-        let bare = shipped.map(OutlookOptions.pair).filter { $0.file == nil }
+        let bare = shipped.map(Self.pair).filter { $0.file == nil }
             .map { PublicationOutlook.AppVersion($0.name, carriesDocument: false) }
         let carrying = documents.flatMap(\.appVersions).map { PublicationOutlook.AppVersion($0) }
         return bare.isEmpty && carrying.isEmpty ? .unknown : .versions(carrying + bare)

@@ -24,8 +24,8 @@ struct RepositoryJudge {
         now = scene.now
     }
 
-    private var clients: String { "apps that follow the repository \(files.name)" }
-    private var date: Date { Date(timeIntervalSince1970: Double(now)) }
+    var clients: String { "apps that follow the repository \(files.name)" }
+    var date: Date { Date(timeIntervalSince1970: Double(now)) }
 
     // MARK: The repository
 
@@ -109,26 +109,8 @@ struct RepositoryJudge {
         return refusals + endings(of: state)
     }
 
-    /// What is wrong with what clients get, and what its holders have to sign soon.
-    func findings() async -> [Publisher.Finding] {
-        guard content.repository != nil else { return [] }
-        do throws(TUFRepositoryError) {
-            let state = try await files.state(includingDrafts: false)
-            guard let live = state.live else {
-                return [.init(isFault: true, words: "\(clients) find nothing: it was never published")]
-            }
-            let isOver = live.timestamp.end <= date
-            let end = live.timestamp.end.formatted(.iso8601)
-            let over = "\(clients) get nothing new since \(end): nothing is signed again"
-            return (isOver ? [.init(isFault: true, words: over)] : [])
-                + endings(of: state).map { .init(isFault: false, words: $0) }
-        } catch {
-            return [.init(isFault: true, words: "\(clients) get nothing new: \(error)")]
-        }
-    }
-
     /// Metadata that only holders can sign again must last until the last client has asked.
-    private func endings(of state: TUFRepositoryState) -> [String] {
+    func endings(of state: TUFRepositoryState) -> [String] {
         let least = Date(timeIntervalSince1970: Double(now + staleness))
         return [state.newestRoot, state.draftTargets ?? state.live?.targets].compactMap(\.self).filter {
             $0.end < least
