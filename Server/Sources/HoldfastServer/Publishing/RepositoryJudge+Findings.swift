@@ -1,7 +1,5 @@
 import Foundation
-import Holdfast
 import HoldfastPublishing
-import HoldfastSigning
 
 extension RepositoryJudge {
     /// What is wrong with what clients get, and what its holders have to sign soon.

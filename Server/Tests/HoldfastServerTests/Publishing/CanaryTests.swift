@@ -95,17 +95,23 @@ struct CanaryTests {
         }
     }
 
+    /// Two changes of the same generation, of which only one can be published.
+    private func twoApproved(_ world: World) async throws -> (first: RandomID, second: RandomID) {
+        let first = try await world.approved().change
+        let second = try await world.propose(
+            world.draft {
+                $0.formats = World.fewFormats
+                $0.lifetime = 170 * Self.day
+            }
+        ).change
+        try await world.approve(second)
+        return (first, second)
+    }
+
     @Test("Two changes do not share a canary: the second waits until the first is published or rejected")
     func second() async throws {
         try await withPublished { world in
-            let first = try await world.approved().change
-            let second = try await world.propose(
-                world.draft {
-                    $0.formats = World.fewFormats
-                    $0.lifetime = 170 * Self.day
-                }
-            ).change
-            try await world.approve(second)
+            let (first, second) = try await twoApproved(world)
             try await world.publisher.publish(first)
             let error = await expectError(.gate) { try await world.publisher.publish(second) }
             #expect(error?.found.contains("has change \(first)") == true)
@@ -121,14 +127,7 @@ struct CanaryTests {
     @Test("A change that found the canary free, and that another process overtook, does not take it")
     func overtaken() async throws {
         try await withPublished { world in
-            let first = try await world.approved().change
-            let second = try await world.propose(
-                world.draft {
-                    $0.formats = World.fewFormats
-                    $0.lifetime = 170 * Self.day
-                }
-            ).change
-            try await world.approve(second)
+            let (first, second) = try await twoApproved(world)
             let engine = try world.interruptible()
             let other = try await world.another(engine)
             // After the gates, before the transaction.
