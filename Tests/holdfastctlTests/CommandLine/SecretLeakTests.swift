@@ -87,7 +87,7 @@ struct SecretLeakTests {
             parsed[arguments] = { await EntryPoint.run(command, of: arguments) }
         }
         let parsed = parsed[arguments]
-        let status = await Output.$listener.withValue({ printed.add($0) }) {
+        let status = await Output.$listener.withValue({ printed.add($0, isForErrors: $1) }) {
             if let parsed { await parsed() } else { await EntryPoint.run(arguments) }
         }
         return (status, printed.text)
