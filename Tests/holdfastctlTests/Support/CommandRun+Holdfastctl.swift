@@ -19,13 +19,18 @@ extension CommandRun {
         let local = folder.map { LocalArguments(arguments, in: $0) }
         let said = SaidLines()
         let status = await Output.$listener.withValue(said.add) {
-            await EntryPoint.run(local?.whole ?? arguments)
+            await onThreads { await EntryPoint.run(local?.whole ?? arguments) }
         }
         let run = CommandRun(
             status: status, output: local?.local(said.output) ?? said.output,
             errors: local?.local(said.errors) ?? said.errors)
         DocumentedFields.check(run.output, of: arguments)
         return run
+    }
+
+    private static func onThreads(_ command: () async -> Int32) async -> Int32 {
+        guard #available(macOS 15, *) else { return await command() }
+        return await withTaskExecutorPreference(CommandThreads.shared, operation: command)
     }
 
     /// Whether arguments name what only a process has: standard input, another descriptor, or the folder in which it runs.
