@@ -55,7 +55,7 @@ struct DocumentKeys: Sendable {
             }
         }
         var repository: [TUFSigningKey] = []
-        for key in [keys.snapshot, keys.timestamp].compactMap(\.self) {
+        for key in [keys.snapshot, keys.timestamp].compactMap(\.self) + keys.next {
             let pem = try key.sealed.opened(with: secret)
             repository.append(
                 try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
@@ -73,7 +73,10 @@ struct SealedKeys: Sendable {
     var trustServer: Catalog.Key?
     var snapshot: Catalog.Key?
     var timestamp: Catalog.Key?
+    /// Those that were prepared for the place of one of a repository: both sign what is published with the root that has
+    /// the new one.
+    var next: [Catalog.Key] = []
 
     /// All of them.
-    var all: [Catalog.Key] { [fingerprints, trustServer, snapshot, timestamp].compactMap(\.self) }
+    var all: [Catalog.Key] { [fingerprints, trustServer, snapshot, timestamp].compactMap(\.self) + next }
 }
