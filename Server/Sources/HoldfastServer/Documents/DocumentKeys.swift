@@ -55,14 +55,23 @@ struct DocumentKeys: Sendable {
             }
         }
         var repository: [TUFSigningKey] = []
-        for key in [keys.snapshot, keys.timestamp].compactMap(\.self) + keys.next {
-            let pem = try key.sealed.opened(with: secret)
-            repository.append(
-                try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
-                    try TUFSigningKey(pem: pem)
-                })
+        for key in [keys.snapshot, keys.timestamp].compactMap(\.self) {
+            repository.append(try Self.repositoryKey(key, with: secret))
+        }
+        // One that is prepared and does not open holds up nothing; the root that names it is refused then.
+        for key in keys.next {
+            if let opened = try? Self.repositoryKey(key, with: secret) { repository.append(opened) }
         }
         self.repository = repository
+    }
+
+    private static func repositoryKey(
+        _ key: Catalog.Key, with secret: SigningSecret
+    ) throws(ServerError) -> TUFSigningKey {
+        let pem = try key.sealed.opened(with: secret)
+        return try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
+            try TUFSigningKey(pem: pem)
+        }
     }
 }
 
