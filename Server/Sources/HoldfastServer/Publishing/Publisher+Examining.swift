@@ -132,6 +132,11 @@ extension Publisher {
         }
         let problems = try await catalog.look { [catalog, folder] session, ledger throws(ServerError) in
             var problems: [String] = []
+            do throws(ServerError) {
+                _ = try Catalog.nextKeys(of: app, catalog.server, session, ledger)
+            } catch {
+                problems.append("\(app): \(error)")
+            }
             for publication in ledger.apps[app] ?? [] {
                 do throws(ServerError) {
                     _ = try Catalog.permit(for: publication, catalog, session, ledger)
