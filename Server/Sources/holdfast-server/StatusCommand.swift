@@ -26,7 +26,11 @@ struct StatusCommand: AsyncParsableCommand {
                 Terminal.line("\(app)  generation \(standing.generation), \(end)")
                 if let outlook = standing.outlook { Terminal.line("  clients: \(outlook.verdict.rawValue)") }
                 for loss in standing.losses { Terminal.line("  \(loss)") }
-                isGood = isGood && standing.losses.isEmpty
+                if let deadline = standing.deadline {
+                    let words = "publish until \(CommandValue.time(deadline.lastSafe)): \(deadline.words)"
+                    Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(words)")
+                }
+                isGood = isGood && standing.losses.isEmpty && !standing.isPressing
                 for (change, state) in standing.open {
                     Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")
                 }
@@ -35,7 +39,8 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    private static let isNotGood = NegativeAnswer(words: "not everybody gets in, or nothing can be signed")
+    private static let isNotGood = NegativeAnswer(
+        words: "not everybody gets in, something has to be published soon, or nothing can be signed")
 
     private func printJSON(_ open: ServerFolder.Open) async throws {
         let problems = [open.secretProblem, open.catalog.clockProblem].compactMap(\.self).map { "\($0)" }
@@ -44,7 +49,7 @@ struct StatusCommand: AsyncParsableCommand {
         let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
         for app in judged {
             let standing = try await open.publisher.standing(of: app)
-            isGood = isGood && standing.losses.isEmpty
+            isGood = isGood && standing.losses.isEmpty && !standing.isPressing
             apps.append(.object(Self.members(of: standing)))
         }
         JSONAnswer.print([
@@ -62,6 +67,10 @@ struct StatusCommand: AsyncParsableCommand {
             "losses": AdministrationView.texts(standing.losses), "open": .array(open),
         ]
         if let end = standing.end { members["end"] = AdministrationView.time(end) }
+        if let deadline = standing.deadline {
+            members["publishUntil"] = AdministrationView.time(deadline.lastSafe)
+            members["publishBecause"] = .text(deadline.words)
+        }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
         return members
     }

@@ -13,6 +13,10 @@ extension Publisher {
         public let outlook: PublicationOutlook?
         /// Who would be lost, in words.
         public let losses: [String]
+        /// Until when something has to be published; nil if no end is in sight.
+        public let deadline: PublishingDeadline?
+        /// Whether that is so soon that people have to act.
+        public let isPressing: Bool
         /// The changes that are open, with where they are on their way.
         public let open: [(change: Change, state: Change.State)]
     }
@@ -29,13 +33,14 @@ extension Publisher {
             let all = OutlookLosses(judged, scene)
             (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
         }
+        let deadline = try await PublishingDeadline(scene)
         let open = try await catalog.changes(of: app).map {
             ($0, $0.state(chain, generation: scene.generation, at: scene.now))
         }
         .filter { $0.1 == .proposed || $0.1 == .approved }
         return Standing(
             app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook, losses: losses,
-            open: open)
+            deadline: deadline, isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: open)
     }
 
     /// Something that is wrong, or that an operator must know.
