@@ -202,7 +202,7 @@ struct PinForeignTests {
                 in: folder)
             let run = try await CommandRun.inProcess(["pin", "other.pem"], in: folder)
             #expect(run.status == 3)
-            #expect(run.errors.contains("its elliptic curve is none of P-256, P-384 and P-521"))
+            #expect(run.errors.contains("its elliptic curve is not P-256, P-384 or P-521"))
         }
     }
 }
