@@ -48,7 +48,8 @@ struct ReadmeTests {
         ("holdfastctl keygen", ""), ("holdfast-server genesis", "With 3 approvers of whom 2 must agree"),
         ("holdfast-server sign", "These 3 people approve from now on, 2 for each change?"),
         ("holdfast-server init", "The approvers' digest, which is worth writing down"), ("holdfast-server app add", ""),
-        ("holdfast-server app key", "="), ("holdfast-server host add", ""), ("holdfast-server host see", " key "),
+        ("holdfast-server app key", "="), ("holdfast-server app answers", ""), ("holdfast-server host add", ""),
+        ("holdfast-server host see", " key "),
         ("holdfast-server host look", ""), ("holdfast-server host import", ""), ("holdfast-server next chain", ""),
         ("holdfast-server change propose", "gate replay: passed"),
         ("holdfast-server approve", "approve: "),
@@ -91,7 +92,7 @@ struct ReadmeTests {
             for (name, text) in [
                 ("roots.pem", TestCertificate.pem(authority.root)), ("today.pem", shown.chainPEM),
                 ("fullchain.pem", next.chainPEM),
-                ("answer", "yes\n"),
+                ("answer", "yes\n"), ("answers.json", #"{"versions": [], "texts": []}"#),
                 ("alice.password", "for alice alone"), ("bob.password", "for bob alone"),
                 ("carol.password", "for carol alone"), ("backup.password", "for backups alone"),
             ] {
