@@ -28,6 +28,8 @@ public struct AuditEntry: Sendable, Hashable {
         case root
         /// A private key was made, prepared for later, begun or dropped.
         case key
+        /// What was signed while the database could not be written is entered; the next entries say what.
+        case journal
         /// Private keys were sealed with another secret.
         case resealed
         /// A backup was written.
@@ -38,7 +40,7 @@ public struct AuditEntry: Sendable, Hashable {
         case resumed
         /// A token was made or ended.
         case token
-        /// A key was seen that nobody announced.
+        /// A key was seen that nobody announced, or something has to be published soon.
         case alarm
         /// From a vantage, certificates were seen that nobody announced.
         case seen

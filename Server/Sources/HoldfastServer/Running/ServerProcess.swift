@@ -51,8 +51,12 @@ public struct ServerProcess: Sendable {
         var apps = settings.listen
         apps.limits.connections = min(apps.limits.connections, connections)
         let problem = open.secretProblem
+        let isReading = mending != nil
         let readiness: @Sendable () -> [String] = {
-            [problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" }].compactMap(\.self)
+            [
+                problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
+                isReading || publisher.live.current.isAhead ? "The database cannot be written." : nil,
+            ].compactMap(\.self)
         }
         let listener = PublicListener(
             apps, serving: publisher.live,
@@ -67,6 +71,7 @@ public struct ServerProcess: Sendable {
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
         var services: [any Service] = [listener, administration, loop]
+        if mending == nil { services.append(DeadlineWatch(publisher, logger: logger)) }
         // Who looks at a host writes that down first.
         if settings.watches, mending == nil {
             var watch = Watcher.Settings(vantage: settings.vantage)
