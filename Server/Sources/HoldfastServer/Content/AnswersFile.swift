@@ -1,3 +1,5 @@
+import Holdfast
+
 /// What an operator writes about the answers to challenges, in JSON.
 public struct AnswersFile: Sendable, Hashable {
     /// The rules for versions of the application.
