@@ -27,6 +27,11 @@ struct ChangeCommand: AsyncParsableCommand {
         var includeSeen = false
         @Option(help: "Leave out a certificate or key: 64 hexadecimal digits. Repeat it.")
         var remove: [String] = []
+        @Option(
+            help:
+                "A file that says which hosts need no pins, for answers to challenges, JSON; as before if absent.",
+            completion: .file())
+        var domains: String?
         @Option(help: "For how many days documents may be signed.")
         var lifetime: Int64 = 180
         @Option(help: "Let it pass a gate that it fails: lint, replay, outlook, canary or readback. Repeat it.")
@@ -51,6 +56,7 @@ struct ChangeCommand: AsyncParsableCommand {
             var wishes = Catalog.ContentWishes(
                 includesSeen: includeSeen, removed: Set(try remove.map(CommandValue.digest)),
                 lifetime: lifetime * 86_400)
+            wishes.domains = try domains.map { try ContentDomains(InputFile.octets($0), named: $0) }
             try await server.withServer { [gates] open in
                 let name = try AppName(app)
                 if !format.isEmpty {
