@@ -30,6 +30,8 @@ struct ServeCommand: AsyncParsableCommand {
     var adminTlsCertificate: String?
     @Option(help: "Their private key, PEM.", completion: .file())
     var adminTlsKey: String?
+    @Flag(help: "Answer tools of a mobile utility server there, at /admin: what they write is proposed.")
+    var utilityAdmin = false
     @Option(help: "Addresses that may be watched although they are private, such as 10.0.0.0/8. Repeat it.")
     var allow: [String] = []
     @Flag(help: "Do not watch hosts.")
@@ -51,6 +53,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags[.adminListen] = adminListen
         flags[.adminTLSCertificate] = adminTlsCertificate
         flags[.adminTLSKey] = adminTlsKey
+        flags[.utilityAdmin] = utilityAdmin ? "true" : nil
         flags[.allow] = allow.isEmpty ? nil : allow.joined(separator: ",")
         flags[.watch] = noWatch ? "false" : nil
         flags[.vantage] = vantage

@@ -13,6 +13,7 @@ public struct AdministrationListener: Service {
     ///     as none here. The usual limits become ``ListenerLimits/administration``.
     ///   - publisher: everything that the server knows and does.
     ///   - counters: what the public listener counts.
+    ///   - answersUtilityTools: whether tools of the reference server are answered as well, at `/admin/…`.
     ///   - readiness: why the server is not ready, in sentences; empty if it is.
     ///   - group: the threads.
     ///   - logger: for starting and stopping.
@@ -20,14 +21,16 @@ public struct AdministrationListener: Service {
     /// - Throws: ``ServerError`` `invalidValue` for settings that rely on a proxy.
     public init(
         _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
-        readiness: @escaping @Sendable () -> [String] = { [] }, on group: any EventLoopGroup, logger: Logger,
+        answersUtilityTools: Bool = false, readiness: @escaping @Sendable () -> [String] = { [] },
+        on group: any EventLoopGroup, logger: Logger,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) throws(ServerError) {
         guard settings.proxies == .none else {
             throw ServerError(
                 .invalidValue, of: "admin-listen", expected: "loopback, or a certificate", found: "a proxy before it")
         }
-        let responder = AdministrationResponder(publisher: publisher, counters: counters, readiness: readiness)
+        let responder = AdministrationResponder(
+            publisher: publisher, counters: counters, readiness: readiness, answersUtilityTools: answersUtilityTools)
         var settings = settings
         if settings.limits == ListenerLimits() { settings.limits = .administration }
         listener = HTTPListener(

@@ -9,10 +9,17 @@ struct AdministrationResponder: Sendable {
     let readiness: @Sendable () -> [String]
     /// How often each may call.
     var rates = AdministrationRates()
+    /// Whether tools of the reference server are answered as well.
+    var answersUtilityTools = false
 
     var catalog: Catalog { publisher.catalog }
 
     func answer(_ request: ListenerRequest) async -> ListenerAnswer {
+        if answersUtilityTools,
+            let answer = await UtilityAdministration(publisher: publisher, rates: rates).answer(request)
+        {
+            return answer
+        }
         do throws(AdministrationError) {
             return try await call(try await accepted(request))
         } catch {

@@ -4,19 +4,7 @@ extension Catalog {
     /// Adds a host, or replaces how it is dialed and renewed.
     /// - Throws: ``ServerError`` `notFound` for an app that does not exist.
     public func set(_ host: CatalogHost, of app: AppName, by actor: String) async throws(ServerError) {
-        try await transact { step throws(ServerError) in
-            try step.requireApp(app)
-            try step.session.run(
-                """
-                INSERT INTO host (app, name, port, dial, renewal, next_poll_at) VALUES ($1, $2, $3, $4, $5, {now}) \
-                ON CONFLICT (app, name, port) DO UPDATE SET dial = excluded.dial, renewal = excluded.renewal
-                """,
-                [
-                    .text("\(app)"), .text(host.name), .integer(host.port), .optional(host.dial),
-                    .text(host.renewal.rawValue),
-                ])
-            try step.set(app, Self.name(of: host), host.octets, by: actor)
-        }
+        try await transact { step throws(ServerError) in try step.set(host, of: app, by: actor) }
     }
 
     /// The hosts of an app, sorted by name and port.
@@ -257,7 +245,7 @@ extension Catalog {
         for key in chain.publicKeys { try store(key: key, session) }
     }
 
-    private static func store(key: [UInt8], _ session: any StorageSession) throws(ServerError) {
+    static func store(key: [UInt8], _ session: any StorageSession) throws(ServerError) {
         try session.run(
             "INSERT INTO public_key (pin, octets) VALUES ($1, $2) ON CONFLICT (pin) DO NOTHING",
             [.octets(Digest(of: key).octets), .octets(key)])
@@ -293,5 +281,22 @@ extension Catalog {
                     failure: try row.optionalText(3), firstSeen: try row.integer(4), lastSeen: try row.integer(5)))
         }
         return seen
+    }
+}
+
+extension Catalog.Step {
+    /// Adds a host, or replaces how it is dialed and renewed.
+    mutating func set(_ host: CatalogHost, of app: AppName, by actor: String) throws(ServerError) {
+        try requireApp(app)
+        try session.run(
+            """
+            INSERT INTO host (app, name, port, dial, renewal, next_poll_at) VALUES ($1, $2, $3, $4, $5, {now}) \
+            ON CONFLICT (app, name, port) DO UPDATE SET dial = excluded.dial, renewal = excluded.renewal
+            """,
+            [
+                .text("\(app)"), .text(host.name), .integer(host.port), .optional(host.dial),
+                .text(host.renewal.rawValue),
+            ])
+        try set(app, Catalog.name(of: host), host.octets, by: actor)
     }
 }

@@ -25,6 +25,8 @@ public struct ServeSettings: Sendable {
         case adminTLSCertificate = "admin-tls-certificate"
         /// Their private key, PEM.
         case adminTLSKey = "admin-tls-key"
+        /// Whether tools of the reference server are answered, at `/admin/…`.
+        case utilityAdmin = "utility-admin"
         /// Whether hosts are watched.
         case watch
         /// The blocks of addresses that may be watched although they are not of the public Internet.
@@ -39,6 +41,8 @@ public struct ServeSettings: Sendable {
     public let listen: ListenerSettings
     /// What people and their tools talk to.
     public let adminListen: ListenerSettings
+    /// Whether tools of the reference server are answered, at `/admin/…`.
+    public let answersUtilityTools: Bool
     /// Whether hosts are watched.
     public let watches: Bool
     /// The blocks of addresses that may be watched although they are not of the public Internet.
@@ -78,11 +82,8 @@ public struct ServeSettings: Sendable {
         adminListen = try Self.listener(
             text(.adminListen) ?? "127.0.0.1:8081", .adminListen, proxies: [],
             try Self.identity((text(.adminTLSCertificate), .adminTLSCertificate), (text(.adminTLSKey), .adminTLSKey)))
-        switch text(.watch) {
-        case "true", nil: watches = true
-        case "false": watches = false
-        default: throw ServerError(.invalidValue, of: "watch", expected: "true or false", found: "another text")
-        }
+        answersUtilityTools = try Self.flag(text(.utilityAdmin), .utilityAdmin) ?? false
+        watches = try Self.flag(text(.watch), .watch) ?? true
         allowed = try Self.blocks(text(.allow), .allow)
         vantage = text(.vantage) ?? Vantage.usual
         try Vantage.require(vantage)
@@ -166,6 +167,15 @@ public struct ServeSettings: Sendable {
     }
 
     // MARK: What values mean
+
+    private static func flag(_ text: String?, _ name: Name) throws(ServerError) -> Bool? {
+        switch text {
+        case nil: nil
+        case "true": true
+        case "false": false
+        default: throw ServerError(.invalidValue, of: name.rawValue, expected: "true or false", found: "another text")
+        }
+    }
 
     private static func listener(
         _ text: String, _ name: Name, proxies: [AddressBlock], _ identity: TLSIdentity?

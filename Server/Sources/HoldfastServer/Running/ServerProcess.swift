@@ -64,7 +64,8 @@ public struct ServerProcess: Sendable {
             time: { catalog.signingTime }, counters: counters,
             readiness: readiness, on: group, logger: listenerLogger, onListening: { onListening(.apps, Self.text($0)) })
         let administration = try AdministrationListener(
-            settings.adminListen, for: publisher, counters: counters, readiness: readiness, on: group,
+            settings.adminListen, for: publisher, counters: counters,
+            answersUtilityTools: settings.answersUtilityTools, readiness: readiness, on: group,
             logger: listenerLogger,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(

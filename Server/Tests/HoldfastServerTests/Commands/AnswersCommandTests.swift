@@ -71,7 +71,7 @@ struct AnswersCommandTests {
     func firstStart() async throws {
         try await withFolder { folder in
             let desk = try CommandTests.Desk(in: folder)
-            try await desk.initialize()
+            try await desk.makeEmptyServer()
             // The usual ports may be somebody else's on this machine.
             let server = try ServingProcess(
                 [ServerProgram.url.path, "serve", "--data", desk.data],

@@ -64,8 +64,8 @@ struct CommandTests {
             return output
         }
 
-        /// A server without an app.
-        func initialize() async throws {
+        /// A server without apps.
+        func makeEmptyServer() async throws {
             _ = try await run(
                 "genesis", "--approver", "alice=alice.pub", "--approver", "bob=bob.pub", "--approver",
                 "carol=carol.pub",
@@ -79,7 +79,7 @@ struct CommandTests {
         }
 
         func makeServer() async throws {
-            try await initialize()
+            try await makeEmptyServer()
             _ = try await run(
                 "app", "add", "bank", "--data", data, "--anchors", "roots.pem", "--no-shipped-pins", "--canary", "0")
             _ = try await run("app", "key", "bank", "--data", data)
