@@ -54,10 +54,13 @@ extension Publisher {
             }
         }
         for (permit, audiences) in groups {
-            do throws(ServerError) {
-                round.signed += try await renew(permit, try await catalog.scene(of: app), audiences)
-            } catch {
-                problems.append("\(app): \(error)")
+            // A scene has every key that was ever seen: it is read only where something is signed with it.
+            if permit.content.formats.contains(where: { $0.kind == .trustServer }) {
+                do throws(ServerError) {
+                    round.signed += try await renew(permit, try await catalog.scene(of: app), audiences)
+                } catch {
+                    problems.append("\(app): \(error)")
+                }
             }
             guard audiences.contains(.everybody), permit.content.repository != nil else { continue }
             do throws(ServerError) {
