@@ -80,7 +80,7 @@ struct LiveSnapshotTests {
     func shared() throws {
         let site = try ServingSite()
         let app = try site.app().1
-        #expect(app.shared(with: try site.app().1).generation == app.generation)
+        #expect(try app.shared(with: site.app().1).generation == app.generation)
         let later = try FingerprintEntry(
             name: "other.example.com", pin: Pin(subject: .certificate, digest: Digest(of: [1]).octets),
             until: Date(timeIntervalSince1970: 1_900_000_000))
