@@ -24,8 +24,12 @@ public struct AuditEntry: Sendable, Hashable {
         case signed
         /// A document is no longer published.
         case withdrawn
-        /// A private key was made.
+        /// A next root of a repository was published by itself.
+        case root
+        /// A private key was made, prepared for later, begun or dropped.
         case key
+        /// What was signed while the database could not be written is entered; the next entries say what.
+        case journal
         /// Private keys were sealed with another secret.
         case resealed
         /// A backup was written.

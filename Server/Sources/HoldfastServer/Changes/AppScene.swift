@@ -81,7 +81,9 @@ extension Catalog {
                     app: name, fingerprints: try Self.key(.fingerprints, of: name, server, session, ledger),
                     trustServer: try Self.key(.trustServer, of: name, server, session, ledger),
                     snapshot: try Self.key(.snapshot, of: name, server, session, ledger),
-                    timestamp: try Self.key(.timestamp, of: name, server, session, ledger)),
+                    timestamp: try Self.key(.timestamp, of: name, server, session, ledger),
+                    // What is prepared and damaged holds up nothing that is signed again; doctor names it.
+                    next: (try? Self.nextKeys(of: name, server, session, ledger)) ?? []),
                 repository: RepositoryFiles(of: name, ledger.repository(of: name), in: self),
                 now: now)
         }

@@ -19,6 +19,8 @@ extension Publisher {
             let approvers = try? Catalog.approverChain(
                 session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
             var octets = KnownOctets(served, compressing: compressing)
+            var later = Journaled()
+            do throws(ServerError) { later = try journaled(session, ledger) } catch { problems.append("\(error)") }
             for app in ledger.appNames {
                 var everybody: SigningPermit?
                 var answers: PublishedSnapshot.App?
@@ -37,7 +39,8 @@ extension Publisher {
                         }
                         if audience == .everybody { everybody = permit }
                         parts[name] = try permit.map { permit throws(ServerError) in
-                            try part(permit, audience, like: isShared ? answers : nil, &octets, session, ledger)
+                            try part(
+                                permit, audience, like: isShared ? answers : nil, &octets, later, session, ledger)
                         }
                         if audience == .everybody { answers = parts[name]?.app }
                     } catch {
@@ -50,7 +53,10 @@ extension Publisher {
                     }
                 }
             }
-            return PublishedSnapshot(sequence: ledger.chain.head.count, parts: parts, problems: problems)
+            // Each round has more entries in history than it is here, so this grows when they are entered.
+            let entries = ledger.chain.head.count
+            return PublishedSnapshot(
+                sequence: entries + Int64(later.rounds), entries: entries, parts: parts, problems: problems)
         }
         live.replace(with: snapshot)
         return live.current
@@ -82,7 +88,7 @@ extension Publisher {
     /// - Parameter known: what challenge answers say, where another audience has the same.
     private func part(
         _ permit: SigningPermit, _ audience: Audience, like known: PublishedSnapshot.App?, _ octets: inout KnownOctets,
-        _ session: any StorageSession, _ ledger: Ledger
+        _ later: Journaled, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> PublishedSnapshot.Part {
         let app = permit.content.app
         var part = PublishedSnapshot.Part(end: permit.content.end)
@@ -95,13 +101,17 @@ extension Publisher {
                     part.app = try challenged(permit, session, ledger)?.shared(with: served)
                 }
             } else if format.kind == .repository, audience == .everybody {
-                for (path, version) in ledger.repository(of: app).documents {
-                    let stored = try Catalog.stored(path, version, of: app, session)
-                    part.documents[path] = octets.document(
-                        stored, mediaType: format.mediaType, refresh: RepositoryPath.refresh(of: path))
+                var documents: [Catalog.StoredDocument] = []
+                for (path, version) in ledger.repository(of: app).documents where later.documents[path] == nil {
+                    documents.append(try Catalog.stored(path, version, of: app, session))
+                }
+                documents += later.documents.values.filter { RepositoryPath.isServed($0.path, by: app) }
+                for stored in documents {
+                    part.documents[stored.path] = octets.document(
+                        stored, mediaType: format.mediaType, refresh: RepositoryPath.refresh(of: stored.path))
                 }
             } else if let path = permit.content.path(of: format.kind, for: audience),
-                let stored = try Catalog.document(path, of: app, session, ledger)
+                let stored = try Catalog.document(path, of: app, session, ledger).map({ later.documents[path] ?? $0 })
             {
                 part.documents[path] = octets.document(stored, mediaType: format.mediaType, refresh: format.refresh)
             }
