@@ -9,6 +9,8 @@ public struct Notice: Sendable, Hashable {
         case change
         /// A host showed a key that nobody announced.
         case alarm
+        /// Something has to be published soon, so that clients know it before they need it.
+        case reminder
         /// What is published for an app ends sooner than the last of its clients has asked.
         case end
         /// Something was published or signed again: the audit ends here. Whoever keeps it can tell later whether the
@@ -18,6 +20,8 @@ public struct Notice: Sendable, Hashable {
 
     /// What it is about.
     public let kind: Kind
+    /// Whether it is news for ever: nobody says when an alarm is over.
+    var isLasting: Bool { kind == .alarm || kind == .reminder }
     /// The same for the same news, however often it is sent and whoever restarts: what receivers tell repetitions by.
     public let id: RandomID
     /// The octets: canonical JSON, the same each time.

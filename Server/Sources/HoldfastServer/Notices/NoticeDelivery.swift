@@ -56,8 +56,8 @@ final class NoticeDelivery: Sendable {
             let current = Set(notices.map(\.id))
             var begun: [UInt8]?
             if state.known.isNew {
-                // Alarms have no end: those of before anybody listened are no news.
-                state.known.add(notices.filter { $0.kind == .alarm }.map(\.id))
+                // What has no end and was there before anybody listened is no news.
+                state.known.add(notices.filter(\.isLasting).map(\.id))
                 begun = state.known.octets
             }
             state.known.keep(current)

@@ -32,7 +32,7 @@ struct NoticeFinder: Sendable {
     mutating func notices(
         _ ledger: Ledger, _ snapshot: PublishedSnapshot, at now: Int64?
     ) -> [Notice] {
-        var notices = alarms(ledger)
+        var notices = alarms(ledger) + reminders(ledger)
         if let now {
             notices += ends(ledger, snapshot, at: now)
             notices += changes(ledger, at: now)
@@ -43,13 +43,26 @@ struct NoticeFinder: Sendable {
 
     private func alarms(_ ledger: Ledger) -> [Notice] {
         ledger.alarms.map { alarm in
-            // The name of an alarm is the host and the digest of what it showed.
-            let parts = alarm.name.split(separator: " ", maxSplits: 1)
-            let (host, digest) = (String(parts.first ?? ""), String(parts.dropFirst().first ?? ""))
+            let (host, digest) = Self.parts(alarm)
             return Notice(
                 .alarm, of: server, ["app": "\(alarm.app)", "host": host, "key": digest],
                 words: "\(host) of \(alarm.app) showed a key that nobody announced.")
         }.sorted { "\($0.id)" < "\($1.id)" }
+    }
+
+    private func reminders(_ ledger: Ledger) -> [Notice] {
+        ledger.reminders.map { reminder in
+            let (host, digest) = Self.parts(reminder)
+            return Notice(
+                .reminder, of: server, ["app": "\(reminder.app)", "host": host, "subject": digest],
+                words: "Something has to be published for \(host) of \(reminder.app) soon: see status.")
+        }.sorted { "\($0.id)" < "\($1.id)" }
+    }
+
+    /// The name of an alarm or a reminder is the host and the digest of what it is about.
+    private static func parts(_ name: Ledger.Name) -> (host: String, digest: String) {
+        let parts = name.name.split(separator: " ", maxSplits: 1)
+        return (String(parts.first ?? ""), String(parts.dropFirst().first ?? ""))
     }
 
     private func ends(_ ledger: Ledger, _ snapshot: PublishedSnapshot, at now: Int64) -> [Notice] {

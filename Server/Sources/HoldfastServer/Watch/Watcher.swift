@@ -43,6 +43,9 @@ public struct Watcher: Service {
 
     /// Seconds; longer than any host takes, with all deadlines.
     private static let lease: Int64 = 180
+    /// A name may resolve to thousands of addresses: these are all that are asked, with both kinds of key, and one more that
+    /// says so.
+    private static let greatestFindings = 2 * HostProbe.maximumAddresses + 1
     /// Between two questions for hosts that are due.
     private static let rest: Duration = .seconds(5)
 
@@ -191,10 +194,11 @@ public struct Watcher: Service {
     }
 
     private func findings(_ target: WatchScene.Target) async -> [WatchFinding] {
-        await HostWatch(
+        let findings = await HostWatch(
             validator: target.validator, allowing: settings.allowed, clock: settings.clock,
             resolver: settings.resolver, deadlines: settings.deadlines
         ).look(at: target.watched)
+        return Array(findings.prefix(Self.greatestFindings))
     }
 
     /// Writes down what was seen, in one transaction, then what the audit has to know of it.

@@ -41,7 +41,7 @@ struct NoticeFinderTests {
         }
     }
 
-    @Test("An alarm is news once for each key, and names no text of the host's")
+    @Test("An alarm or a reminder is news once for each key, and names no text of the host's")
     func alarms() async throws {
         try await World.run { world in
             var finder = NoticeFinder(world.catalog.server)
@@ -52,6 +52,10 @@ struct NoticeFinderTests {
             let facts = try facts(notice)
             #expect(facts["host"] == "\(World.host):443" && facts["key"] == "\(key)" && facts["app"] == "bank")
             #expect(!facts.values.contains { $0.contains("evil") })
+            try await world.catalog.remind(
+                about: key, until: "soon", on: world.catalogHost, of: world.app, words: "evil words")
+            let reminder = try #require(try await find(&finder, world).first { $0.kind == .reminder })
+            #expect(try self.facts(reminder)["subject"] == "\(key)" && reminder.id != notice.id)
         }
     }
 
