@@ -25,6 +25,8 @@ struct ChangeCommand: AsyncParsableCommand {
             help:
                 "Add what the servers show now and nobody announced, if it was seen from two vantages within the hour.")
         var includeSeen = false
+        @Option(help: "Propose the hosts of this change of another app, for the repository of its canary.")
+        var like: String?
         @Option(help: "Leave out a certificate or key: 64 hexadecimal digits. Repeat it.")
         var remove: [String] = []
         @Option(help: "For how many days documents may be signed.")
@@ -57,7 +59,13 @@ struct ChangeCommand: AsyncParsableCommand {
                     let root = try await open.catalog.firstRoot(of: name)
                     wishes.formats = try format.map { text in try read(text, root) }
                 }
-                let content = try await open.catalog.draft(of: name, wishes)
+                let content: Content
+                if let like {
+                    let change = try CommandValue.id(like)
+                    content = try await open.catalog.content(of: name, like: change, formats: wishes.formats)
+                } else {
+                    content = try await open.catalog.draft(of: name, wishes)
+                }
                 var generator = SystemRandomNumberGenerator()
                 let proposal = try await open.publisher.propose(
                     content, forcing: gates, proposer: try await proposer.identity(open.catalog), reason: reason,

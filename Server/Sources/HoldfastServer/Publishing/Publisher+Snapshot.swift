@@ -17,9 +17,9 @@ extension Publisher {
             do throws(ServerError) { later = try journaled(session, ledger) } catch { problems.append("\(error)") }
             for app in ledger.appNames {
                 for audience in Audience.allCases {
-                    guard let name = audience.name(of: app), audience == .everybody || ledger.apps[name] == nil else {
-                        continue
-                    }
+                    guard let name = audience.name(of: app) else { continue }
+                    // A canary that follows a repository is an app as well, under the same name.
+                    let other = parts[name]
                     do throws(ServerError) {
                         parts[name] = try part(of: app, audience, later, session, ledger)
                     } catch {
@@ -30,6 +30,7 @@ extension Publisher {
                             parts[name] = PublishedSnapshot.Part(documents: folder.documents(of: app, ledger, at: now))
                         }
                     }
+                    if let other { parts[name] = parts[name]?.merging(other) ?? other }
                 }
             }
             // Each round has more entries in history than it is here, so this grows when they are entered.
