@@ -22,7 +22,14 @@ final class JournalFile: Sendable {
     /// - Parameter entered: what history has.
     /// - Throws: ``ServerError`` `file`.
     func waits(entered: JournalMark?) throws(ServerError) -> Bool {
-        if let known = known.withLock({ $0 }), entered?.covers(known) != true { return true }
+        let isMissing = known.withLock { known in
+            guard let mark = known, entered?.covers(mark) != true else {
+                known = nil
+                return false
+            }
+            return true
+        }
+        if isMissing { return true }
         return try Journal.hasBegun(octets(atMost: LineReader.lineOctets))
     }
 

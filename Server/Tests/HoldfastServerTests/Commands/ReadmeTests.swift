@@ -21,8 +21,8 @@ struct ReadmeTests {
 
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    private static let holdfastctl = root.appending(path: ".build/debug/holdfastctl")
-    private static let isTested =
+    static let holdfastctl = root.appending(path: ".build/debug/holdfastctl")
+    static let isTested =
         ForeignProgram.areRequired || FileManager.default.isExecutableFile(atPath: holdfastctl.path)
 
     /// - Parameter ofRepositories: those of the procedure of repositories, in which holders sign elsewhere, or all others.
