@@ -24,7 +24,9 @@ public struct AuditEntry: Sendable, Hashable {
         case signed
         /// A document is no longer published.
         case withdrawn
-        /// A private key was made.
+        /// A next root of a repository was published by itself.
+        case root
+        /// A private key was made, prepared for later, begun or dropped.
         case key
         /// What was signed while the database could not be written is entered; the next entries say what.
         case journal
@@ -38,7 +40,7 @@ public struct AuditEntry: Sendable, Hashable {
         case resumed
         /// A token was made or ended.
         case token
-        /// A key was seen that nobody announced.
+        /// A key was seen that nobody announced, or something has to be published soon.
         case alarm
         /// From a vantage, certificates were seen that nobody announced.
         case seen

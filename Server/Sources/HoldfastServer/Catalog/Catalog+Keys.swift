@@ -13,7 +13,7 @@ extension Catalog {
         }
     }
 
-    /// Adds a key. It signs from now on what others of its purpose signed before.
+    /// Adds a key. It signs from now on what others of its purpose signed before, and the one before it is removed.
     /// - Parameter replacing: whether another key may be there that clients are configured with. They refuse what this one
     ///   signs, and no gate asks: an outlook takes each document with the key that signs it.
     /// - Throws: ``ServerError`` `notFound` for an app that does not exist, `invalidValue` for a key of another server or
@@ -29,12 +29,6 @@ extension Catalog {
         }
         try await transact { step throws(ServerError) in
             try step.requireApp(place.app)
-            // The secret may have been replaced since the key was sealed.
-            if let secret = step.ledger.secretID, secret != key.sealed.secretID {
-                throw ServerError(
-                    .sealedKey, of: place.id, expected: "a key under the secret \(Hex.encode(secret))",
-                    found: "one under \(Hex.encode(key.sealed.secretID))", remedy: "Add the key again.")
-            }
             let isUsed =
                 step.ledger.keys[.init(app: place.app, name: place.purpose.rawValue)] != nil
                 && step.ledger.generation(of: place.app) > 0
@@ -45,22 +39,7 @@ extension Catalog {
                     remedy:
                         "Apps refuse what another key signs. Say --replace if no app in the field knows the old one.")
             }
-            try step.session.run(
-                """
-                INSERT INTO signing_key (id, app, purpose, public_key, secret_id, sealed, certificate, created_at) \
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-                """,
-                [
-                    .text(place.id), .text("\(place.app)"), .text(place.purpose.rawValue),
-                    .octets(key.sealed.publicKey), .octets(key.sealed.secretID), .octets(key.sealed.sealed),
-                    .optional(key.certificate), .integer(step.now),
-                ])
-            var facts = [
-                "app": "\(place.app)", "id": place.id, "purpose": place.purpose.rawValue,
-                "publicKey": "\(Digest(of: key.sealed.publicKey))",
-            ]
-            if let certificate = key.certificate { facts["certificate"] = "\(Digest(of: certificate))" }
-            try step.record(.key, by: actor, facts)
+            try Self.insert(key, as: .made, by: actor, &step)
         }
     }
 
@@ -108,7 +87,9 @@ extension Catalog {
                     count += 1
                 } catch {
                     guard error.code == .sealedKey,
-                        !step.ledger.keys.values.contains(where: { $0.id.utf8.elementsEqual(id.utf8) })
+                        !(Array(step.ledger.keys.values) + step.ledger.nextKeys.values).contains(where: {
+                            $0.id.utf8.elementsEqual(id.utf8)
+                        })
                     else { throw error }
                     unreadable.append(id)
                 }
@@ -130,6 +111,11 @@ extension Catalog {
                 else { continue }
                 _ = try key.sealed.opened(with: secret)
             }
+            for app in ledger.appNames {
+                for key in try Self.nextKeys(of: app, server, session, ledger) {
+                    _ = try key.sealed.opened(with: secret)
+                }
+            }
         }
     }
 
@@ -137,7 +123,16 @@ extension Catalog {
         _ purpose: SealedKey.Purpose, of app: AppName, _ server: RandomID, _ session: any StorageSession,
         _ ledger: Ledger
     ) throws(ServerError) -> Key? {
-        guard let known = ledger.keys[.init(app: app, name: purpose.rawValue)] else { return nil }
+        try ledger.keys[.init(app: app, name: purpose.rawValue)].map { known throws(ServerError) in
+            try key(known, purpose, of: app, server, session)
+        }
+    }
+
+    /// A key, if its row is what the audit has.
+    static func key(
+        _ known: Ledger.Key, _ purpose: SealedKey.Purpose, of app: AppName, _ server: RandomID,
+        _ session: any StorageSession
+    ) throws(ServerError) -> Key {
         let row = try session.run(
             "SELECT public_key, secret_id, sealed, certificate FROM signing_key WHERE id = $1 AND app = $2 AND purpose = $3",
             [.text(known.id), .text("\(app)"), .text(purpose.rawValue)]

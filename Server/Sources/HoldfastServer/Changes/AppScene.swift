@@ -4,6 +4,7 @@ struct AppScene: Sendable {
     struct Host: Sendable {
         let host: CatalogHost
         let observations: [Observation]
+        /// What it is about to show. Nobody installs a certificate that has expired, so what was announced with it is over.
         let next: NextShown
         /// The vantages that have seen a certificate lately, as the audit has it.
         let vantages: [Digest: [String]]
@@ -15,7 +16,8 @@ struct AppScene: Sendable {
             _ host: CatalogHost, _ observations: [Observation], _ next: NextShown, _ vantages: [Digest: [String]],
             at now: Int64
         ) {
-            (self.host, self.observations, self.next, self.vantages) = (host, observations, next, vantages)
+            (self.host, self.observations, self.vantages) = (host, observations, vantages)
+            self.next = next.lasting(at: now)
             let fresh = observations.filter { $0.lastSeen >= now - Vantage.lifetime }
             var places: Set<[String]> = []
             shown = (fresh.isEmpty ? observations : fresh).sorted { $0.lastSeen > $1.lastSeen }.filter { seen in
@@ -84,7 +86,9 @@ extension Catalog {
                     app: name, fingerprints: try Self.key(.fingerprints, of: name, server, session, ledger),
                     trustServer: try Self.key(.trustServer, of: name, server, session, ledger),
                     snapshot: try Self.key(.snapshot, of: name, server, session, ledger),
-                    timestamp: try Self.key(.timestamp, of: name, server, session, ledger)),
+                    timestamp: try Self.key(.timestamp, of: name, server, session, ledger),
+                    // What is prepared and damaged holds up nothing that is signed again; doctor names it.
+                    next: (try? Self.nextKeys(of: name, server, session, ledger)) ?? []),
                 repository: RepositoryFiles(of: name, ledger.repository(of: name), in: self),
                 now: now)
         }

@@ -56,13 +56,22 @@ struct DocumentKeys: Sendable {
         }
         var repository: [TUFSigningKey] = []
         for key in [keys.snapshot, keys.timestamp].compactMap(\.self) {
-            let pem = try key.sealed.opened(with: secret)
-            repository.append(
-                try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
-                    try TUFSigningKey(pem: pem)
-                })
+            repository.append(try Self.repositoryKey(key, with: secret))
+        }
+        // One that is prepared and does not open holds up nothing; the root that names it is refused then.
+        for key in keys.next {
+            if let opened = try? Self.repositoryKey(key, with: secret) { repository.append(opened) }
         }
         self.repository = repository
+    }
+
+    private static func repositoryKey(
+        _ key: Catalog.Key, with secret: SigningSecret
+    ) throws(ServerError) -> TUFSigningKey {
+        let pem = try key.sealed.opened(with: secret)
+        return try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
+            try TUFSigningKey(pem: pem)
+        }
     }
 }
 
@@ -73,7 +82,10 @@ struct SealedKeys: Sendable {
     var trustServer: Catalog.Key?
     var snapshot: Catalog.Key?
     var timestamp: Catalog.Key?
+    /// Those that were prepared for the place of one of a repository: both sign what is published with the root that has
+    /// the new one.
+    var next: [Catalog.Key] = []
 
     /// All of them.
-    var all: [Catalog.Key] { [fingerprints, trustServer, snapshot, timestamp].compactMap(\.self) }
+    var all: [Catalog.Key] { [fingerprints, trustServer, snapshot, timestamp].compactMap(\.self) + next }
 }

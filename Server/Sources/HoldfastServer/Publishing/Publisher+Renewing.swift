@@ -13,8 +13,9 @@ extension Publisher {
     }
 
     /// Signs again what has to be signed again: trust-server documents, whose clients take none that is older than ten
-    /// minutes, and once a day the timestamps of repositories. It says what the generation says, never beyond the end of
-    /// its content, and needs no approval. While the database cannot be written, it goes on with the journal for seven days.
+    /// minutes, once a day the timestamps of repositories, and lists whose key was replaced. It says what the generation
+    /// says, never beyond the end of its content, and needs no approval. While the database cannot be written, it goes on
+    /// with the journal for seven days.
     /// - Throws: ``ServerError`` of the database, and of a journal with which nothing may be signed. What concerns one app is
     ///   a problem of the round.
     public func renew() async throws(ServerError) -> Round {
@@ -67,6 +68,7 @@ extension Publisher {
             do throws(ServerError) {
                 let scene = try await catalog.scene(of: app)
                 round.signed += try await renew(permit, scene, audiences, &round.outage)
+                round.signed += try await signOutdatedLists(permit, scene, audiences)
             } catch {
                 problems.append("\(app): \(error)")
             }

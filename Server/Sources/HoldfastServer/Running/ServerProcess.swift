@@ -71,6 +71,7 @@ public struct ServerProcess: Sendable {
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
         var services: [any Service] = [listener, administration, loop]
+        if mending == nil { services.append(DeadlineWatch(publisher, logger: logger)) }
         // Who looks at a host writes that down first.
         if settings.watches, mending == nil {
             var watch = Watcher.Settings(vantage: settings.vantage)

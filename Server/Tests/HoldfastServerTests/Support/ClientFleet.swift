@@ -177,9 +177,9 @@ struct ClientFleet: Sendable {
         if let root = repositoryRoot, let pins {
             question.repository = .init(path: repository, root: root, pins: "\(Digest(of: pins))")
         }
-        if let shown, ReadmeTests.isTested, question.list != nil || question.trust != nil {
+        if let shown, ManualDesk.isTested, question.list != nil || question.trust != nil {
             question.check = .init(
-                program: ReadmeTests.holdfastctl.path, host: World.host, chain: shown.chain.map { Data($0) },
+                program: ManualDesk.holdfastctl.path, host: World.host, chain: shown.chain.map { Data($0) },
                 roots: [Data(root.root)])
         }
         return question

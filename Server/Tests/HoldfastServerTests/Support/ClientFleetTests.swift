@@ -7,7 +7,7 @@ import Testing
 struct ClientFleetTests {
     @Test(
         "All of them follow, in this process and of others, and a document that is another is noticed",
-        .enabled(if: ForeignPeers.areTested && ReadmeTests.isTested, "needs python3, nginx, curl, openssl, holdfastctl")
+        .enabled(if: ForeignPeers.areTested && ManualDesk.isTested, "needs python3, nginx, curl, openssl, holdfastctl")
     )
     func all() async throws {
         try await World.run { world in
