@@ -115,7 +115,9 @@ struct ServeCommand: AsyncParsableCommand {
         switch try await folder.openWhatCanBe(clock: clock) {
         case .whole(let found): (open, isWhole) = (found, true)
         case .reading(let found, let problem):
-            logger.error("nothing can be written: challenges are answered, documents are not signed again: \(problem)")
+            logger.error(
+                "nothing can be written: challenges are answered, and rounds go on in the journal if that can be: \(problem)"
+            )
             open = found
         case .documents(let problem):
             logger.error(

@@ -115,6 +115,11 @@ public struct PublishedSnapshot: Sendable {
         /// not known.
         var end: Int64?
 
+        /// The same with what else is served under the name. No two have a path in common.
+        func merging(_ other: Part) -> Part {
+            Part(documents: documents.merging(other.documents) { own, _ in own }, app: app ?? other.app)
+        }
+
         /// The same for a name whose rows cannot be read anymore. What was signed is served on; nothing is signed for a
         /// content that is no longer the one.
         func kept(signing content: Digest?) -> Part {

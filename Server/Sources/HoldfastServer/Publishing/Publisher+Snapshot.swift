@@ -25,9 +25,9 @@ extension Publisher {
                 var everybody: SigningPermit?
                 var answers: PublishedSnapshot.App?
                 for audience in Audience.allCases {
-                    guard let name = audience.name(of: app), audience == .everybody || ledger.apps[name] == nil else {
-                        continue
-                    }
+                    guard let name = audience.name(of: app) else { continue }
+                    // A canary that follows a repository is an app as well, under the same name.
+                    let other = parts[name]
                     do throws(ServerError) {
                         let isShared = audience == .canary && ledger.canaries[app] == nil
                         let permit: SigningPermit?
@@ -51,6 +51,7 @@ extension Publisher {
                             parts[name] = PublishedSnapshot.Part(documents: folder.documents(of: app, ledger, at: now))
                         }
                     }
+                    if let other { parts[name] = parts[name]?.merging(other) ?? other }
                 }
             }
             // Each round has more entries in history than it is here, so this grows when they are entered.

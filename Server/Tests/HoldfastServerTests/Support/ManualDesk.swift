@@ -10,7 +10,7 @@ import Testing
 /// Where the commands of a page are run: what an operator has before the first of them, and what stands in the place of
 /// things that a test has not.
 struct ManualDesk {
-    private static let holdfastctl = Manual.root.appending(path: ".build/debug/holdfastctl")
+    static let holdfastctl = Manual.root.appending(path: ".build/debug/holdfastctl")
     static let isTested =
         ForeignProgram.areRequired || FileManager.default.isExecutableFile(atPath: holdfastctl.path)
 
