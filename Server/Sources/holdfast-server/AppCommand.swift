@@ -8,7 +8,9 @@ import HoldfastSigning
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Add apps, and make the keys that sign for them.",
-        subcommands: [Add.self, Settings.self, List.self, Key.self, AppRepositoryCommand.self])
+        subcommands: [
+            Add.self, Settings.self, List.self, Key.self, AppAnswersCommand.self, AppRepositoryCommand.self,
+        ])
 
     /// How careful one is with the clients of an app.
     struct ClientOptions: ParsableArguments {

@@ -27,8 +27,15 @@ struct ChangeCommand: AsyncParsableCommand {
         var includeSeen = false
         @Option(help: "What another change proposes, for people to look at afresh: the id of that change.")
         var again: String?
+        @Option(help: "Propose the hosts of this change of another app, for the repository of its canary.")
+        var like: String?
         @Option(help: "Leave out a certificate or key: 64 hexadecimal digits. Repeat it.")
         var remove: [String] = []
+        @Option(
+            help:
+                "A file that says which hosts need no pins, for answers to challenges, JSON; as before if absent.",
+            completion: .file())
+        var domains: String?
         @Option(help: "For how many days documents may be signed.")
         var lifetime: Int64 = 180
         @Option(help: "Let it pass a gate that it fails: lint, replay, outlook, canary or readback. Repeat it.")
@@ -57,6 +64,7 @@ struct ChangeCommand: AsyncParsableCommand {
             var wishes = Catalog.ContentWishes(
                 includesSeen: includeSeen, removed: Set(try remove.map(CommandValue.digest)),
                 lifetime: lifetime * 86_400)
+            wishes.domains = try domains.map { try ContentDomains(InputFile.octets($0), named: $0) }
             try await server.withServer { [gates] open in
                 let name = try AppName(app)
                 if let earlier {
@@ -66,7 +74,13 @@ struct ChangeCommand: AsyncParsableCommand {
                     let root = try await open.catalog.firstRoot(of: name)
                     wishes.formats = try format.map { text in try read(text, root) }
                 }
-                let content = try await open.catalog.draft(of: name, wishes)
+                let content: Content
+                if let like {
+                    let change = try CommandValue.id(like)
+                    content = try await open.catalog.content(of: name, like: change, formats: wishes.formats)
+                } else {
+                    content = try await open.catalog.draft(of: name, wishes)
+                }
                 var generator = SystemRandomNumberGenerator()
                 let proposal = try await open.publisher.propose(
                     content, forcing: gates, proposer: try await proposer.identity(open.catalog), reason: reason,

@@ -5,6 +5,7 @@ import NIOHTTP1
 struct AdministrationResponder: Sendable {
     let publisher: Publisher
     let counters: ListenerCounters
+    var notices = NoticeCounters()
     /// Why the server is not ready; empty if it is.
     let readiness: @Sendable () -> [String]
     /// How often each may call.
@@ -20,11 +21,17 @@ struct AdministrationResponder: Sendable {
         {
             return answer
         }
+        var caller: String?
+        var answer: ListenerAnswer
         do throws(AdministrationError) {
-            return try await call(try await accepted(request))
+            let call = try await accepted(request)
+            caller = call.grant == nil ? nil : call.actor
+            answer = try await self.call(call)
         } catch {
-            return error.answer
+            answer = error.answer
         }
+        answer.caller = caller
+        return answer
     }
 
     // MARK: Who may
@@ -204,7 +211,11 @@ struct AdministrationResponder: Sendable {
     }
 
     private func metrics() -> ListenerAnswer {
-        let families = counters.families + MetricsText.families(of: publisher.live.current)
+        let families =
+            counters.families + MetricsText.families(of: publisher.live.current)
+            + MetricsText.families(
+                of: catalog.ledger, isReady: readiness().isEmpty, at: catalog.signingTime ?? 0)
+            + MetricsText.families(of: notices)
         return ListenerAnswer(
             .ok, body: ByteBuffer(string: MetricsText(families: families).text),
             headers: [

@@ -155,6 +155,11 @@ extension Catalog {
         }
     }
 
+    /// Whether the audit has that a key was seen.
+    func hasAlarm(about digest: Digest, on host: CatalogHost, of app: AppName) -> Bool {
+        ledger.alarms.contains(Ledger.Name(app: app, name: "\(host.label) \(digest)"))
+    }
+
     /// Says in the audit that something has to be published soon; once for each certificate or content that ends.
     func remind(
         about digest: Digest, until end: String, on host: CatalogHost, of app: AppName, words: String
@@ -188,6 +193,20 @@ extension Catalog {
             hosts.append((id: try row.integer(0), host: host))
         }
         return hosts
+    }
+
+    /// The host of a row; nil if it is gone, or another app's.
+    static func host(
+        _ id: Int64, of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> CatalogHost? {
+        let rows = try session.run(
+            "SELECT name, port, dial, renewal FROM host WHERE id = $1 AND app = $2", [.integer(id), .text("\(app)")])
+        guard let row = rows.first else { return nil }
+        let host = try CatalogHost(
+            name: try row.text(0), port: try row.integer(1), dial: try row.optionalText(2),
+            renewal: try row.text(3) { CatalogHost.Renewal(octets: $0) })
+        try ledger.require(app, name(of: host), host.octets)
+        return host
     }
 
     static func id(

@@ -35,6 +35,26 @@ public struct ServeSettings: Sendable {
         case vantage
         /// From which level on there are lines in the log.
         case logLevel = "log-level"
+        /// What a line of the log looks like.
+        case logFormat = "log-format"
+        /// Where the secret is.
+        case secret
+        /// The address that is told what people should know.
+        case webhook
+        /// The file of the secret that its receiver shares.
+        case webhookSecret = "webhook-secret"
+        /// The authorities of its certificate, PEM.
+        case webhookCA = "webhook-ca"
+        /// The program that is told what people should know.
+        case onEvent = "on-event"
+    }
+
+    /// What a line of the log looks like.
+    public enum LogFormat: String, Sendable, Hashable, CaseIterable {
+        /// For people: time, level, words, and names with values.
+        case text
+        /// One object of JSON.
+        case json
     }
 
     /// What apps talk to.
@@ -51,6 +71,12 @@ public struct ServeSettings: Sendable {
     public let vantage: String
     /// From which level on there are lines in the log.
     public let logLevel: Logger.Level
+    /// What a line of the log looks like.
+    public let logFormat: LogFormat
+    /// Where the secret is; nil for where `init` put it.
+    public let secret: URL?
+    /// Whom the server tells what people should know.
+    public let notices: NoticeSettings
 
     private static let prefix = "HOLDFAST_SERVER_"
     private static let greatestFile = 64 << 10
@@ -94,6 +120,17 @@ public struct ServeSettings: Sendable {
                 found: "another text")
         }
         logLevel = level
+        guard let format = LogFormat(rawValue: text(.logFormat) ?? LogFormat.text.rawValue) else {
+            throw ServerError(
+                .invalidValue, of: "log-format",
+                expected: LogFormat.allCases.map(\.rawValue).joined(separator: " or "), found: "another text")
+        }
+        logFormat = format
+        func path(_ name: Name) -> URL? { text(name).map { URL(filePath: $0) } }
+        secret = path(.secret)
+        notices = try await NoticeSettings(
+            webhook: text(.webhook), secret: path(.webhookSecret), anchors: path(.webhookCA), allowing: allowed,
+            program: text(.onEvent))
     }
 
     // MARK: Where values come from
