@@ -171,6 +171,18 @@ def backup():
             check(False, "order and end of a backup")
 
 
+def webhook():
+    vector = load("server-webhook.json")
+    notice = json.loads(vector["body"])
+    check(canonical(notice) == vector["body"], "a notice is canonical")
+    facts = {name: value for name, value in notice.items() if name not in ("id", "words")}
+    check(notice["id"] == vector["webhook-id"] == sha256(canonical(facts))[:32], "id of a notice")
+    key = base64.b64decode(vector["secret"].removeprefix("whsec_"), validate=True)
+    signed = ".".join([vector["webhook-id"], vector["webhook-timestamp"], vector["body"]])
+    code = base64.b64encode(hmac.digest(key, signed.encode(), "sha256")).decode()
+    check(hmac.compare_digest(vector["webhook-signature"], f"v1,{code}"), "signature of a notice")
+
+
 def journal():
     vector = load("server-journal.json")
     secret = base64.b64decode(vector["secretFile"].split(" ")[1])
@@ -197,6 +209,6 @@ def journal():
         check(not holds(indices), f"not the lines {indices}")
 
 
-for part in (approvals, contents, audit, sealed_key, challenge, backup, journal):
+for part in (approvals, contents, audit, sealed_key, challenge, backup, webhook, journal):
     part()
 print(f"{checks} checks hold")

@@ -48,7 +48,7 @@ struct ManualDesk {
         for (name, text) in [
             ("roots.pem", TestCertificate.pem(authority.root)), ("today.pem", shown.chainPEM),
             ("fullchain.pem", next.chainPEM),
-            ("answer", "yes\n"),
+            ("answer", "yes\n"), ("answers.json", #"{"versions": [], "texts": []}"#),
             ("alice.password", "for alice alone"), ("bob.password", "for bob alone"),
             ("carol.password", "for carol alone"), ("backup.password", "for backups alone"),
         ] { try write(name, text) }
