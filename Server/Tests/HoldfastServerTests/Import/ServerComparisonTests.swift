@@ -140,7 +140,7 @@ struct ServerComparisonTests {
     @Test("Nobody is asked without TLS beyond this machine, nor behind a certificate that does not count for the name")
     func strangers() async throws {
         for text in [
-            "http://192.0.2.1/", "http://mus.example.com/", "ftp://127.0.0.1/", "https://a:b@example.com/", "https:///",
+            "http://192.0.2.1/", "http://mus.example.com/", "ftp://127.0.0.1/", "https://a:b@example.com/",
             "https://mus.example.com/?a=b",
         ] {
             expectError(.invalidValue) { try OtherServer(#require(URL(string: text))) }
