@@ -3,6 +3,7 @@ import Holdfast
 import HoldfastNIO
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// Puts the errors of the network, of dialogues and of TLS into words.
 struct ConnectionFailures {
@@ -74,7 +75,7 @@ struct ConnectionFailures {
         }
         // In BoringSSL's messages, only the names mean something to people.
         let names = BoringSSLReason.names(in: error)
-        let reason = names.isEmpty ? ForeignErrorText.found(error) : names.joined(separator: "; ")
+        let reason = names.isEmpty ? Self.end(of: error) ?? self.reason(error) : names.joined(separator: "; ")
         // The names of alerts that the peer sent.
         let isAlert = names.contains { $0.hasPrefix("SSLV3_ALERT_") || $0.hasPrefix("TLSV1_") }
         var failure = ProbeFailure(
@@ -82,6 +83,16 @@ struct ConnectionFailures {
             sentence: "no TLS handshake with \(place): \(reason)")
         failure.saysNoSuchKey = names.contains(where: Self.refusalsOfKeys.contains)
         return failure
+    }
+
+    /// That the server ended the connection without a word of TLS; nil if the error says something else.
+    private static func end(of error: any Error) -> String? {
+        switch error as? NIOSSLError {
+        case .uncleanShutdown, .handshakeFailed(.zeroReturn), .handshakeFailed(.syscallError),
+            .handshakeFailed(.sslError):
+            "the server closed the connection"
+        default: nil
+        }
     }
 
     /// What says that a server has no key of the kind that it was asked for: the alerts handshake_failure,
