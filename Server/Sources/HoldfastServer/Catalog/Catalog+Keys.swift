@@ -5,11 +5,14 @@ extension Catalog {
         public let sealed: SealedKey
         /// DER of the certificate; nil for other purposes.
         public let certificate: [UInt8]?
+        /// Whether it was in a file or a database before it was sealed, where somebody may have read it.
+        public let wasInPlainText: Bool
 
         /// Describes a key.
-        public init(sealed: SealedKey, certificate: [UInt8]? = nil) {
+        public init(sealed: SealedKey, certificate: [UInt8]? = nil, wasInPlainText: Bool = false) {
             self.sealed = sealed
             self.certificate = certificate
+            self.wasInPlainText = wasInPlainText
         }
     }
 
@@ -20,26 +23,8 @@ extension Catalog {
     ///   of a trust server without a certificate, `constraint` for an id that exists, and for another key of an app that
     ///   has published.
     public func add(_ key: Key, replacing: Bool = false, by actor: String) async throws(ServerError) {
-        let place = key.sealed.place
-        guard place.server == server, (place.purpose == .trustServer) == (key.certificate != nil) else {
-            throw ServerError(
-                .invalidValue, of: "key \(place.id)",
-                expected: "a key of this server, with a certificate for a trust server",
-                found: "another")
-        }
-        try await transact { step throws(ServerError) in
-            try step.requireApp(place.app)
-            let isUsed =
-                step.ledger.keys[.init(app: place.app, name: place.purpose.rawValue)] != nil
-                && step.ledger.generation(of: place.app) > 0
-            guard replacing || !isUsed else {
-                throw ServerError(
-                    .constraint, of: "key for \(place.purpose.rawValue)", expected: "no key that apps know already",
-                    found: "one that has signed for \(place.app)",
-                    remedy:
-                        "Apps refuse what another key signs. Say --replace if no app in the field knows the old one.")
-            }
-            try Self.insert(key, as: .made, by: actor, &step)
+        try await transact { [server] step throws(ServerError) in
+            try step.add(key, of: server, replacing: replacing, by: actor)
         }
     }
 
@@ -146,10 +131,36 @@ extension Catalog {
             sealed: SealedKey(
                 place: try SealedKey.Place(server: server, app: app, id: known.id, purpose: purpose),
                 publicKey: publicKey, secretID: try row.octets(1), sealed: try row.octets(2)),
-            certificate: certificate)
+            certificate: certificate, wasInPlainText: known.wasInPlainText)
     }
 
     private static func otherKey(_ id: String, _ found: String) -> ServerError {
         ServerError(.brokenChain, of: "key \(id)", expected: "the key that the audit names", found: found)
+    }
+}
+
+extension Catalog.Step {
+    /// Adds a key of a server.
+    mutating func add(
+        _ key: Catalog.Key, of server: RandomID, replacing: Bool = false, by actor: String
+    ) throws(ServerError) {
+        let place = key.sealed.place
+        guard place.server == server, (place.purpose == .trustServer) == (key.certificate != nil) else {
+            throw ServerError(
+                .invalidValue, of: "key \(place.id)",
+                expected: "a key of this server, with a certificate for a trust server",
+                found: "another")
+        }
+        try requireApp(place.app)
+        let isUsed =
+            ledger.keys[.init(app: place.app, name: place.purpose.rawValue)] != nil
+            && (ledger.generation(of: place.app) > 0 || ledger.takenOver[place.app] != nil)
+        guard replacing || !isUsed else {
+            throw ServerError(
+                .constraint, of: "key for \(place.purpose.rawValue)", expected: "no key that apps know already",
+                found: "one that has signed for \(place.app)",
+                remedy: "Apps refuse what another key signs. Say --replace if no app in the field knows the old one.")
+        }
+        try Catalog.insert(key, as: .made, by: actor, &self)
     }
 }

@@ -35,7 +35,7 @@ extension Catalog {
         let name = Ledger.Name(app: place.app, name: place.purpose.rawValue)
         let known = Ledger.Key(
             id: place.id, publicKey: Digest(of: key.sealed.publicKey),
-            certificate: key.certificate.map { Digest(of: $0) })
+            certificate: key.certificate.map { Digest(of: $0) }, wasInPlainText: key.wasInPlainText)
         let before = action == .prepared ? step.ledger.nextKeys[name] : step.ledger.keys[name]
         try record(known, name, as: action, replacing: before, by: actor, &step)
     }
@@ -61,6 +61,8 @@ extension Catalog {
     ) throws(ServerError) {
         var facts = ["app": "\(name.app)", "id": key.id, "purpose": name.name, "publicKey": "\(key.publicKey)"]
         if let certificate = key.certificate { facts["certificate"] = "\(certificate)" }
+        // In the audit, where whoever writes to the database cannot take it back.
+        if key.wasInPlainText { facts["plainText"] = "yes" }
         if action != .made { facts["action"] = action.rawValue }
         if let before {
             facts["replaces"] = before.id
