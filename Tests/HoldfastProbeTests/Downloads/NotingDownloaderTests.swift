@@ -27,10 +27,12 @@ struct NotingDownloaderTests {
                 let url = try #require(URL(string: server.url("/\(name).json")))
                 return try await downloader.json(at: url, maximumBytes: maximumBytes)
             }
-            #expect(try await json("there") == Data("{}".utf8))
-            #expect(try await json("absent") == nil && downloader.forbidden.isEmpty)
-            #expect(try await json("refused") == nil && downloader.forbidden == ["refused.json"])
-            #expect(downloader.failure == nil)
+            let there = try await json("there")
+            #expect(there == Data("{}".utf8))
+            let absent = try await json("absent")
+            #expect(absent == nil && downloader.forbidden.isEmpty)
+            let refused = try await json("refused")
+            #expect(refused == nil && downloader.forbidden == ["refused.json"] && downloader.failure == nil)
             let error = await #expect(throws: RemoteDataError.self) { _ = try await json("broken") }
             #expect(error?.status == 500 && downloader.failure?.status == 500)
             await #expect(throws: RemoteDataError.self) { _ = try await json("there", maximumBytes: 1) }

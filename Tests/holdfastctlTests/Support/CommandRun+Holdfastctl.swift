@@ -19,7 +19,7 @@ extension CommandRun {
         let local = folder.map { LocalArguments(arguments, in: $0) }
         let said = SaidLines()
         let status = await Output.$listener.withValue(said.add) {
-            await onThreads { await EntryPoint.run(local?.whole ?? arguments) }
+            await onOwnThreads { await EntryPoint.run(local?.whole ?? arguments) }
         }
         let run = CommandRun(
             status: status, output: local?.local(said.output) ?? said.output,
@@ -28,9 +28,9 @@ extension CommandRun {
         return run
     }
 
-    private static func onThreads(_ command: () async -> Int32) async -> Int32 {
+    private static func onOwnThreads(_ command: () async -> Int32) async -> Int32 {
         guard #available(macOS 15, *) else { return await command() }
-        return await withTaskExecutorPreference(CommandThreads.shared, operation: command)
+        return await withTaskExecutorPreference(CommandThreads(), operation: command)
     }
 
     /// Whether arguments need what only a process has: standard input, another descriptor, signals that end it, or the

@@ -1,38 +1,54 @@
 import Foundation
 import Holdfast
 
-/// Threads of their own for commands that run inside this process.
+/// Threads for one command that runs inside this process.
 ///
-/// A process has its own. Those on which the tasks of a test run may all be busy with long tests for a minute, and a
+/// A process has its own. Those on which the tasks of a test run may all be busy with other tests for a minute, and a
 /// command that waits for them would give up on a host that answers.
 @available(macOS 15, *)
 final class CommandThreads: TaskExecutor {
-    static let shared = CommandThreads(count: 4)
+    /// What is to be run. The threads keep it, and not the executor, with whose end they end.
+    private final class Queue: Sendable {
+        private let jobs = Lock<[@Sendable () -> Void]>([])
+        private let isReady = DispatchSemaphore(value: 0)
 
-    private let jobs = Lock<[@Sendable () -> Void]>([])
-    private let isReady = DispatchSemaphore(value: 0)
+        func add(_ job: @escaping @Sendable () -> Void) {
+            jobs.withLock { $0.append(job) }
+            isReady.signal()
+        }
 
-    private init(count: Int) {
-        for _ in 0..<count {
-            let thread = Thread { self.work() }
+        func end() { isReady.signal() }
+
+        /// Runs what there is, until there is an end and nothing else.
+        func work() {
+            while true {
+                isReady.wait()
+                guard let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return }
+                job()
+            }
+        }
+    }
+
+    /// Two, so that one may wait for a file.
+    private static let count = 2
+
+    private let queue = Queue()
+
+    init() {
+        for _ in 0..<Self.count {
+            let thread = Thread { [queue] in queue.work() }
             // As much as the main thread of a process has.
             thread.stackSize = 8 << 20
             thread.start()
         }
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        jobs.withLock { jobs in
-            jobs.append { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        }
-        isReady.signal()
+    deinit {
+        for _ in 0..<Self.count { queue.end() }
     }
 
-    private func work() {
-        while true {
-            isReady.wait()
-            jobs.withLock { $0.removeFirst() }()
-        }
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.add { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

@@ -11,6 +11,9 @@ struct LocalArguments {
         "--certificates", "--force", "--format", "--from", "--host", "--role", "--state",
     ]
 
+    /// With which no name of a host and no pin ends.
+    private static let endings: Set = ["crl", "crt", "csr", "der", "json", "key", "pem", "plist", "pub", "xml"]
+
     private let folder: URL
     /// What the command gets: the files have their whole paths.
     let whole: [String]
@@ -50,8 +53,12 @@ struct LocalArguments {
         guard !text.isEmpty, !text.hasPrefix("-"), !text.hasPrefix("/") else { return text }
         let file = "\(folder.path)/\(text)"
         guard isThere else { return file }
-        // Links that lead nowhere are there as well.
+        // Links that lead nowhere are there as well, and a file that is missing is missing there.
         let isFound = (try? FileManager.default.attributesOfItem(atPath: file)) != nil
-        return isFound ? file : text
+        return isFound || isNameOfFile(text) ? file : text
+    }
+
+    private static func isNameOfFile(_ text: String) -> Bool {
+        endings.contains((text as NSString).pathExtension) && !text.contains { "=@:".contains($0) }
     }
 }
