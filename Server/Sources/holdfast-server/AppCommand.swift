@@ -8,7 +8,7 @@ import HoldfastSigning
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Add apps, and make the keys that sign for them.",
-        subcommands: [Add.self, Settings.self, List.self, Key.self, AppRepositoryCommand.self])
+        subcommands: [Add.self, Settings.self, List.self, Key.self, AppSignerCommand.self, AppRepositoryCommand.self])
 
     /// What clients of an app are like.
     struct SettingsOptions: ParsableArguments {

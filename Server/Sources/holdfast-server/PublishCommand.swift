@@ -39,7 +39,11 @@ struct PublishCommand: AsyncParsableCommand {
             case .canary(let until):
                 Terminal.line("the canary has it; publish it again from \(CommandValue.time(until)) on")
             }
-            for problem in outcome.problems { Terminal.complain("not there yet, and renew tries again: \(problem)") }
+            let delivery = try await open.publisher.deliverToPlaces()
+            for words in delivery.confirmed { Terminal.line("clients find it at \(words)") }
+            for problem in outcome.problems + delivery.problems {
+                Terminal.complain("not there yet, and renew tries again: \(problem)")
+            }
         }
     }
 }
@@ -56,7 +60,10 @@ struct RenewCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(lock) {} }
         try await server.withServer { open in
             let round = try await open.publisher.renew()
-            let delivery = try await open.publisher.deliver()
+            var delivery = try await open.publisher.deliver()
+            let places = try await open.publisher.deliverToPlaces()
+            delivery.problems += places.problems
+            for words in places.confirmed { Terminal.line("clients find it at \(words)") }
             for path in round.signed { Terminal.line("signed \(path)") }
             for words in round.settled { Terminal.line(words) }
             for problem in round.problems + delivery.problems { Terminal.complain(problem) }

@@ -26,6 +26,7 @@ struct StatusCommand: AsyncParsableCommand {
                 Terminal.line("\(app)  generation \(standing.generation), \(end)")
                 if let outlook = standing.outlook { Terminal.line("  clients: \(outlook.verdict.rawValue)") }
                 for loss in standing.losses { Terminal.line("  \(loss)") }
+                for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
                 isGood = isGood && standing.losses.isEmpty
                 for (change, state) in standing.open {
                     Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")

@@ -1,26 +1,57 @@
 extension Catalog {
     /// A key that signs for an app, with the certificate that clients of a trust server are configured with.
     public struct Key: Sendable, Hashable {
-        /// The private key, sealed.
-        public let sealed: SealedKey
+        /// Who has the private key.
+        public enum Custody: Sendable, Hashable {
+            /// The server, sealed.
+            case sealed(SealedKey)
+            /// A program of the operator, such as one that uses a token.
+            case program(ProgramCommand)
+        }
+
+        /// Where it belongs.
+        public let place: SealedKey.Place
+        /// DER of the SubjectPublicKeyInfo.
+        public let publicKey: [UInt8]
+        /// Who has the private key.
+        public let custody: Custody
         /// DER of the certificate; nil for other purposes.
         public let certificate: [UInt8]?
 
-        /// Describes a key.
+        /// Describes a key that the server has.
         public init(sealed: SealedKey, certificate: [UInt8]? = nil) {
-            self.sealed = sealed
+            (place, publicKey, custody) = (sealed.place, sealed.publicKey, .sealed(sealed))
             self.certificate = certificate
         }
+
+        /// Describes a key that a program has.
+        /// - Parameters:
+        ///   - program: the program that signs with it.
+        ///   - place: where the key belongs.
+        ///   - publicKey: DER of its SubjectPublicKeyInfo.
+        ///   - certificate: DER of the certificate of a trust server's key.
+        public init(
+            program: ProgramCommand, at place: SealedKey.Place, publicKey: [UInt8], certificate: [UInt8]? = nil
+        ) {
+            (self.place, self.publicKey, custody) = (place, publicKey, .program(program))
+            self.certificate = certificate
+        }
+
+        /// The private key as the server has it; nil if a program has it.
+        public var sealed: SealedKey? { if case .sealed(let sealed) = custody { sealed } else { nil } }
+        /// The program that has it; nil if the server does.
+        public var program: ProgramCommand? { if case .program(let program) = custody { program } else { nil } }
     }
 
     /// Adds a key. It signs from now on what others of its purpose signed before.
     /// - Parameter replacing: whether another key may be there that clients are configured with. They refuse what this one
-    ///   signs, and no gate asks: an outlook takes each document with the key that signs it.
+    ///   signs, and no gate asks: an outlook takes each document with the key that signs it. The same key may always move
+    ///   from the server to a program, and from one program to another.
     /// - Throws: ``ServerError`` `notFound` for an app that does not exist, `invalidValue` for a key of another server or
     ///   of a trust server without a certificate, `constraint` for an id that exists, and for another key of an app that
     ///   has published.
     public func add(_ key: Key, replacing: Bool = false, by actor: String) async throws(ServerError) {
-        let place = key.sealed.place
+        let place = key.place
         guard place.server == server, (place.purpose == .trustServer) == (key.certificate != nil) else {
             throw ServerError(
                 .invalidValue, of: "key \(place.id)",
@@ -30,14 +61,16 @@ extension Catalog {
         try await transact { step throws(ServerError) in
             try step.requireApp(place.app)
             // The secret may have been replaced since the key was sealed.
-            if let secret = step.ledger.secretID, secret != key.sealed.secretID {
+            if let secret = step.ledger.secretID, let sealed = key.sealed, secret != sealed.secretID {
                 throw ServerError(
                     .sealedKey, of: place.id, expected: "a key under the secret \(Hex.encode(secret))",
-                    found: "one under \(Hex.encode(key.sealed.secretID))", remedy: "Add the key again.")
+                    found: "one under \(Hex.encode(sealed.secretID))", remedy: "Add the key again.")
             }
             let isUsed =
-                step.ledger.keys[.init(app: place.app, name: place.purpose.rawValue)] != nil
-                && step.ledger.generation(of: place.app) > 0
+                step.ledger.keys[.init(app: place.app, name: place.purpose.rawValue)].map { old in
+                    old.publicKey != Digest(of: key.publicKey)
+                        || old.certificate != key.certificate.map { Digest(of: $0) }
+                } ?? false && step.ledger.generation(of: place.app) > 0
             guard replacing || !isUsed else {
                 throw ServerError(
                     .constraint, of: "key for \(place.purpose.rawValue)", expected: "no key that apps know already",
@@ -45,20 +78,27 @@ extension Catalog {
                     remedy:
                         "Apps refuse what another key signs. Say --replace if no app in the field knows the old one.")
             }
-            try step.session.run(
-                """
-                INSERT INTO signing_key (id, app, purpose, public_key, secret_id, sealed, certificate, created_at) \
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-                """,
-                [
-                    .text(place.id), .text("\(place.app)"), .text(place.purpose.rawValue),
-                    .octets(key.sealed.publicKey), .octets(key.sealed.secretID), .octets(key.sealed.sealed),
-                    .optional(key.certificate), .integer(step.now),
-                ])
+            var row: (secret: StorageValue, sealed: StorageValue, program: StorageValue) = (.null, .null, .null)
             var facts = [
                 "app": "\(place.app)", "id": place.id, "purpose": place.purpose.rawValue,
-                "publicKey": "\(Digest(of: key.sealed.publicKey))",
+                "publicKey": "\(Digest(of: key.publicKey))",
             ]
+            switch key.custody {
+            case .sealed(let sealed): (row.secret, row.sealed) = (.octets(sealed.secretID), .octets(sealed.sealed))
+            case .program(let program):
+                row.program = .text(String(decoding: program.octets, as: UTF8.self))
+                facts["program"] = "\(Digest(of: program.octets))"
+            }
+            try step.session.run(
+                """
+                INSERT INTO signing_key \
+                (id, app, purpose, public_key, secret_id, sealed, program, certificate, created_at) \
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                """,
+                [
+                    .text(place.id), .text("\(place.app)"), .text(place.purpose.rawValue), .octets(key.publicKey),
+                    row.secret, row.sealed, row.program, .optional(key.certificate), .integer(step.now),
+                ])
             if let certificate = key.certificate { facts["certificate"] = "\(Digest(of: certificate))" }
             try step.record(.key, by: actor, facts)
         }
@@ -128,7 +168,7 @@ extension Catalog {
                 guard let purpose = SealedKey.Purpose(octets: name.name.utf8),
                     let key = try Self.key(purpose, of: name.app, server, session, ledger)
                 else { continue }
-                _ = try key.sealed.opened(with: secret)
+                _ = try key.sealed?.opened(with: secret)
             }
         }
     }
@@ -139,19 +179,28 @@ extension Catalog {
     ) throws(ServerError) -> Key? {
         guard let known = ledger.keys[.init(app: app, name: purpose.rawValue)] else { return nil }
         let row = try session.run(
-            "SELECT public_key, secret_id, sealed, certificate FROM signing_key WHERE id = $1 AND app = $2 AND purpose = $3",
-            [.text(known.id), .text("\(app)"), .text(purpose.rawValue)]
+            """
+            SELECT public_key, secret_id, sealed, program, certificate FROM signing_key \
+            WHERE id = $1 AND app = $2 AND purpose = $3
+            """, [.text(known.id), .text("\(app)"), .text(purpose.rawValue)]
         ).first
         guard let row else { throw otherKey(known.id, "none") }
-        let (publicKey, certificate) = (try row.octets(0), try row.optionalOctets(3))
+        let (publicKey, certificate) = (try row.octets(0), try row.optionalOctets(4))
         guard Digest(of: publicKey) == known.publicKey, certificate.map({ Digest(of: $0) }) == known.certificate else {
             throw otherKey(known.id, "another")
         }
+        let place = try SealedKey.Place(server: server, app: app, id: known.id, purpose: purpose)
+        guard let digest = known.program else {
+            return Key(
+                sealed: SealedKey(
+                    place: place, publicKey: publicKey, secretID: try row.octets(1), sealed: try row.octets(2)),
+                certificate: certificate)
+        }
+        // Whoever can write to the database must not choose what runs.
+        let program = Array(try row.text(3).utf8)
+        guard Digest(of: program) == digest else { throw otherKey(known.id, "one of another program") }
         return Key(
-            sealed: SealedKey(
-                place: try SealedKey.Place(server: server, app: app, id: known.id, purpose: purpose),
-                publicKey: publicKey, secretID: try row.octets(1), sealed: try row.octets(2)),
-            certificate: certificate)
+            program: try ProgramCommand(program), at: place, publicKey: publicKey, certificate: certificate)
     }
 
     private static func otherKey(_ id: String, _ found: String) -> ServerError {

@@ -85,6 +85,8 @@ public struct Ledger: Sendable {
         public let publicKey: Digest
         /// The digest of the certificate that clients are configured with; nil for keys without one.
         public let certificate: Digest?
+        /// The digest of the program that has the private key; nil if the server has it.
+        public let program: Digest?
     }
 
     /// Verifies the entries.
@@ -176,7 +178,7 @@ public struct Ledger: Sendable {
             let name = Name(app: try facts.app(), name: try facts.text("purpose"))
             keys[name] = Key(
                 id: try facts.text("id"), publicKey: try facts.digest("publicKey"),
-                certificate: try facts.optionalDigest("certificate"))
+                certificate: try facts.optionalDigest("certificate"), program: try facts.optionalDigest("program"))
         case .proposed:
             let change = try facts.id("change")
             guard proposals[change] == nil else { throw facts.impossible("a change that is new") }

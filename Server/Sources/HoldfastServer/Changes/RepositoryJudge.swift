@@ -60,7 +60,7 @@ struct RepositoryJudge {
             faults.append("repository: \(clients) would refuse what is prepared: \(error)")
         }
         for (role, key) in [(TUFRole.snapshot, keys.snapshot), (.timestamp, keys.timestamp)] {
-            let own = key.flatMap { try? TUFPublicKey(der: $0.sealed.publicKey) }
+            let own = key.flatMap { try? TUFPublicKey(der: $0.publicKey) }
             guard let own, state.publicKeys(of: [role]).contains(where: own.isSameKey) else {
                 faults.append(
                     "repository: the server has no key that the root names for \(role.rawValue): "

@@ -56,7 +56,7 @@ extension Publisher {
         if isInPlace { findings += try await backupFindings() }
         for app in catalog.apps {
             do throws(ServerError) {
-                findings += try await self.findings(of: app)
+                findings += try await self.findings(of: app, isInPlace: isInPlace)
             } catch {
                 findings.append(Finding(isFault: true, words: "\(app): \(error)"))
             }
@@ -119,17 +119,32 @@ extension Publisher {
         return findings
     }
 
-    private func findings(of app: AppName) async throws(ServerError) -> [Finding] {
+    private func findings(of key: Catalog.Key) -> [Finding] {
+        let app = key.place.app
+        switch key.custody {
+        case .sealed(let sealed):
+            guard let secret else { return [] }
+            do throws(ServerError) {
+                _ = try sealed.opened(with: secret)
+                return []
+            } catch {
+                return [Finding(isFault: true, words: "\(app): \(error)")]
+            }
+        case .program(let program):
+            if let doubt = program.doubt {
+                return [Finding(isFault: true, words: "\(app), key for \(key.place.purpose.rawValue): \(doubt)")]
+            }
+            let purpose = key.place.purpose.rawValue
+            return [
+                Finding(isFault: false, words: "\(app): \(program.path) has the key for \(purpose), and signs with it")
+            ]
+        }
+    }
+
+    private func findings(of app: AppName, isInPlace: Bool) async throws(ServerError) -> [Finding] {
         let scene = try await catalog.scene(of: app)
         var findings: [Finding] = []
-        for key in scene.keys.all {
-            guard let secret else { continue }
-            do throws(ServerError) {
-                _ = try key.sealed.opened(with: secret)
-            } catch {
-                findings.append(Finding(isFault: true, words: "\(app): \(error)"))
-            }
-        }
+        for key in scene.keys.all { findings += self.findings(of: key) }
         let problems = try await catalog.look { [catalog, folder] session, ledger throws(ServerError) in
             var problems: [String] = []
             for publication in ledger.apps[app] ?? [] {
@@ -153,6 +168,7 @@ extension Publisher {
         }
         findings += problems.map { Finding(isFault: true, words: $0) }
         if let published = scene.published { findings += await RepositoryJudge(scene, published).findings() }
+        if isInPlace { findings += try await placeFindings(of: app) }
         if scene.app.settings.builds == nil {
             findings.append(
                 Finding(

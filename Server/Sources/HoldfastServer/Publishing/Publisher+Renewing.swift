@@ -77,7 +77,7 @@ extension Publisher {
         let keys = try keys(for: permit, scene.keys)
         let only = try Content(app: content.app, hosts: content.hosts, formats: [format], end: content.end)
         let maker = DocumentMaker(content: only, keys: keys, publicKeys: scene.publicKeys)
-        let documents = try maker.documents(at: scene.now)
+        let documents = try await maker.signedDocuments(at: scene.now)
         return try await catalog.transact { step throws(ServerError) in
             var signed: [String] = []
             // Whoever has another content by now has a newer document already.

@@ -67,6 +67,8 @@ public struct ServerProcess: Sendable {
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
         var services: [any Service] = [listener, administration, loop]
+        // Whoever uploads writes down how far it is.
+        if mending == nil { services.append(PlacesLoop(publisher, logger: logger)) }
         // Who looks at a host writes that down first.
         if settings.watches, mending == nil {
             var watch = Watcher.Settings(vantage: settings.vantage)
