@@ -91,7 +91,13 @@ struct AppCommand: AsyncParsableCommand {
 
     struct Key: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key that signs for an app, and print what its clients are configured with.")
+            abstract: "Make a key that signs for an app, and print what its clients are configured with.",
+            discussion: """
+                --replace is for a key that somebody may have: the new one signs what is published at once, and the old \
+                one is removed. Clients know one key, so it prints which of them are lost. For an overlap, add a second \
+                app with a key of its own, publish both, and ship builds that know the second. The keys of a repository \
+                are replaced without a loss: app repository rotate.
+                """)
         @OptionGroup var server: ServerOptions
         @OptionGroup var actor: ActorOption
         @Argument(help: "The app.")
@@ -104,7 +110,7 @@ struct AppCommand: AsyncParsableCommand {
         var file: String?
         @Option(help: "The certificate of an existing trust-server key.", completion: .file())
         var certificate: String?
-        @Flag(help: "Replace a key that has signed: apps that know the old one refuse what this one signs.")
+        @Flag(help: "Remove the key before: apps that know it refuse what this one signs.")
         var replace = false
 
         func run() async throws {
@@ -119,13 +125,18 @@ struct AppCommand: AsyncParsableCommand {
                     server: open.configuration.server, app: name, id: "\(RandomID(using: &generator))",
                     purpose: trust == nil ? .fingerprints : .trustServer)
                 let sealed = try SealedKey(sealing: secretPEM, at: place, with: secret)
-                try await open.catalog.add(
+                let done = try await open.publisher.add(
                     Catalog.Key(sealed: sealed, certificate: trust.map { Array($0.certificate) }), replacing: replace,
                     by: actor.actor)
                 if let trust {
                     Terminal.printAsIs(trust.certificatePEM)
                 } else {
                     Terminal.line(Data(sealed.publicKey.suffix(65)).base64EncodedString())
+                }
+                for words in done.lost { Terminal.complain(words) }
+                for path in done.signed { Terminal.complain("signed with it: \(path)") }
+                for problem in done.problems {
+                    Terminal.complain("not there yet, and renew tries again: \(problem)")
                 }
             }
         }

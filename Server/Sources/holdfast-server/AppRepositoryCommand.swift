@@ -13,7 +13,7 @@ struct AppRepositoryCommand: AsyncParsableCommand {
             The keys of root and targets stay with their holders, who sign the folders that init, draft and export write \
             with holdfastctl repository sign. The server signs that what they signed is the newest.
             """,
-        subcommands: [Init.self, Draft.self, Export.self, Import.self])
+        subcommands: [Init.self, Draft.self, Export.self, Import.self, Rotate.self, Publish.self])
 
     struct Init: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -102,6 +102,63 @@ struct AppRepositoryCommand: AsyncParsableCommand {
                 RepositoryText.print(
                     try await open.publisher.importRepository(
                         of: name, from: RepositoryText.folder(folder), by: actor.actor))
+            }
+        }
+    }
+}
+
+extension AppRepositoryCommand {
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make other keys of the server, and write a root with them for its holders to sign.",
+            discussion: """
+                For keys of snapshot and timestamp that somebody may have. The new ones sign nothing before the root is \
+                published; with it both sign once, so that no app is refused, and the old ones are removed.
+
+                EXAMPLES
+                  holdfast-server app repository rotate bank --data /srv/pins \\
+                    --output next-root
+                  holdfastctl repository sign next-root --key ann.pem
+                  holdfast-server app repository import bank next-root --data /srv/pins
+                  holdfast-server app repository publish bank --data /srv/pins
+                """)
+        @OptionGroup var server: ServerOptions
+        @OptionGroup var actor: ActorOption
+        @Argument(help: "The app.")
+        var app: String
+        @Option(help: "A new folder for what is to be signed.", completion: .directory)
+        var output: String
+
+        func run() async throws {
+            let name = try AppName(app)
+            try await server.withServer { open in
+                var generator = SystemRandomNumberGenerator()
+                _ = try await open.publisher.replaceOnlineKeys(of: name, by: actor.actor, using: &generator)
+                RepositoryText.print(
+                    try await open.publisher.exportRepository(of: name, to: RepositoryText.folder(output)))
+            }
+        }
+    }
+
+    struct Publish: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Publish a next root that enough of its holders have signed, by itself.",
+            discussion:
+                "Pins stay as they are. Targets of a change wait for that; a root may also wait, and goes out with it.")
+        @OptionGroup var server: ServerOptions
+        @OptionGroup var actor: ActorOption
+        @Argument(help: "The app.")
+        var app: String
+
+        func run() async throws {
+            let name = try AppName(app)
+            try await server.withServer { open in
+                let outcome = try await open.publisher.publishRoot(of: name, by: actor.actor)
+                Terminal.line("published: root \(outcome.version)")
+                if outcome.hasOtherKeys { Terminal.line("the server's keys before were removed") }
+                for problem in outcome.problems {
+                    Terminal.complain("not there yet, and renew tries again: \(problem)")
+                }
             }
         }
     }

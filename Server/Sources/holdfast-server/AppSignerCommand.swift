@@ -54,11 +54,12 @@ struct AppSignerCommand: AsyncParsableCommand {
             var generator = SystemRandomNumberGenerator()
             let place = try SealedKey.Place(
                 server: open.configuration.server, app: name, id: "\(RandomID(using: &generator))", purpose: purpose)
-            try await open.publisher.add(
+            let done = try await open.publisher.addSigner(
                 Catalog.Key(
                     program: program, at: place, publicKey: key, certificate: purpose == .trustServer ? der : nil),
                 replacing: replace, by: actor.actor)
-            if let doubt = program.doubt { Terminal.complain(doubt) }
+            for words in done.lost + [program.doubt].compactMap(\.self) { Terminal.complain(words) }
+            for problem in done.problems { Terminal.complain("not there yet, and renew tries again: \(problem)") }
             // What clients are configured with.
             if purpose == .fingerprints { Terminal.line(Data(key.suffix(65)).base64EncodedString()) }
         }

@@ -5,6 +5,7 @@ import NIOHTTP1
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     case getLive, getReady, getMetrics, getDescription
     case listApps, listHosts, announceNext, withdrawNext, askGate
+    case getDrafts, handInDrafts, prepareDrafts, publishRoot
     case listChanges, propose, getChange, getContent, getOutlook, askGates, approve, reject, publish
     case listDocuments, getDocument, listApprovers, readAudit
 
@@ -22,7 +23,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .announceNext: .PUT
         case .withdrawNext: .DELETE
-        case .propose, .approve, .reject, .publish: .POST
+        case .propose, .approve, .reject, .publish, .handInDrafts, .prepareDrafts, .publishRoot: .POST
         default: .GET
         }
     }
@@ -38,6 +39,8 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .listHosts: "/v1/apps/{app}/hosts"
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
         case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
+        case .getDrafts, .handInDrafts: "/v1/apps/{app}/repository/drafts"
+        case .publishRoot: "/v1/apps/{app}/repository/publish"
         case .listChanges, .propose: "/v1/changes"
         case .getChange: "/v1/changes/{change}"
         case .getContent: "/v1/changes/{change}/content"
@@ -46,6 +49,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .approve: "/v1/changes/{change}/approvals"
         case .reject: "/v1/changes/{change}/reject"
         case .publish: "/v1/changes/{change}/publish"
+        case .prepareDrafts: "/v1/changes/{change}/drafts"
         case .listDocuments: "/v1/documents"
         case .getDocument: "/v1/documents/{digest}"
         case .listApprovers: "/v1/approvers"
@@ -57,8 +61,8 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .getLive, .getReady, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
-        case .announceNext, .propose: .holder(.propose)
-        case .withdrawNext, .publish: .holder(.administer)
+        case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
+        case .withdrawNext, .publish, .publishRoot: .holder(.administer)
         default: .holder(.read)
         }
     }
@@ -76,7 +80,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// Whether it has a body, which is JSON then.
     var hasBody: Bool {
         switch self {
-        case .announceNext, .propose, .approve, .reject: true
+        case .announceNext, .propose, .approve, .reject, .handInDrafts: true
         default: false
         }
     }

@@ -24,7 +24,9 @@ public struct AuditEntry: Sendable, Hashable {
         case signed
         /// A document is no longer published.
         case withdrawn
-        /// A private key was made.
+        /// A next root of a repository was published by itself.
+        case root
+        /// A private key was made, prepared for later, begun or dropped.
         case key
         /// Private keys were sealed with another secret.
         case resealed

@@ -43,7 +43,7 @@ extension Catalog {
         public var program: ProgramCommand? { if case .program(let program) = custody { program } else { nil } }
     }
 
-    /// Adds a key. It signs from now on what others of its purpose signed before.
+    /// Adds a key. It signs from now on what others of its purpose signed before, and the one before it is removed.
     /// - Parameter replacing: whether another key may be there that clients are configured with. They refuse what this one
     ///   signs, and no gate asks: an outlook takes each document with the key that signs it. The same key may always move
     ///   from the server to a program, and from one program to another.
@@ -60,12 +60,6 @@ extension Catalog {
         }
         try await transact { step throws(ServerError) in
             try step.requireApp(place.app)
-            // The secret may have been replaced since the key was sealed.
-            if let secret = step.ledger.secretID, let sealed = key.sealed, secret != sealed.secretID {
-                throw ServerError(
-                    .sealedKey, of: place.id, expected: "a key under the secret \(Hex.encode(secret))",
-                    found: "one under \(Hex.encode(sealed.secretID))", remedy: "Add the key again.")
-            }
             let isUsed =
                 step.ledger.keys[.init(app: place.app, name: place.purpose.rawValue)].map { old in
                     old.publicKey != Digest(of: key.publicKey)
@@ -78,29 +72,7 @@ extension Catalog {
                     remedy:
                         "Apps refuse what another key signs. Say --replace if no app in the field knows the old one.")
             }
-            var row: (secret: StorageValue, sealed: StorageValue, program: StorageValue) = (.null, .null, .null)
-            var facts = [
-                "app": "\(place.app)", "id": place.id, "purpose": place.purpose.rawValue,
-                "publicKey": "\(Digest(of: key.publicKey))",
-            ]
-            switch key.custody {
-            case .sealed(let sealed): (row.secret, row.sealed) = (.octets(sealed.secretID), .octets(sealed.sealed))
-            case .program(let program):
-                row.program = .text(String(decoding: program.octets, as: UTF8.self))
-                facts["program"] = "\(Digest(of: program.octets))"
-            }
-            try step.session.run(
-                """
-                INSERT INTO signing_key \
-                (id, app, purpose, public_key, secret_id, sealed, program, certificate, created_at) \
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-                """,
-                [
-                    .text(place.id), .text("\(place.app)"), .text(place.purpose.rawValue), .octets(key.publicKey),
-                    row.secret, row.sealed, row.program, .optional(key.certificate), .integer(step.now),
-                ])
-            if let certificate = key.certificate { facts["certificate"] = "\(Digest(of: certificate))" }
-            try step.record(.key, by: actor, facts)
+            try Self.insert(key, as: .made, by: actor, &step)
         }
     }
 
@@ -148,7 +120,9 @@ extension Catalog {
                     count += 1
                 } catch {
                     guard error.code == .sealedKey,
-                        !step.ledger.keys.values.contains(where: { $0.id.utf8.elementsEqual(id.utf8) })
+                        !(Array(step.ledger.keys.values) + step.ledger.nextKeys.values).contains(where: {
+                            $0.id.utf8.elementsEqual(id.utf8)
+                        })
                     else { throw error }
                     unreadable.append(id)
                 }
@@ -170,6 +144,11 @@ extension Catalog {
                 else { continue }
                 _ = try key.sealed?.opened(with: secret)
             }
+            for app in ledger.appNames {
+                for key in try Self.nextKeys(of: app, server, session, ledger) {
+                    _ = try key.sealed?.opened(with: secret)
+                }
+            }
         }
     }
 
@@ -177,7 +156,16 @@ extension Catalog {
         _ purpose: SealedKey.Purpose, of app: AppName, _ server: RandomID, _ session: any StorageSession,
         _ ledger: Ledger
     ) throws(ServerError) -> Key? {
-        guard let known = ledger.keys[.init(app: app, name: purpose.rawValue)] else { return nil }
+        try ledger.keys[.init(app: app, name: purpose.rawValue)].map { known throws(ServerError) in
+            try key(known, purpose, of: app, server, session)
+        }
+    }
+
+    /// A key, if its row is what the audit has.
+    static func key(
+        _ known: Ledger.Key, _ purpose: SealedKey.Purpose, of app: AppName, _ server: RandomID,
+        _ session: any StorageSession
+    ) throws(ServerError) -> Key {
         let row = try session.run(
             """
             SELECT public_key, secret_id, sealed, program, certificate FROM signing_key \

@@ -44,6 +44,15 @@ struct EntryFacts {
 
     func optionalApp() throws(ServerError) -> AppName? { entry.facts["app"] == nil ? nil : try app() }
 
+    /// What became of a key.
+    func keyAction() throws(ServerError) -> Catalog.KeyAction {
+        guard has("action") else { return .made }
+        guard let action = Catalog.KeyAction(octets: try text("action").utf8) else {
+            throw impossible("what became of a key")
+        }
+        return action
+    }
+
     func impossible(_ expected: String) -> ServerError {
         ServerError(
             .brokenChain, of: "audit, entry \(entry.index), \(entry.event.rawValue)", expected: expected,

@@ -48,6 +48,10 @@ public struct Ledger: Sendable {
             self.app = app
             self.name = name
         }
+
+        fileprivate var isOfFingerprints: Bool {
+            name.utf8.elementsEqual(SealedKey.Purpose.fingerprints.rawValue.utf8)
+        }
     }
 
     /// The newest version of a document.
@@ -104,8 +108,12 @@ public struct Ledger: Sendable {
     public private(set) var documents: [Name: Version] = [:]
     /// The digests of what is set now.
     public private(set) var settings: [Name: Digest] = [:]
-    /// The newest key of each purpose.
+    /// The key that signs, for each purpose.
     public private(set) var keys: [Name: Key] = [:]
+    /// The keys that were prepared to sign once their holders have put them into a root.
+    public private(set) var nextKeys: [Name: Key] = [:]
+    /// The lists that the key before the one that signs now has signed.
+    private(set) var outdatedLists: Set<Name> = []
     /// The alarms that were raised: the host and the digest of what it showed.
     public private(set) var alarms: Set<Name> = []
     /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
@@ -174,11 +182,7 @@ public struct Ledger: Sendable {
             }
             apps[name.app, default: []] += []
             settings[name] = digest
-        case .key:
-            let name = Name(app: try facts.app(), name: try facts.text("purpose"))
-            keys[name] = Key(
-                id: try facts.text("id"), publicKey: try facts.digest("publicKey"),
-                certificate: try facts.optionalDigest("certificate"), program: try facts.optionalDigest("program"))
+        case .key: try applyKey(facts)
         case .proposed:
             let change = try facts.id("change")
             guard proposals[change] == nil else { throw facts.impossible("a change that is new") }
@@ -207,6 +211,7 @@ public struct Ledger: Sendable {
             }
             guard version.isWithdrawn == (entry.event == .withdrawn) else { throw facts.impossible("a document") }
             documents[name] = version
+            outdatedLists.remove(name)
         case .alarm:
             alarms.insert(
                 Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))"))
@@ -216,7 +221,27 @@ public struct Ledger: Sendable {
         case .backup: latestBackup = entry.time
         case .restored: try applyRestoring(facts)
         case .resumed: applyResumption(entry.time)
-        case .created, .approved: break
+        case .created, .approved, .root: break
+        }
+    }
+
+    private mutating func applyKey(_ facts: EntryFacts) throws(ServerError) {
+        let name = Name(app: try facts.app(), name: try facts.text("purpose"))
+        let key = Key(
+            id: try facts.text("id"), publicKey: try facts.digest("publicKey"),
+            certificate: try facts.optionalDigest("certificate"), program: try facts.optionalDigest("program"))
+        switch try facts.keyAction() {
+        case .made:
+            if keys.updateValue(key, forKey: name) != nil, name.isOfFingerprints {
+                let lists = documents.filter { document, newest in
+                    document.app == name.app && !newest.isWithdrawn && document.name.utf8.starts(with: "lists/".utf8)
+                }
+                outdatedLists.formUnion(lists.keys)
+            }
+        case .prepared: nextKeys[name] = key
+        case .begun:
+            guard nextKeys[name] == key else { throw facts.impossible("the key that was prepared") }
+            (keys[name], nextKeys[name]) = (key, nil)
         }
     }
 

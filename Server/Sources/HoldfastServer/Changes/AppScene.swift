@@ -81,7 +81,8 @@ extension Catalog {
                     app: name, fingerprints: try Self.key(.fingerprints, of: name, server, session, ledger),
                     trustServer: try Self.key(.trustServer, of: name, server, session, ledger),
                     snapshot: try Self.key(.snapshot, of: name, server, session, ledger),
-                    timestamp: try Self.key(.timestamp, of: name, server, session, ledger)),
+                    timestamp: try Self.key(.timestamp, of: name, server, session, ledger),
+                    next: try Self.nextKeys(of: name, server, session, ledger)),
                 repository: RepositoryFiles(of: name, ledger.repository(of: name), in: self),
                 now: now)
         }

@@ -139,10 +139,6 @@ extension Content {
     /// The formats that apps ask for over the network and that another content does not have at the same place. What
     /// builds are made from is none of them.
     func formatsThatEnd(with other: Content) -> [ContentFormat] {
-        let asked: Set<ContentFormat.Kind> = [.challenge, .list, .trustServer, .repository]
-        return formats.filter { format in
-            asked.contains(format.kind)
-                && !other.formats.contains { $0.kind == format.kind && $0.customer == format.customer }
-        }
+        formats.filter { format in format.isAskedFor && !other.formats.contains { $0.isSame(as: format) } }
     }
 }

@@ -30,11 +30,15 @@ struct GateKeeper {
                     refusals =
                         gate == .lint ? lint + losses.dropped : gate == .replay ? losses.refused : losses.lockedOut
                 } catch {
-                    refusals = [error.description]
+                    refusals = [error.description] + clients.goingOn(without: change.content)
                 }
             case .signatures: refusals = await RepositoryJudge(scene, change.content).refusals()
             case .canary: refusals = canary
             case .readback: refusals = []
+            }
+            // No client was asked there, so they are named here.
+            if !refusals.isEmpty, [.validation, .base, .canary].contains(gate) {
+                refusals += clients.goingOn(without: change.content)
             }
             let isForced = change.forced.contains(gate) && gate.canBeForced
             results.append(GateReport.Result(gate: gate, refusals: refusals, isForced: isForced))
@@ -45,20 +49,29 @@ struct GateKeeper {
 
     // MARK: The gates
 
+    private var clients: ConcernedClients { ConcernedClients(scene) }
+
     private func validation() async -> [String] {
         let content = change.content
+        let everybody = ConcernedClients.words(content)
         var refusals: [String] = []
-        if content.hosts.isEmpty { refusals.append("the content has no host") }
-        if content.formats.isEmpty { refusals.append("the content publishes no format") }
+        if content.hosts.isEmpty { refusals.append("the content has no host: \(everybody) would find no pins in it") }
+        if content.formats.isEmpty {
+            refusals.append("the content publishes no format: \(everybody) would get nothing anymore")
+        }
         for host in content.hosts where !isKnown(host) {
-            refusals.append("\(host.name):\(host.port) is no host of the catalog, so nobody knows what it shows")
+            refusals.append(
+                "\(host.name):\(host.port) is no host of the catalog, so nobody knows what it shows, and whether "
+                    + "\(everybody) get in there")
         }
         for format in content.formats {
+            let clients = format.clients(of: content.app)
             switch format.kind {
             case .list where scene.keys.fingerprints == nil, .challenge where scene.keys.fingerprints == nil:
-                refusals.append("\(format.kind.rawValue): the app has no key for fingerprints")
+                refusals.append(
+                    "\(format.kind.rawValue): the app has no key for fingerprints, so \(clients) would get nothing")
             case .trustServer where scene.keys.trustServer == nil:
-                refusals.append("trust-server: the app has no key for a trust server")
+                refusals.append("trust-server: the app has no key for a trust server, so \(clients) would get nothing")
             default: break
             }
         }
@@ -67,7 +80,7 @@ struct GateKeeper {
             let keys = try DocumentKeys(rehearsing: content, at: scene.now)
             _ = try DocumentMaker(content: content, keys: keys, publicKeys: scene.publicKeys).documents(at: scene.now)
         } catch {
-            refusals.append(error.description)
+            refusals.append("\(everybody) would not get all of it: \(error)")
         }
         return refusals
     }
@@ -85,7 +98,7 @@ struct GateKeeper {
             ? []
             : [
                 "it was proposed on generation \(change.baseGeneration), and generation \(scene.generation) is published"
-            ]
+            ] + clients.losses(with: change.content)
     }
 
     private var lint: [String] {
@@ -114,11 +127,11 @@ struct GateKeeper {
         if content.end - scene.now < staleness {
             refusals.append(
                 "documents can be signed until \(UTCText.encode(content.end) ?? ""), and clients may not ask for \(staleness) s: "
-                    + "those that begin later get nothing")
+                    + "\(ConcernedClients.words(content)) get nothing if they begin later")
         }
         for format in content.formats where format.refresh > staleness {
             refusals.append(
-                "clients of \(format.kind.rawValue) ask every \(format.refresh) s, later than the \(staleness) s for which "
+                "\(format.clients(of: content.app)) ask every \(format.refresh) s, later than the \(staleness) s for which "
                     + "they are expected to go on with a replaced document")
         }
         return refusals
@@ -140,14 +153,15 @@ struct GateKeeper {
         let span = scene.app.settings.canary
         guard span > 0 else { return [] }
         let name = "\(change.content.app)-canary"
+        let strangers = clients.strangers(before: (change.canaryBegan ?? scene.now) + span)
         if let other = scene.canary, other.change != change.id {
             return [
                 "the canary \(name) has change \(other.change) since \(UTCText.encode(other.began) ?? ""): publish or reject "
                     + "that one first"
-            ]
+            ] + strangers
         }
-        guard let began = change.canaryBegan else { return ["the canary \(name) has not begun"] }
+        guard let began = change.canaryBegan else { return ["the canary \(name) has not begun"] + strangers }
         guard scene.now < began + span else { return [] }
-        return ["the canary \(name) has it until \(UTCText.encode(began + span) ?? "")"]
+        return ["the canary \(name) has it until \(UTCText.encode(began + span) ?? "")"] + strangers
     }
 }

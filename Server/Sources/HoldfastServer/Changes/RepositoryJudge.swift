@@ -35,11 +35,13 @@ struct RepositoryJudge {
         let state: TUFRepositoryState
         do throws(TUFRepositoryError) {
             guard try await files.isThere() else {
-                return ["repository: the app has none; begin one with app repository init"]
+                return [
+                    "repository: the app has none, so \(clients) would find nothing; begin one with app repository init"
+                ]
             }
             state = try await files.state()
         } catch {
-            return ["repository: \(error)"]
+            return ["repository: \(clients) would get nothing new: \(error)"]
         }
         return faults(of: state, format)
     }
@@ -48,7 +50,7 @@ struct RepositoryJudge {
         var faults: [String] = []
         guard let first = state.firstRoot, Digest(of: first) == format.root else {
             return [
-                "repository: apps ship with its first root, \(state.firstRoot.map { "\(Digest(of: $0))" } ?? "none"), and "
+                "repository: \(clients) ship with its first root, \(state.firstRoot.map { "\(Digest(of: $0))" } ?? "none"), and "
                     + "the change names \(format.root.map { "\($0)" } ?? "none")"
             ]
         }
@@ -59,9 +61,11 @@ struct RepositoryJudge {
         } catch {
             faults.append("repository: \(clients) would refuse what is prepared: \(error)")
         }
-        for (role, key) in [(TUFRole.snapshot, keys.snapshot), (.timestamp, keys.timestamp)] {
-            let own = key.flatMap { try? TUFPublicKey(der: $0.publicKey) }
-            guard let own, state.publicKeys(of: [role]).contains(where: own.isSameKey) else {
+        for (role, purpose) in [(TUFRole.snapshot, SealedKey.Purpose.snapshot), (.timestamp, .timestamp)] {
+            let own = keys.all.filter { $0.place.purpose == purpose }
+                .compactMap { try? TUFPublicKey(der: $0.publicKey) }
+            // By the newest root: what clients have once it is published is renewed by nobody else.
+            guard (try? state.lists(own, for: role, in: .newest)) ?? false else {
                 faults.append(
                     "repository: the server has no key that the root names for \(role.rawValue): "
                         + "\(clients) would get nothing that it renews")

@@ -59,8 +59,9 @@ struct DocumentKeys: Sendable {
             try key.trustServerSigner(permit, secret)
         }
         var repository: [TUFSigningKey] = []
-        for (key, use) in [(keys.snapshot, SigningRequest.Use.snapshot), (keys.timestamp, .timestamp)] {
-            if let key { repository.append(try key.repositorySigner(for: use, permit, secret)) }
+        for key in [keys.snapshot, keys.timestamp].compactMap(\.self) + keys.next {
+            let use: SigningRequest.Use = key.place.purpose == .snapshot ? .snapshot : .timestamp
+            repository.append(try key.repositorySigner(for: use, permit, secret))
         }
         self.repository = repository
     }
@@ -143,7 +144,10 @@ struct SealedKeys: Sendable {
     var trustServer: Catalog.Key?
     var snapshot: Catalog.Key?
     var timestamp: Catalog.Key?
+    /// Those that were prepared for the place of one of a repository: both sign what is published with the root that has
+    /// the new one.
+    var next: [Catalog.Key] = []
 
     /// All of them.
-    var all: [Catalog.Key] { [fingerprints, trustServer, snapshot, timestamp].compactMap(\.self) }
+    var all: [Catalog.Key] { [fingerprints, trustServer, snapshot, timestamp].compactMap(\.self) + next }
 }

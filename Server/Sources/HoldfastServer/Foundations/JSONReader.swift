@@ -72,18 +72,20 @@ struct JSONReader {
 
     private mutating func object(depth: Int) throws(ServerError) -> CanonicalJSON {
         var members: [String: CanonicalJSON] = [:]
+        var places: [String: Int] = [:]
         _ = take("{")
         if take("}") { return .object(members) }
         repeat {
+            let place = position
             let key = try text()
             guard ASCIIText.isName(key, 1...64, others: "-_") else {
                 throw malformed("names of fields of ASCII letters, digits, hyphens and underscores")
             }
             guard take(":") else { throw malformed("a colon") }
-            let value = try value(depth: depth + 1)
-            guard members.updateValue(value, forKey: String(decoding: key, as: UTF8.self)) == nil else {
-                throw malformed("each field once")
-            }
+            let name = String(decoding: key, as: UTF8.self)
+            // Before the value, in which something else may be wrong.
+            if let first = places.updateValue(place, forKey: name) { throw duplicate(name, first, place) }
+            members[name] = try value(depth: depth + 1)
         } while take(",")
         guard take("}") else { throw malformed("a comma or the end of an object") }
         return .object(members)
@@ -163,6 +165,14 @@ struct JSONReader {
         else { throw malformed("four hexadecimal digits") }
         position += 4
         return unit
+    }
+
+    private func duplicate(_ name: String, _ first: Int, _ second: Int) -> ServerError {
+        func line(_ place: Int) -> Int { 1 + octets[..<place].count { $0 == UInt8(ascii: "\n") } }
+        return ServerError(
+            .malformed, of: subject, expected: "each field once",
+            found: "\(name) in line \(line(first)), and again in line \(line(second))",
+            remedy: "Remove one of the two: nothing says which of them counts.")
     }
 
     private func malformed(_ expected: String) -> ServerError {

@@ -32,7 +32,8 @@ extension Publisher {
                 delivery.confirmed.append(way.document.path)
                 order.remove(way.document.path, of: way.document.app)
             } catch {
-                delivery.problems.append("\(way.document.path): \(error)")
+                let clients = error.code == .gate ? await clients(askingFor: way.document) : ""
+                delivery.problems.append("\(way.document.path): \(error)\(clients)")
                 try? await step(&way) { row, now, fence throws(ServerError) in try row.failed(fence, at: now) }
             }
         }
@@ -159,6 +160,15 @@ extension Publisher {
                     .integer(row.dueAt),
                 ])
             return fence
+        }
+    }
+
+    /// Whom the gate `readback` concerns, as a sentence.
+    private func clients(askingFor document: Catalog.StoredDocument) async -> String {
+        do throws(ServerError) {
+            return " \(ConcernedClients(try await catalog.scene(of: document.app)).asking(for: document.path))."
+        } catch {
+            return ""
         }
     }
 

@@ -25,8 +25,8 @@ extension Publisher {
         let documents = try await documents(for: permit, scene, keys)
         guard beginsCanary else {
             let repository = try await repository(for: permit, scene, keys)
-            let generation = try await commit(documents + repository, permit, change, scene.repository.base)
-            return Outcome(.published(generation: generation), problems: await followed())
+            let generation = try await commit(documents, repository, permit, change, scene.repository.base)
+            return Outcome(.published(generation: generation), problems: repository.problems + (await followed()))
         }
         try await beginCanary(documents, permit, change)
         return Outcome(.canary(until: scene.now + scene.app.settings.canary), problems: await followed())
@@ -112,22 +112,24 @@ extension Publisher {
         return documents
     }
 
-    /// What is published of the repository, in the order in which it is written; nothing if clients have all of it.
-    private func repository(
+    /// What is published of the repository; nothing if clients have all of it.
+    func repository(
         for permit: SigningPermit, _ scene: AppScene, _ keys: DocumentKeys
-    ) async throws(ServerError) -> [MadeDocument] {
+    ) async throws(ServerError) -> MadeRepository {
         let (content, files) = (permit.content, scene.repository)
-        guard content.repository != nil else { return [] }
+        guard content.repository != nil else { return .nothing }
         let state = try await Self.state(of: files)
-        guard !state.hasNoDraft else { return [] }
+        guard !state.hasNoDraft else { return .nothing }
         let publication = try await files.publication(
             of: state, content, keys: keys.repository, includingDrafts: true, at: scene.now)
-        guard let root = publication.state.live?.roots.first, let bundle = publication.objects.last else { return [] }
+        guard let root = publication.state.live?.roots.first, let bundle = publication.objects.last else {
+            return .nothing
+        }
         let judged = try OutlookMaker(scene: scene).documents(
             of: content, keys, published: scene.now, replaced: nil, signed: [],
             repository: .init(root: root.data, octets: bundle.data, signedAt: scene.now))
         try requireAccepted(judged, permit, scene)
-        return publication.documents(of: content.app, at: scene.now)
+        return MadeRepository(publication, content, scene)
     }
 
     /// Gates were asked about other signatures; clients must take these.
@@ -143,13 +145,13 @@ extension Publisher {
     // MARK: Writing
 
     private func commit(
-        _ documents: [MadeDocument], _ permit: SigningPermit, _ change: Change, _ repository: RepositoryFiles.Base
+        _ documents: [MadeDocument], _ repository: MadeRepository, _ permit: SigningPermit, _ change: Change,
+        _ base: RepositoryFiles.Base
     ) async throws(ServerError) -> Int64 {
         let app = permit.content.app
         return try await catalog.transact { [catalog] step throws(ServerError) in
             try catalog.requireSame(permit, change, step)
-            let bringsRepository = documents.contains { $0.kind == .repository }
-            if bringsRepository { try Catalog.requireUnchanged(repository, of: app, step) }
+            if !repository.documents.isEmpty { try Catalog.requireUnchanged(base, of: app, step) }
             let generation = step.ledger.generation(of: app) + 1
             try step.record(
                 .published, by: permit.approved.approvers.first.map { "\($0)" } ?? "",
@@ -161,7 +163,7 @@ extension Publisher {
             for document in documents {
                 try Catalog.store(document, at: document.path, of: app, generation: generation, &step)
             }
-            if bringsRepository { try Catalog.keep(.empty, of: app, by: "server", &step) }
+            try Catalog.store(repository, leaving: .empty, of: app, generation: generation, &step)
             try Self.storeCanary(documents, permit.content, generation: generation, &step)
             // What the content before had and this one has not.
             _ = try Settlement.carryOut(for: app, &step)

@@ -10,7 +10,7 @@ extension Publisher {
     }
 
     /// Signs again what has to be signed again: trust-server documents, whose clients take none that is older than ten
-    /// minutes, and once a day the timestamps of repositories. It says what the generation says, never beyond the end of
+    /// minutes, once a day the timestamps of repositories, and lists whose key was replaced. It says what the generation says, never beyond the end of
     /// its content, and needs no approval.
     /// - Throws: ``ServerError`` of the database. What concerns one app is a problem of the round.
     public func renew() async throws(ServerError) -> Round {
@@ -55,7 +55,9 @@ extension Publisher {
         }
         for (permit, audiences) in groups {
             do throws(ServerError) {
-                round.signed += try await renew(permit, try await catalog.scene(of: app), audiences)
+                let scene = try await catalog.scene(of: app)
+                round.signed += try await renew(permit, scene, audiences)
+                round.signed += try await signOutdatedLists(permit, scene, audiences)
             } catch {
                 problems.append("\(app): \(error)")
             }

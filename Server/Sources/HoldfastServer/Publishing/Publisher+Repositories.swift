@@ -61,11 +61,8 @@ extension Publisher {
                 try TUFPublicKey(der: key.publicKey)
             }
         }
-        let made = TUFSigningKey()
-        guard let secret, let pem = made.pem else { throw Self.noSecret }
-        let place = try SealedKey.Place(
-            server: catalog.server, app: app, id: "\(RandomID(using: &generator))", purpose: purpose)
-        try await catalog.add(Catalog.Key(sealed: SealedKey(sealing: pem, at: place, with: secret)), by: actor)
+        let made = try makeOnlineKey(purpose, of: app, using: &generator)
+        try await catalog.add(made.key, by: actor)
         return made.publicKey
     }
 
@@ -118,8 +115,7 @@ extension Publisher {
     public func exportRepository(
         of app: AppName, to folder: TUFRepositoryFolder
     ) async throws(ServerError) -> RepositoryProgress {
-        let files = try await catalog.repository(of: app)
-        let state = try await Self.state(of: files)
+        let (files, state) = try await existingRepository(of: app)
         let isTaken = try await RepositoryFiles.translating(.file, of: folder.name) { () throws(TUFRepositoryError) in
             try await folder.isThere()
         }
@@ -155,10 +151,19 @@ extension Publisher {
     public func importRepository(
         of app: AppName, from folder: TUFRepositoryFolder, by actor: String
     ) async throws(ServerError) -> RepositoryProgress {
+        try await take(try Self.draft(in: folder), of: app, by: actor)
+    }
+
+    /// The same for files that come another way.
+    /// - Parameter keepingOthers: whether what they leave out stays prepared.
+    func take(
+        _ signed: RepositoryDraft, keepingOthers: Bool = false, of app: AppName, by actor: String
+    ) async throws(ServerError) -> RepositoryProgress {
         let scene = try await catalog.scene(of: app)
         let files = scene.repository
         let before = try await Self.mended(files)
-        let draft = try Self.draft(in: folder).merging(RepositoryDraft(before))
+        let known = RepositoryDraft(before)
+        let draft = (keepingOthers ? signed.completed(with: known) : signed).merging(known)
         if before.live == nil, let root = draft.root,
             !RepositoryDraft.isSame(root, before.draftRoot.map { Array($0.data) })
         {
@@ -201,6 +206,23 @@ extension Publisher {
         }
     }
 
+    /// A repository that is published or prepared, with what is prepared.
+    /// - Throws: ``ServerError`` `notFound` for an app without one.
+    func existingRepository(
+        of app: AppName
+    ) async throws(ServerError) -> (files: RepositoryFiles, state: TUFRepositoryState) {
+        let files = try await catalog.repository(of: app)
+        let isThere = try await RepositoryFiles.translating(.notPublishable, of: files.name) {
+            () throws(TUFRepositoryError) in try await files.isThere()
+        }
+        guard isThere else {
+            throw ServerError(
+                .notFound, of: files.name, expected: "a repository", found: "none",
+                remedy: "Begin one with app repository init.")
+        }
+        return (files: files, state: try await Self.state(of: files))
+    }
+
     private static func draft(in folder: TUFRepositoryFolder) throws(ServerError) -> RepositoryDraft {
         func file(_ path: String) throws(ServerError) -> [UInt8]? {
             try ServerError.translating(.file, of: path) { () throws(TUFRepositoryError) in
@@ -228,7 +250,7 @@ extension Publisher {
     }
 
     /// The same without what is prepared, if that was damaged and something is published: it is prepared again.
-    private static func mended(_ files: RepositoryFiles) async throws(ServerError) -> TUFRepositoryState {
+    static func mended(_ files: RepositoryFiles) async throws(ServerError) -> TUFRepositoryState {
         do throws(ServerError) {
             return try await state(of: files)
         } catch {
@@ -252,7 +274,7 @@ extension Publisher {
         return try Self.progress(of: state)
     }
 
-    private static func progress(of state: TUFRepositoryState) throws(ServerError) -> RepositoryProgress {
+    static func progress(of state: TUFRepositoryState) throws(ServerError) -> RepositoryProgress {
         try ServerError.translating(.gate, of: "repository") { () throws(TUFRepositoryError) in
             let all = try state.progress()
             return RepositoryProgress(

@@ -15,16 +15,18 @@ extension Publisher {
     ///   - replacing: whether it may be another key than apps know, where there can be no overlap.
     ///   - actor: who does it, for the audit.
     /// - Throws: ``ServerError`` `constraint` for a key that apps would refuse; `invalidValue` for one that cannot sign what
-    ///   it is for; as ``Catalog/add(_:replacing:by:)``.
-    public func add(_ key: Catalog.Key, replacing: Bool, by actor: String) async throws(ServerError) {
+    ///   it is for; as ``add(_:replacing:by:)``.
+    public func addSigner(
+        _ key: Catalog.Key, replacing: Bool, by actor: String
+    ) async throws(ServerError) -> KeyReplacement {
         let role: TUFRole
         switch key.place.purpose {
         case .fingerprints:
             _ = try ServerError.translating(.invalidValue, of: "key") { () throws(DocumentError) in
                 try DocumentPublicKey(base64: Base64.encode(key.publicKey.suffix(65)))
             }
-            return try await catalog.add(key, replacing: replacing, by: actor)
-        case .trustServer: return try await catalog.add(key, replacing: replacing, by: actor)
+            return try await add(key, replacing: replacing, by: actor)
+        case .trustServer: return try await add(key, replacing: replacing, by: actor)
         case .snapshot: role = .snapshot
         case .timestamp: role = .timestamp
         }
@@ -37,8 +39,12 @@ extension Publisher {
             let isThere = try await files.isThere()
             return (isThere, isThere ? try await files.state(includingDrafts: false) : nil)
         }
+        let done = KeyReplacement(lost: [], signed: [], problems: [])
         // The first root is made with the keys that are there.
-        guard isThere else { return try await catalog.add(key, replacing: replacing, by: actor) }
+        guard isThere else {
+            try await catalog.add(key, replacing: replacing, by: actor)
+            return done
+        }
         guard state?.publicKeys(of: [role]).contains(where: own.isSameKey) ?? false else {
             throw ServerError(
                 .constraint, of: "key for \(role.rawValue)", expected: "a key that the published root names",
@@ -48,5 +54,6 @@ extension Publisher {
             )
         }
         try await catalog.add(key, replacing: true, by: actor)
+        return done
     }
 }

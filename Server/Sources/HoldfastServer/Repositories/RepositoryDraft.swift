@@ -54,6 +54,15 @@ struct RepositoryDraft: Sendable, Hashable {
         return CanonicalJSON.object(members).octets
     }
 
+    /// The same with the files of another draft that it leaves out. Pins are of the targets that list them.
+    func completed(with other: RepositoryDraft) -> RepositoryDraft {
+        var whole = self
+        whole.root = root ?? other.root
+        if targets == nil { whole.targets = other.targets }
+        if targets == nil || pins == nil { whole.pins = other.pins }
+        return whole
+    }
+
     /// The same with the signatures of another copy, where both say the same: holders may sign at the same time.
     func merging(_ other: RepositoryDraft) -> RepositoryDraft {
         var merged = self

@@ -48,15 +48,39 @@ extension RepositoryFiles {
         let version = state.live?.timestamp.version ?? 0
         func make() async throws(ServerError) -> TUFPublication {
             try await Self.translating(.notPublishable, of: name) { () throws(TUFRepositoryError) in
-                try await TUFPublication.make(
+                var exceptions: Set<TUFPublication.Exception> = [.lifetime]
+                // Nobody has the keys anymore that clients know, and the holders of the root gave it others.
+                if includesDrafts, try !state.isContinued(by: keys) { exceptions.insert(.gap) }
+                return try await TUFPublication.make(
                     of: state, in: self, onlineKeys: keys, lifetimes: content.repositoryLifetimes(at: now),
-                    includingDrafts: includesDrafts, allowing: [.lifetime],
+                    includingDrafts: includesDrafts, allowing: exceptions,
                     above: base.latest > version ? base.latest : 0, at: Date(timeIntervalSince1970: Double(now)))
             }
         }
         // A key without a text is outside this process: a program is waited for.
         guard keys.contains(where: { $0.pem == nil }) else { return try await make() }
         return try await ProgramThreads.run { () async throws(ServerError) in try await make() }
+    }
+}
+
+extension TUFRepositoryState {
+    /// Whether some of these keys sign snapshot and timestamp by the root that clients have.
+    fileprivate func isContinued(by keys: [TUFSigningKey]) throws(TUFRepositoryError) -> Bool {
+        guard live != nil else { return true }
+        for role in [TUFRole.snapshot, .timestamp] {
+            guard try lists(keys.map(\.publicKey), for: role, in: .published) else { return false }
+        }
+        return true
+    }
+
+    /// Whether a root lists one of some keys for a role, under whatever id.
+    func lists(
+        _ keys: [TUFPublicKey], for role: TUFRole, in root: RootChoice
+    ) throws(TUFRepositoryError) -> Bool {
+        let listed = try self.keys(of: role, in: root).ids
+        return publicKeys(of: [role]).contains { known in
+            listed.contains { $0.utf8.elementsEqual(known.id.utf8) } && keys.contains(where: known.isSameKey)
+        }
     }
 }
 

@@ -113,58 +113,56 @@ public struct ServeSettings: Sendable {
         prefix + name.rawValue.uppercased().replacing("-", with: "_")
     }
 
-    /// A value of the file, as a text.
-    private enum FileValue: Decodable {
-        case text(String)
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let flag = try? container.decode(Bool.self) {
-                self = .text("\(flag)")
-            } else if let list = try? container.decode([String].self) {
-                self = .text(list.joined(separator: ","))
-            } else {
-                self = .text(try container.decode(String.self))
-            }
-        }
-    }
-
     private static func read(_ file: URL) throws(ServerError) -> [Name: String] {
         guard let octets = try WholeFile.read(file, limit: greatestFile) else {
             throw ServerError(
                 .file, of: file.path, expected: "a file with settings", found: "none",
                 remedy: "Name an existing file with --config, or leave it out.")
         }
-        let object: [String: FileValue]
-        do {
-            object = try JSONDecoder().decode([String: FileValue].self, from: Data(octets))
+        let value: CanonicalJSON
+        do throws(ServerError) {
+            value = try JSONReader.read(octets, file.path, limit: greatestFile)
         } catch {
-            let place = (error as? DecodingError).flatMap(Self.place)
             throw ServerError(
-                .invalidValue, of: place.map { "\(file.path): \($0)" } ?? file.path,
-                expected: "an object of texts, lists of texts, true and false", found: "something else",
-                remedy: "Write it such as {\"listen\": \"127.0.0.1:8080\", \"allow\": [\"10.0.0.0/8\"]}.")
+                .invalidValue, of: file.path, expected: error.expected, found: error.found, remedy: error.remedy)
         }
+        guard case .object(let members) = value else { throw strange(file.path) }
         var values: [Name: String] = [:]
-        for (text, value) in object {
+        for (text, value) in members {
             guard let name = Name.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text.utf8) }) else {
                 throw ServerError(
                     .invalidValue, of: file.path,
-                    expected: "one of \(Name.allCases.map(\.rawValue).joined(separator: ", "))",
-                    found: String(text.prefix(128)), remedy: "Correct the name of the setting, or remove it.")
+                    expected: "one of \(Name.allCases.map(\.rawValue).joined(separator: ", "))", found: text,
+                    remedy: "Correct the name of the setting, or remove it.")
             }
-            if case .text(let text) = value { values[name] = text }
+            guard let text = Self.text(of: value) else { throw strange("\(file.path): \(name.rawValue)") }
+            values[name] = text
         }
         return values
     }
 
-    private static func place(_ error: DecodingError) -> String? {
-        switch error {
-        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-            .dataCorrupted(let context):
-            context.codingPath.first.map { String($0.stringValue.prefix(128)) }
-        @unknown default: nil
+    /// A value of the file, as a text; nil if it is none that a setting has.
+    private static func text(of value: CanonicalJSON) -> String? {
+        switch value {
+        case .text(let octets): String(decoding: octets, as: UTF8.self)
+        case .boolean(let flag): "\(flag)"
+        case .array(let elements):
+            elements.reduce(into: [String]?.some([])) { texts, element in
+                if case .text(let octets) = element {
+                    texts?.append(String(decoding: octets, as: UTF8.self))
+                } else {
+                    texts = nil
+                }
+            }?.joined(separator: ",")
+        case .integer, .object: nil
         }
+    }
+
+    private static func strange(_ place: String) -> ServerError {
+        ServerError(
+            .invalidValue, of: place, expected: "an object of texts, lists of texts, true and false",
+            found: "something else",
+            remedy: "Write it such as {\"listen\": \"127.0.0.1:8080\", \"allow\": [\"10.0.0.0/8\"]}.")
     }
 
     // MARK: What values mean

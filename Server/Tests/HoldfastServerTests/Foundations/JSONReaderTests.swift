@@ -74,6 +74,9 @@ struct JSONReaderTests {
             #"{"a":1,"a":1}"#, #"{"a":1,"b":2,"a":3}"#, #"{"a":1,"\u0061":1}"#, #"{"x":{"a":1,"a":2}}"#,
             #"[{"a":1},{"b":1,"b":2}]"#, #"{"a":{},"a":{}}"#,
         ] { expectMalformed(text) }
+        let text = "{\n  \"a\": 1,\n  \"b\": {\"c\": [],\n    \"\\u0063\": nonsense}}"
+        let error = expectError(.malformed) { try read(text) }
+        #expect(error?.expected == "each field once" && error?.found == "c in line 3, and again in line 4")
         #expect(try read(#"{"a":{"a":1},"A":2}"#) == .object(["a": .object(["a": .integer(1)]), "A": .integer(2)]))
     }
 

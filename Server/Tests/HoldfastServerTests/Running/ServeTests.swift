@@ -124,6 +124,10 @@ struct ServeTests {
             try await refused([], #"{"lisen": "127.0.0.1:0"}"#, "lisen", "admin-listen")
             try await refused([], #"{"allow": 10}"#, "allow", "lists of texts")
             try await refused([], #"{"watch": "perhaps"}"#, "of watch:", "true or false")
+            try await refused(
+                [], "{\"listen\": \"127.0.0.1:0\",\n\"watch\": false,\n\"listen\": \"192.0.2.1:1\"}",
+                "listen in line 1, and again in line 3", "Remove one of the two")
+            try await refused([], "{\"watch\": \"true\",", "settings.json", "a text")
             try await refused(["--config", "missing.json"], nil, "missing.json", "--config", status: 3)
             let taken = try await ServingProcess.start(site)
             try await ServeSite.run { other in

@@ -16,15 +16,26 @@ enum ServerProgram {
 
 /// A process that serves, with what it says.
 final class ServingProcess: Sendable {
-    /// It ended before it said what was awaited.
+    /// It ended, or its time was over, before it said what was awaited.
     struct Ended: Error, CustomStringConvertible {
         let description: String
+    }
+
+    /// Longer than any test waits on a machine that does much else.
+    static let usualLimit = Duration.seconds(100)
+
+    /// A test that waits for words.
+    private struct Waiter {
+        let id: UUID
+        let words: String
+        let from: Int
+        let continuation: CheckedContinuation<Void, any Error>
     }
 
     private struct State {
         var text = ""
         var hasEnded = false
-        var waiting: [(words: String, from: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+        var waiting: [Waiter] = []
     }
 
     private let state = Mutex(State())
@@ -104,18 +115,45 @@ final class ServingProcess: Sendable {
     }
 
     /// Waits until it says something.
-    /// - Parameter from: after how many octets of what it said.
-    func says(_ words: String, after from: Int = 0) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            state.withLock { state in
-                if Self.has(words, state.text, from) {
-                    continuation.resume()
-                } else if state.hasEnded {
-                    continuation.resume(throwing: Ended(description: "no \"\(words)\" in: \(state.text)"))
-                } else {
-                    state.waiting.append((words, from, continuation))
+    /// - Parameters:
+    ///   - from: after how many octets of what it said.
+    ///   - limit: how long it may take; a test that is canceled waits no longer either.
+    /// - Throws: ``Ended`` if it ends without having said it, or takes longer.
+    func says(_ words: String, after from: Int = 0, within limit: Duration = usualLimit) async throws {
+        let id = UUID()
+        let deadline = Self.deadline(limit) { [weak self] in self?.giveUp(id, because: "within \(limit)") }
+        defer { deadline.cancel() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                state.withLock { state in
+                    if Self.has(words, state.text, from) {
+                        continuation.resume()
+                    } else if state.hasEnded || Task.isCancelled {
+                        continuation.resume(throwing: Ended(description: "no \"\(words)\" in: \(state.text)"))
+                    } else {
+                        state.waiting.append(Waiter(id: id, words: words, from: from, continuation: continuation))
+                    }
                 }
             }
+        } onCancel: {
+            giveUp(id, because: "before the test was canceled")
+        }
+    }
+
+    private static func deadline(_ limit: Duration, _ body: @escaping @Sendable () -> Void) -> DispatchWorkItem {
+        let item = DispatchWorkItem(block: body)
+        let (seconds, attoseconds) = limit.components
+        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: item)
+        return item
+    }
+
+    private func giveUp(_ id: UUID, because reason: String) {
+        state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0.id == id }) else { return }
+            let waiter = state.waiting.remove(at: index)
+            waiter.continuation.resume(
+                throwing: Ended(description: "no \"\(waiter.words)\" \(reason) in: \(state.text)"))
         }
     }
 
@@ -125,9 +163,11 @@ final class ServingProcess: Sendable {
         kill(process.processIdentifier, number)
     }
 
-    /// Waits until it has ended.
-    func status() async -> Int32 {
-        await withCheckedContinuation { continuation in
+    /// Waits until it has ended. What does not end in time is killed, and has a status that no test expects.
+    func status(within limit: Duration = usualLimit) async -> Int32 {
+        let watchdog = Self.deadline(limit) { [weak self] in self?.signal(SIGKILL) }
+        defer { watchdog.cancel() }
+        return await withCheckedContinuation { continuation in
             let status = end.withLock { end in
                 if end.status == nil { end.waiting = continuation }
                 return end.status

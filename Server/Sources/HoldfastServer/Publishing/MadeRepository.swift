@@ -1,0 +1,61 @@
+import HoldfastPublishing
+import HoldfastSigning
+
+/// What is published of a repository at once.
+struct MadeRepository: Sendable {
+    /// Its files, in the order in which they are written; none if clients have all of it.
+    let documents: [MadeDocument]
+    /// The purposes of the keys that sign from now on, since a root has them now.
+    let begun: [SealedKey.Purpose]
+    /// What clients notice of it, in words.
+    let problems: [String]
+
+    static let nothing = MadeRepository()
+
+    private init() { (documents, begun, problems) = ([], [], []) }
+
+    /// Takes what was made for a content.
+    init(_ publication: TUFPublication, _ content: Content, _ scene: AppScene) {
+        documents = publication.documents(of: content.app, at: scene.now)
+        begun = scene.keys.next.filter { key in
+            guard let own = try? TUFPublicKey(der: key.publicKey) else { return false }
+            return key.place.purpose.role.map {
+                publication.state.publicKeys(of: [$0]).contains(where: own.isSameKey)
+            } ?? false
+        }.map(\.place.purpose)
+        let clients = content.repository?.clients(of: content.app) ?? ""
+        problems =
+            publication.hasGap
+            ? [
+                "\(clients) and fetch file by file refuse it while the folder is being written: no key signs that they "
+                    + "know, and they find it once it is complete"
+            ] : []
+    }
+}
+
+extension SealedKey.Purpose {
+    /// The role of a repository that a key signs for; nil for other formats.
+    var role: TUFRole? {
+        switch self {
+        case .fingerprints, .trustServer: nil
+        case .snapshot: .snapshot
+        case .timestamp: .timestamp
+        }
+    }
+}
+
+extension Catalog {
+    /// Writes what is published of a repository into history and outbox, and has the keys sign that its root has.
+    /// - Parameter draft: what is still prepared afterwards.
+    static func store(
+        _ repository: MadeRepository, leaving draft: RepositoryDraft, of app: AppName, generation: Int64,
+        _ step: inout Step
+    ) throws(ServerError) {
+        guard !repository.documents.isEmpty else { return }
+        for document in repository.documents {
+            try store(document, at: document.path, of: app, generation: generation, &step)
+        }
+        try begin(repository.begun, of: app, by: "server", &step)
+        try keep(draft, of: app, by: "server", &step)
+    }
+}
