@@ -11,20 +11,30 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
-        try await server.withServer { open in
-            if answer.json { return try await printJSON(open) }
+        try await server.withReadableServer { open, unwritable in
+            let outage = try await open.publisher.outage(isUnwritable: unwritable != nil)
+            if answer.json { return try await printJSON(open, unwritable, outage) }
+            if let unwritable { Terminal.line("nothing can be written: \(unwritable)") }
+            if let outage {
+                Terminal.line(
+                    "the database was written last at \(CommandValue.time(outage.since)): \(outage.rounds) rounds are in the "
+                        + "journal, and nothing is signed after \(CommandValue.time(outage.until)) without it")
+            }
             if let problem = open.secretProblem { Terminal.line("nothing can be signed: \(problem)") }
             if let problem = open.catalog.clockProblem {
                 throw NegativeAnswer(words: "nothing is signed or judged: \(problem)")
             }
-            var isGood = open.secretProblem == nil
+            var isGood = open.secretProblem == nil && outage == nil
             for app in open.catalog.apps {
-                let standing = try await open.publisher.standing(of: app)
+                let standing = try await open.publisher.standing(of: app, during: outage)
                 let end =
                     standing.end.map { "documents may be signed until \(CommandValue.time($0))" }
                     ?? "nothing is published"
                 Terminal.line("\(app)  generation \(standing.generation), \(end)")
                 if let outlook = standing.outlook { Terminal.line("  clients: \(outlook.verdict.rawValue)") }
+                if let time = standing.refusedFrom {
+                    Terminal.line("  if nobody publishes, the first is refused at \(CommandValue.time(time))")
+                }
                 for loss in standing.losses { Terminal.line("  \(loss)") }
                 for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
                 isGood = isGood && standing.losses.isEmpty
@@ -36,21 +46,32 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    private static let isNotGood = NegativeAnswer(words: "not everybody gets in, or nothing can be signed")
+    private static let isNotGood = NegativeAnswer(
+        words: "not everybody gets in, or nothing can be signed or written")
 
-    private func printJSON(_ open: ServerFolder.Open) async throws {
-        let problems = [open.secretProblem, open.catalog.clockProblem].compactMap(\.self).map { "\($0)" }
-        var (apps, isGood): ([CanonicalJSON], Bool) = ([], problems.isEmpty)
+    private func printJSON(
+        _ open: ServerFolder.Open, _ unwritable: ServerError?, _ outage: Publisher.Outage?
+    ) async throws {
+        let all = [open.secretProblem, open.catalog.clockProblem, unwritable]
+        let problems = all.compactMap(\.self).map { "\($0)" }
+        var (apps, isGood): ([CanonicalJSON], Bool) = ([], problems.isEmpty && outage == nil)
         // With a wrong clock nobody is judged.
         let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
         for app in judged {
-            let standing = try await open.publisher.standing(of: app)
+            let standing = try await open.publisher.standing(of: app, during: outage)
             isGood = isGood && standing.losses.isEmpty
             apps.append(.object(Self.members(of: standing)))
         }
-        JSONAnswer.print([
+        var members: [String: CanonicalJSON] = [
             "isGood": .boolean(isGood), "problems": AdministrationView.texts(problems), "apps": .array(apps),
-        ])
+        ]
+        if let outage {
+            members["outage"] = .object([
+                "rounds": .integer(Int64(outage.rounds)), "since": AdministrationView.time(outage.since),
+                "until": AdministrationView.time(outage.until),
+            ])
+        }
+        JSONAnswer.print(members)
         guard isGood else { throw Self.isNotGood }
     }
 
@@ -62,6 +83,7 @@ struct StatusCommand: AsyncParsableCommand {
             "name": .text("\(standing.app)"), "generation": .integer(standing.generation),
             "losses": AdministrationView.texts(standing.losses), "open": .array(open),
         ]
+        if let time = standing.refusedFrom { members["refusedFrom"] = AdministrationView.time(time) }
         if let end = standing.end { members["end"] = AdministrationView.time(end) }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
         return members

@@ -1,3 +1,4 @@
+import Holdfast
 import Synchronization
 
 /// Everything that the server knows, on a ``StorageEngine``. Every write is in the audit, in the same transaction.
@@ -13,6 +14,8 @@ public final class Catalog: Sendable {
     /// The digest of the first statement of approvers, from the configuration.
     let genesis: Digest
     let head: HeadFile
+    /// What was signed while the database could not be written.
+    let journal: JournalFile
     /// What the clock says, as far as it can be believed.
     let time: ServerTime
     private let kept: Mutex<Ledger>
@@ -35,6 +38,7 @@ public final class Catalog: Sendable {
         self.server = server
         self.genesis = genesis
         self.head = head
+        journal = head.journal
         self.time = time
         kept = Mutex(Ledger())
         _ = try await look { session, ledger throws(ServerError) in
@@ -76,6 +80,8 @@ public final class Catalog: Sendable {
         var ledger: Ledger
         /// The database's time, in seconds since 1970.
         let now: Int64
+        /// Whether a journal has used versions that history does not know yet.
+        var waitsForJournal = false
 
         /// Adds an entry to the audit.
         mutating func record(
@@ -89,9 +95,11 @@ public final class Catalog: Sendable {
     }
 
     /// Runs a closure in a transaction that writes, with an entry in the audit for what it does.
-    /// - Parameter isVouched: whether a person says that the clock is right.
+    /// - Parameters:
+    ///   - isVouched: whether a person says that the clock is right.
+    ///   - isEntering: whether it enters the journal; no other writes documents while one waits.
     func transact<Value: Sendable>(
-        vouchingForClock isVouched: Bool = false,
+        vouchingForClock isVouched: Bool = false, enteringJournal isEntering: Bool = false,
         _ body: @escaping @Sendable (inout Step) throws(ServerError) -> Value
     ) async throws(ServerError) -> Value {
         let held = SharedLock()
@@ -101,12 +109,13 @@ public final class Catalog: Sendable {
                 held.take(try head.lock())
                 let before = try caughtUp(session, from: ledger, heads: try head.heads())
                 var step = Step(session: session, ledger: before, now: try session.now())
+                if !isEntering { step.waitsForJournal = try journal.waits(entered: before.journaled) }
                 // Another process may have vouched for the clock.
                 time.follow(before.resumptions)
                 if !isVouched { try time.require(step.now, after: before.latestTime) }
                 let value = try body(&step)
                 if step.ledger.chain.head != before.chain.head {
-                    try head.write(before.chain.head, next: step.ledger.chain.head)
+                    try announce(step.ledger.chain.head, after: before.chain.head)
                 }
                 return (value: value, ledger: step.ledger)
             },
@@ -119,6 +128,32 @@ public final class Catalog: Sendable {
                 held.release()
             }
         ).value
+    }
+
+    private func announce(_ next: AuditHead, after before: AuditHead) throws(ServerError) {
+        do throws(ServerError) {
+            try head.write(before, next: next)
+        } catch {
+            // A database whose head cannot be written cannot be either.
+            throw ServerError(
+                .readOnlyDatabase, of: error.subject, expected: error.expected, found: error.found, remedy: error.remedy
+            )
+        }
+    }
+
+    /// Runs a closure in a transaction that reads, while nobody writes to the database or the journal.
+    /// - Throws: ``ServerError`` `folderInUse` if somebody does right now.
+    func lookAlone<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession, Ledger) throws(ServerError) -> Value
+    ) async throws(ServerError) -> Value {
+        try await engine.read { [self] session throws(ServerError) in
+            let lock = try head.lockAtOnce()
+            defer { withExtendedLifetime(lock) {} }
+            // The state that a deferred transaction sees is that of its first statement: nothing is older than the lock.
+            let ledger = try caughtUp(session, from: ledger, heads: try head.heads())
+            keep(ledger)
+            return try body(session, ledger)
+        }
     }
 
     /// Runs a closure in a transaction that reads, once the ledger is where the audit ends.

@@ -130,6 +130,8 @@ public struct Ledger: Sendable {
     public private(set) var latestBackup: Int64?
     /// The ``SigningSecret/id`` of the secret that keys are sealed with since the last change of it; nil if there was none.
     public private(set) var secretID: [UInt8]?
+    /// The journal that was entered last, and how much of it; nil if none was.
+    private(set) var journaled: JournalMark?
     /// What restoring has changed.
     var restored = Restorations()
 
@@ -218,6 +220,7 @@ public struct Ledger: Sendable {
         case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
         case .resealed: secretID = try facts.octets("secret", count: 8)
+        case .journal: try applyJournal(facts)
         case .backup: latestBackup = entry.time
         case .restored: try applyRestoring(facts)
         case .resumed: applyResumption(entry.time)
@@ -253,6 +256,17 @@ public struct Ledger: Sendable {
         canaries = canaries.filter { $0.value.began <= now && ended[$0.value.change] == nil }
         latestBackup = latestBackup.map { min($0, now) }
         sightings = sightings.mapValues { vantages in vantages.filter { $0.value.time <= now } }
+    }
+
+    private mutating func applyJournal(_ facts: EntryFacts) throws(ServerError) {
+        guard let head = AuditHead(try facts.text("journal").utf8) else {
+            throw facts.impossible("the end of an audit")
+        }
+        let mark = JournalMark(head: head, count: Int(try facts.number("rounds")))
+        guard head.count <= chain.head.count, journaled.map({ $0.head != head || $0.count < mark.count }) ?? true else {
+            throw facts.impossible("a journal of this audit, with further rounds")
+        }
+        journaled = mark
     }
 
     private mutating func applySighting(_ facts: EntryFacts) throws(ServerError) {

@@ -89,6 +89,9 @@ extension ServerError.Code {
     /// The clock stands before the last signed time, or too far from what is known.
     public static var clock: Self { Self(rawValue: "clock") }
 
+    /// Whether it says that the database cannot be written, and may be readable all the same.
+    var saysUnwritable: Bool { [.fullDatabase, .readOnlyDatabase, .lockedDatabase].contains(self) }
+
     /// What usually helps.
     var usualRemedy: String { Self.remedies[rawValue] ?? "Correct what the error names." }
 

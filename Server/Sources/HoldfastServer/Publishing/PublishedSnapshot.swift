@@ -91,8 +91,13 @@ public struct PublishedSnapshot: Sendable {
         }
     }
 
-    /// Grows with each entry of the audit: of two snapshots the one with the greater number is newer.
+    /// Grows with each entry of the audit, and each round in the journal: of two snapshots the one with the greater number
+    /// is newer.
     public let sequence: Int64
+    /// How many entries the audit had.
+    let entries: Int64
+    /// Whether something is served that is not in history yet.
+    var isAhead: Bool { sequence > entries }
     /// Why something is served as it was before, in sentences; empty if everything could be read.
     public let problems: [String]
     /// What each name has.
@@ -113,6 +118,7 @@ public struct PublishedSnapshot: Sendable {
     /// Puts a snapshot together.
     public init(sequence: Int64, documents: [String: Document], apps: [AppName: App]) {
         self.sequence = sequence
+        entries = sequence
         self.documents = documents
         self.apps = apps
         (problems, parts, isOfDocuments) = ([], [:], false)
@@ -121,12 +127,12 @@ public struct PublishedSnapshot: Sendable {
     /// Serves documents alone.
     init(documents: [String: Document]) {
         self.documents = documents
-        (sequence, apps, problems, parts, isOfDocuments) = (0, [:], [], [:], true)
+        (sequence, entries, apps, problems, parts, isOfDocuments) = (0, 0, [:], [], [:], true)
     }
 
     /// Puts the parts of all names together. No two have a path in common.
-    init(sequence: Int64, parts: [AppName: Part], problems: [String]) {
-        self.sequence = sequence
+    init(sequence: Int64, entries: Int64, parts: [AppName: Part], problems: [String]) {
+        (self.sequence, self.entries) = (sequence, entries)
         self.parts = parts
         self.problems = problems
         documents = parts.values.reduce(into: [:]) { all, part in all.merge(part.documents) { first, _ in first } }

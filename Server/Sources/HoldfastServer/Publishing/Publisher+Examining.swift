@@ -13,18 +13,24 @@ extension Publisher {
         public let outlook: PublicationOutlook?
         /// Who would be lost, in words.
         public let losses: [String]
+        /// The first second at which a client is refused if nobody publishes anything, in seconds since 1970; nil before the
+        /// first publication.
+        public let refusedFrom: Int64?
         /// The changes that are open, with where they are on their way.
         public let open: [(change: Change, state: Change.State)]
     }
 
     /// Says how an app stands: whether everybody gets in, until when, and what waits for people.
+    /// - Parameter outage: what ``outage(isUnwritable:)`` says.
     /// - Throws: ``ServerError``.
-    public func standing(of app: AppName) async throws(ServerError) -> Standing {
+    public func standing(of app: AppName, during outage: Outage? = nil) async throws(ServerError) -> Standing {
         let scene = try await catalog.scene(of: app)
         let chain = try await catalog.approvers()
         var outlook: PublicationOutlook?
         var losses: [String] = []
+        var refusedFrom: Int64?
         if let published = scene.published {
+            refusedFrom = await FirstRefusal(scene, published, signingUntil: outage?.until).time
             let judged = try await OutlookMaker(scene: scene).outlook(of: published)
             let all = OutlookLosses(judged, scene)
             (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
@@ -35,7 +41,7 @@ extension Publisher {
         .filter { $0.1 == .proposed || $0.1 == .approved }
         return Standing(
             app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook, losses: losses,
-            open: open)
+            refusedFrom: refusedFrom, open: open)
     }
 
     /// Something that is wrong, or that an operator must know.
@@ -54,6 +60,14 @@ extension Publisher {
     public func examine(isInPlace: Bool = true) async throws(ServerError) -> [Finding] {
         var findings = try await approverFindings()
         if isInPlace { findings += try await backupFindings() }
+        if isInPlace, let outage = try? await outage() {
+            findings.append(
+                Finding(
+                    isFault: false,
+                    words:
+                        "\(outage.rounds) rounds were signed since the database was written last, at "
+                        + "\(ClockGuard.text(outage.since)): they are in the journal until it can be written again"))
+        }
         for app in catalog.apps {
             do throws(ServerError) {
                 findings += try await self.findings(of: app, isInPlace: isInPlace)

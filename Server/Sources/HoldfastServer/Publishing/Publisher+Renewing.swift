@@ -7,14 +7,25 @@ extension Publisher {
         public var settled: [String] = []
         /// Why something was not, in words.
         public var problems: [String] = []
+        /// Why what was signed is in the journal, and not in the database; nil if the database could be written, or if
+        /// nobody tried.
+        public var outage: ServerError?
     }
 
     /// Signs again what has to be signed again: trust-server documents, whose clients take none that is older than ten
-    /// minutes, once a day the timestamps of repositories, and lists whose key was replaced. It says what the generation says, never beyond the end of
-    /// its content, and needs no approval.
-    /// - Throws: ``ServerError`` of the database. What concerns one app is a problem of the round.
+    /// minutes, once a day the timestamps of repositories, and lists whose key was replaced. It says what the generation
+    /// says, never beyond the end of its content, and needs no approval. While the database cannot be written, it goes on
+    /// with the journal for seven days.
+    /// - Throws: ``ServerError`` of the database, and of a journal with which nothing may be signed. What concerns one app is
+    ///   a problem of the round.
     public func renew() async throws(ServerError) -> Round {
         var round = Round()
+        do throws(ServerError) {
+            round.settled += try await enterJournal()
+        } catch {
+            guard error.code.saysUnwritable else { throw error }
+            round.outage = error
+        }
         for app in catalog.apps {
             do throws(ServerError) {
                 round.settled += try await settle(app)
@@ -56,14 +67,15 @@ extension Publisher {
         for (permit, audiences) in groups {
             do throws(ServerError) {
                 let scene = try await catalog.scene(of: app)
-                round.signed += try await renew(permit, scene, audiences)
+                round.signed += try await renew(permit, scene, audiences, &round.outage)
                 round.signed += try await signOutdatedLists(permit, scene, audiences)
             } catch {
                 problems.append("\(app): \(error)")
             }
             guard audiences.contains(.everybody), permit.content.repository != nil else { continue }
             do throws(ServerError) {
-                round.signed += try await renewRepository(permit, try await catalog.scene(of: app))
+                let scene = try await catalog.scene(of: app)
+                round.signed += try await renewRepository(permit, scene, &round.outage)
             } catch {
                 problems.append("\(app): \(error)")
             }
@@ -72,7 +84,7 @@ extension Publisher {
     }
 
     private func renew(
-        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience]
+        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience], _ outage: inout ServerError?
     ) async throws(ServerError) -> [String] {
         let content = permit.content
         guard let format = content.formats.first(where: { $0.kind == .trustServer }) else { return [] }
@@ -80,20 +92,15 @@ extension Publisher {
         let only = try Content(app: content.app, hosts: content.hosts, formats: [format], end: content.end)
         let maker = DocumentMaker(content: only, keys: keys, publicKeys: scene.publicKeys)
         let documents = try await maker.signedDocuments(at: scene.now)
-        return try await catalog.transact { step throws(ServerError) in
-            var signed: [String] = []
+        return try await write(of: content.app, at: scene.now, &outage) { ledger, _ throws(ServerError) in
             // Whoever has another content by now has a newer document already.
-            for audience in audiences where step.ledger.content(for: audience, of: content.app) == content.digest {
-                for document in documents {
-                    let path = content.path(of: document.kind, for: audience)
-                    guard let path, step.ledger.documents[.init(app: content.app, name: path)]?.isWithdrawn == false
-                    else { continue }
-                    let generation = max(1, step.ledger.generation(of: content.app))
-                    try Catalog.store(document, at: path, of: content.app, generation: generation, &step)
-                    signed.append(path)
+            let current = audiences.filter { ledger.content(for: $0, of: content.app) == content.digest }
+            return documents.map { document in
+                let paths = current.compactMap { content.path(of: document.kind, for: $0) }.filter {
+                    ledger.documents[.init(app: content.app, name: $0)]?.isWithdrawn == false
                 }
+                return SignedAgain(document: document, paths: paths)
             }
-            return signed
         }
     }
 }

@@ -8,9 +8,15 @@ extension Publisher {
     /// Signs the timestamp of a repository again once a day, and its snapshot before that ends: of what clients have
     /// already, whatever is prepared meanwhile.
     /// - Throws: ``ServerError``; `brokenChain` if what clients have is not what was approved.
-    func renewRepository(_ permit: SigningPermit, _ scene: AppScene) async throws(ServerError) -> [String] {
+    func renewRepository(
+        _ permit: SigningPermit, _ scene: AppScene, _ outage: inout ServerError?
+    ) async throws(ServerError) -> [String] {
         let (content, files, now) = (permit.content, scene.repository, scene.now)
         guard now <= content.end else { throw content.hasEnded }
+        let laid = try await catalog.look { [self] session, ledger throws(ServerError) in
+            try journaled(session, ledger)
+        }
+        files.lay(laid.documents.values)
         let (held, state) = try await RepositoryFiles.translating(.notPublishable, of: files.name) {
             () throws(TUFRepositoryError) -> (Date?, TUFRepositoryState?) in
             // Nothing was published yet, or all of it was withdrawn.
@@ -34,15 +40,12 @@ extension Publisher {
         let publication = try await files.publication(
             of: state, content, keys: keys.repository, includingDrafts: false, at: now)
         let documents = publication.documents(of: content.app, at: now)
-        return try await catalog.transact { step throws(ServerError) in
+        return try await write(of: content.app, at: now, &outage) { ledger, journal throws(ServerError) in
             // Whoever has another content by now has a newer timestamp already.
-            guard step.ledger.content(for: .everybody, of: content.app) == content.digest else { return [] }
-            try Catalog.requireUnchanged(files.base, of: content.app, includingDraft: false, step)
-            let generation = max(1, step.ledger.generation(of: content.app))
-            for document in documents {
-                try Catalog.store(document, at: document.path, of: content.app, generation: generation, &step)
-            }
-            return documents.map(\.path)
+            guard ledger.content(for: .everybody, of: content.app) == content.digest else { return [] }
+            try Catalog.requireUnchanged(files.base, of: content.app, includingDraft: false, in: ledger)
+            guard journal == laid.mark else { throw Catalog.isOvertaken(content.app) }
+            return documents.map { SignedAgain(document: $0, paths: [$0.path]) }
         }
     }
 }

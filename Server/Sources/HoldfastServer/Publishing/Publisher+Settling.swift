@@ -8,6 +8,7 @@ extension Publisher {
             try Settlement(of: app, session, ledger).isEmpty
         }
         guard !isSettled else { return [] }
+        let entered = try await enterJournal()
         let words = try await catalog.transact { step throws(ServerError) in
             try Settlement.carryOut(for: app, &step)
         }
@@ -15,7 +16,7 @@ extension Publisher {
         // does not work is a problem of the next round.
         var round = Round()
         await renew(app, &round)
-        return words
+        return entered + words
     }
 }
 

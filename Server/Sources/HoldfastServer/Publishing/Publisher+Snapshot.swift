@@ -13,13 +13,15 @@ extension Publisher {
             var parts: [AppName: PublishedSnapshot.Part] = [:]
             var problems: [String] = []
             let now = try session.now()
+            var later = Journaled()
+            do throws(ServerError) { later = try journaled(session, ledger) } catch { problems.append("\(error)") }
             for app in ledger.appNames {
                 for audience in Audience.allCases {
                     guard let name = audience.name(of: app), audience == .everybody || ledger.apps[name] == nil else {
                         continue
                     }
                     do throws(ServerError) {
-                        parts[name] = try part(of: app, audience, session, ledger)
+                        parts[name] = try part(of: app, audience, later, session, ledger)
                     } catch {
                         problems.append("\(name) is served as before: \(error)")
                         parts[name] = served.parts[name]?.kept(signing: ledger.content(for: audience, of: app))
@@ -30,7 +32,10 @@ extension Publisher {
                     }
                 }
             }
-            return PublishedSnapshot(sequence: ledger.chain.head.count, parts: parts, problems: problems)
+            // Each round has more entries in history than it is here, so this grows when they are entered.
+            let entries = ledger.chain.head.count
+            return PublishedSnapshot(
+                sequence: entries + Int64(later.rounds), entries: entries, parts: parts, problems: problems)
         }
         live.replace(with: snapshot)
         return live.current
@@ -38,7 +43,7 @@ extension Publisher {
 
     /// What an audience gets; nil before it gets anything.
     private func part(
-        of app: AppName, _ audience: Audience, _ session: any StorageSession, _ ledger: Ledger
+        of app: AppName, _ audience: Audience, _ later: Journaled, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> PublishedSnapshot.Part? {
         guard let permit = try Catalog.permit(for: audience, of: app, catalog, session, ledger) else { return nil }
         var part = PublishedSnapshot.Part()
@@ -46,14 +51,18 @@ extension Publisher {
             if format.kind == .challenge {
                 part.app = try challenged(permit, session, ledger)
             } else if format.kind == .repository, audience == .everybody {
-                for (path, version) in ledger.repository(of: app).documents {
-                    let stored = try Catalog.stored(path, version, of: app, session)
-                    part.documents[path] = PublishedSnapshot.Document(
+                var documents: [Catalog.StoredDocument] = []
+                for (path, version) in ledger.repository(of: app).documents where later.documents[path] == nil {
+                    documents.append(try Catalog.stored(path, version, of: app, session))
+                }
+                documents += later.documents.values.filter { RepositoryPath.isServed($0.path, by: app) }
+                for stored in documents {
+                    part.documents[stored.path] = PublishedSnapshot.Document(
                         octets: stored.octets, mediaType: format.mediaType, signedAt: stored.signedAt,
-                        refresh: RepositoryPath.refresh(of: path), end: stored.end)
+                        refresh: RepositoryPath.refresh(of: stored.path), end: stored.end)
                 }
             } else if let path = permit.content.path(of: format.kind, for: audience),
-                let stored = try Catalog.document(path, of: app, session, ledger)
+                let stored = try Catalog.document(path, of: app, session, ledger).map({ later.documents[path] ?? $0 })
             {
                 part.documents[path] = PublishedSnapshot.Document(
                     octets: stored.octets, mediaType: format.mediaType, signedAt: stored.signedAt,

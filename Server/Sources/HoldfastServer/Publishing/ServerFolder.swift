@@ -1,8 +1,8 @@
 public import Foundation
 public import Holdfast
 
-/// The folder of a server: `configuration.json`, `server.db`, `head`, `clock`, `lock`, `public/` and `versions/`, and
-/// while a backup is being restored `restoring`.
+/// The folder of a server: `configuration.json`, `server.db`, `head`, `journal`, `clock`, `lock`, `public/` and
+/// `versions/`, and while a backup is being restored `restoring`.
 public struct ServerFolder: Sendable {
     /// The folder.
     public let url: URL

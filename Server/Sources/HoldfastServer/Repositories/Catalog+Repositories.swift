@@ -76,12 +76,20 @@ extension Catalog {
     static func requireUnchanged(
         _ base: RepositoryFiles.Base, of app: AppName, includingDraft: Bool = true, _ step: Step
     ) throws(ServerError) {
-        let now = step.ledger.repository(of: app)
+        try requireUnchanged(base, of: app, includingDraft: includingDraft, in: step.ledger)
+    }
+
+    static func requireUnchanged(
+        _ base: RepositoryFiles.Base, of app: AppName, includingDraft: Bool, in ledger: Ledger
+    ) throws(ServerError) {
+        let now = ledger.repository(of: app)
         guard now.documents == base.documents, now.latest == base.latest, !includingDraft || now.draft == base.draft
-        else {
-            throw ServerError(
-                .outOfTurn, of: "repo/\(app)", expected: "the repository as it was read",
-                found: "another: somebody else wrote meanwhile", remedy: "Try again.")
-        }
+        else { throw isOvertaken(app) }
+    }
+
+    static func isOvertaken(_ app: AppName) -> ServerError {
+        ServerError(
+            .outOfTurn, of: "repo/\(app)", expected: "the repository as it was read",
+            found: "another: somebody else wrote meanwhile", remedy: "Try again.")
     }
 }

@@ -45,9 +45,10 @@ struct PublishingLoop: Service {
     /// Works until the task is canceled or asked to stop.
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            publisher.reserveJournal()
             let now = ContinuousClock.now
             var state = State(
-                nextRound: now, nextDelivery: now, nextRefresh: now, seen: publisher.live.current.sequence,
+                nextRound: now, nextDelivery: now, nextRefresh: now, seen: publisher.live.current.entries,
                 troubles: Troubles(logger))
             while !Task.isCancelled {
                 await step(&state)
@@ -100,7 +101,7 @@ struct PublishingLoop: Service {
         if isDue { renewIdentities(&state, now) }
         await attempt("reading what is published", &state, now) { state throws(ServerError) in
             let snapshot = try await publisher.refresh()
-            state.seen = snapshot.sequence
+            state.seen = snapshot.entries
             state.nextRefresh = now + Self.refreshing
             announce(&state)
             return snapshot.problems
@@ -124,7 +125,13 @@ struct PublishingLoop: Service {
             for words in round.settled { logger.info("\(words)") }
             if !round.signed.isEmpty {
                 let paths = round.signed.joined(separator: ", ")
-                logger.info("signed again: \(paths); head \(publisher.catalog.ledger.chain.head)")
+                let place = round.outage == nil ? "" : ", in the journal"
+                logger.info("signed again: \(paths)\(place); head \(publisher.catalog.ledger.chain.head)")
+            }
+            if let outage = round.outage {
+                state.troubles.note("writing to the database", "\(outage)", at: now)
+            } else {
+                state.troubles.end("writing to the database")
             }
             if round.problems.isEmpty { state.nextRound = now + Self.round }
             return round.problems

@@ -51,8 +51,12 @@ public struct ServerProcess: Sendable {
         var apps = settings.listen
         apps.limits.connections = min(apps.limits.connections, connections)
         let problem = open.secretProblem
+        let isReading = mending != nil
         let readiness: @Sendable () -> [String] = {
-            [problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" }].compactMap(\.self)
+            [
+                problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
+                isReading || publisher.live.current.isAhead ? "The database cannot be written." : nil,
+            ].compactMap(\.self)
         }
         let listener = PublicListener(
             apps, serving: publisher.live,

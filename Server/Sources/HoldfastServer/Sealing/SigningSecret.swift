@@ -38,6 +38,9 @@ public struct SigningSecret: Sendable {
     /// What a backup is sealed with besides the recipient's key: whoever has only that can neither read nor forge one.
     var backupKey: SymmetricKey { SymmetricKey(data: derived("holdfast-backup-v1")) }
 
+    /// What the lines of a journal are chained with: whoever can write to the folder and has no secret makes none.
+    var journalKey: SymmetricKey { SymmetricKey(data: derived("holdfast-journal-v1")) }
+
     private func derived(_ purpose: String) -> [UInt8] {
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: octets), info: Data(purpose.utf8), outputByteCount: 32)

@@ -12,7 +12,22 @@ struct ServerOptions: ParsableArguments {
 
     /// Opens the server for as long as a closure takes.
     func withServer<Value>(_ body: (ServerFolder.Open) async throws -> Value) async throws -> Value {
-        let open = try await folder.open(clock: SystemWallClock())
+        try await closing(folder.open(clock: SystemWallClock()), after: body)
+    }
+
+    /// Opens the server for as long as a closure takes, also where nothing can be written.
+    /// - Parameter body: gets the server, and why nothing can be written; nil if it can.
+    func withReadableServer(_ body: (ServerFolder.Open, ServerError?) async throws -> Void) async throws {
+        switch try await folder.openWhatCanBe(clock: SystemWallClock()) {
+        case .whole(let open): try await closing(open) { try await body($0, nil) }
+        case .reading(let open, let problem): try await closing(open) { try await body($0, problem) }
+        case .documents(let problem): throw problem
+        }
+    }
+
+    private func closing<Value>(
+        _ open: ServerFolder.Open, after body: (ServerFolder.Open) async throws -> Value
+    ) async throws -> Value {
         do {
             let value = try await body(open)
             await open.engine.close()

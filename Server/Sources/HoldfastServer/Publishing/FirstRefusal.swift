@@ -1,0 +1,33 @@
+import Foundation
+import HoldfastPublishing
+
+/// When the first client of an app is refused if nobody publishes anything and hosts show what they are pinned to: one that
+/// finds nothing it may accept, or that still has what has ended.
+struct FirstRefusal {
+    /// In seconds since 1970.
+    let time: Int64
+
+    /// A repository's timestamp is signed once a day, so the last one may be a day old.
+    private static let repositoryRound: Int64 = 86_400
+
+    /// - Parameter end: the last second at which machines sign anything; nil for the end of the content.
+    init(_ scene: AppScene, _ content: Content, signingUntil end: Int64?) async {
+        let signed = min(content.end, end ?? content.end)
+        var last = content.end
+        for format in content.formats {
+            switch format.kind {
+            case .trustServer: last = min(last, signed + DocumentMaker.trustServerLife)
+            case .repository:
+                let life = content.repositoryLifetimes(at: signed).timestamp.components.seconds
+                if end != nil { last = min(last, signed + max(0, life - Self.repositoryRound)) }
+                // What only holders can sign again.
+                let live = try? await scene.repository.state(includingDrafts: false).live
+                for file in [live?.root, live?.targets].compactMap(\.self) {
+                    last = min(last, Int64(file.end.timeIntervalSince1970) - 1)
+                }
+            default: break
+            }
+        }
+        time = last + 1
+    }
+}
