@@ -27,22 +27,18 @@ struct AppSignerCommand: AsyncParsableCommand {
     var limit: Int64 = 10
     @Flag(help: "Replace a key that has signed: apps that know the old one refuse what this one signs.")
     var replace = false
-    @Argument(parsing: .postTerminator, help: "The program, after --: its whole path and its arguments.")
-    var program: [String]
-
-    func validate() throws {
-        guard SealedKey.Purpose(rawValue: purpose) != nil else {
-            throw ValidationError("A key is for fingerprints, trust-server, snapshot or timestamp.")
-        }
-        guard (purpose == SealedKey.Purpose.trustServer.rawValue) ? certificate != nil : publicKey != nil else {
-            throw ValidationError("Give the --public-key, or for a trust server the --certificate.")
-        }
-    }
+    @Option(help: "The program: its whole path and its arguments; quotes keep blanks together.")
+    var program: String
 
     func run() async throws {
         let name = try AppName(app)
-        let purpose = SealedKey.Purpose(rawValue: purpose) ?? .fingerprints
-        let program = try ProgramCommand(program, limit: limit)
+        guard let purpose = SealedKey.Purpose(rawValue: purpose) else {
+            throw ValidationError("A key is for fingerprints, trust-server, snapshot or timestamp.")
+        }
+        guard (purpose == .trustServer) ? certificate != nil : publicKey != nil else {
+            throw ValidationError("Give the --public-key, or for a trust server the --certificate.")
+        }
+        let program = try ProgramCommand(CommandValue.words(program), limit: limit)
         let der = try certificate.flatMap { try InputFile.certificates($0).first }
         let key =
             if let der {

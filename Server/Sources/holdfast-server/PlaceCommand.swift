@@ -28,12 +28,13 @@ struct PlaceCommand: AsyncParsableCommand {
         var limit: Int64 = 120
         @Option(help: "For a program without conditions: the host name of the one machine that runs it.")
         var notFencedOn: String?
-        @Argument(parsing: .postTerminator, help: "The program, after --: its whole path and its arguments.")
-        var program: [String]
+        @Option(help: "The program: its whole path and its arguments; quotes keep blanks together.")
+        var program: String
 
         func run() async throws {
             let place = try Place(
-                name: name, url: url, program: ProgramCommand(program, limit: limit), onlyPublisher: notFencedOn)
+                name: name, url: url, program: ProgramCommand(CommandValue.words(program), limit: limit),
+                onlyPublisher: notFencedOn)
             let name = try AppName(app)
             try await server.withServer { open in
                 try await open.catalog.set(place, of: name, by: actor.actor)

@@ -65,7 +65,7 @@ extension Catalog {
                 ).first
                 // Whoever can write to the database must not choose what runs.
                 let octets = try row?.octets(0) ?? []
-                try ledger.require(app, placePrefix + name, octets)
+                try ledger.require(app, Self.placePrefix + name, octets)
                 places.append(try Place(octets))
             }
             return places

@@ -77,18 +77,21 @@ extension Publisher {
         return delivery
     }
 
-    /// What is due, if all that waits is: a file of a repository never goes before those that it names.
+    /// What is due. A file of a repository never goes before those that it names, so all of them wait for one that does.
     private func dueItems(of app: AppName, for place: Place) async throws(ServerError) -> [PlacePlan.Item] {
         try await catalog.look { session, ledger throws(ServerError) in
-            var items: [PlacePlan.Item] = []
+            var (items, holdsRepository): ([PlacePlan.Item], Bool) = ([], false)
             let rows = try session.run(
                 """
                 SELECT format, version, state, fence, taken_until, failures, due_at FROM outbox \
                 WHERE app = $1 AND place = $2 AND state IN ('waiting', 'taken', 'uploaded') ORDER BY format LIMIT $3
                 """, [.text("\(app)"), .text(place.name), .integer(Int64(Self.greatestBatch))])
             for row in rows {
-                guard try Self.outboxRow(row, from: 2).isDue(at: session.now()) else { return [] }
                 let path = try row.text(0)
+                guard try Self.outboxRow(row, from: 2).isDue(at: session.now()) else {
+                    if RepositoryPath.rank(of: path) != nil { holdsRepository = true }
+                    continue
+                }
                 guard let document = try Catalog.newest(path, of: app, session, ledger),
                     document.version == (try row.integer(1))
                 else { continue }
@@ -102,7 +105,7 @@ extension Publisher {
                             try row.octets(0) { Digest(octets: $0) }
                         }))
             }
-            return items
+            return holdsRepository ? items.filter { RepositoryPath.rank(of: $0.document.path) == nil } : items
         }
     }
 
