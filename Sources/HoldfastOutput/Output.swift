@@ -83,12 +83,12 @@ package struct Output: Sendable {
         return SafeText.escapedInJSON(String(decoding: data, as: UTF8.self))
     }
 
-    /// Gets what would be printed on either of the two, if a test runs the command inside its own process.
-    @TaskLocal package static var listener: (@Sendable (String) -> Void)?
+    /// Gets what would be printed, and whether on standard error, if a test runs the command inside its own process.
+    @TaskLocal package static var listener: (@Sendable (_ text: String, _ isForErrors: Bool) -> Void)?
 
     /// Prints text that the program itself made, without escaping it.
     package func printAsIs(_ text: String) {
-        if let listener = Self.listener { return listener(text + "\n") }
+        if let listener = Self.listener { return listener(text + "\n", isForErrors) }
         let octets = Array((text + "\n").utf8)
         guard !isForErrors else {
             _ = Self.write(octets, to: STDERR_FILENO)
@@ -145,7 +145,7 @@ package struct Output: Sendable {
     /// Prints on standard error, without the name of the program.
     package func complainAsIs(_ message: String) {
         let text = readable(message) + "\n"
-        if let listener = Self.listener { return listener(text) }
+        if let listener = Self.listener { return listener(text, true) }
         // If this fails, there is nobody to tell.
         _ = Self.write(Array(text.utf8), to: STDERR_FILENO)
     }

@@ -9,6 +9,12 @@ package struct CommandRun {
     /// Standard error alone.
     package let errors: String
 
+    package init(status: Int32, output: String, errors: String) {
+        self.status = status
+        self.output = output
+        self.errors = errors
+    }
+
     package var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
 
     /// Whether anything in it would act on a terminal.

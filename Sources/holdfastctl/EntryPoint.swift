@@ -34,7 +34,7 @@ enum EntryPoint {
         do {
             return await run(try command(arguments), of: arguments)
         } catch {
-            return TUFCommand.status(status(ofArguments: error), of: arguments)
+            return TUFCommand.status(status(of: arguments, refusedBy: error), of: arguments)
         }
     }
 
@@ -61,7 +61,7 @@ enum EntryPoint {
             return answer.status.rawValue
         } catch {
             // The verb `help` and a missing verb are noticed only when they are run.
-            return status(ofRun: error)
+            return status(of: arguments, failingWith: error)
         }
         return 0
     }
@@ -70,9 +70,9 @@ enum EntryPoint {
     static func command(_ arguments: [String]) throws -> any ParsableCommand { try Holdfastctl.parseAsRoot(arguments) }
 
     /// Errors of libraries are not printed in their own words, which may contain what was read.
-    private static func status(ofRun error: any Error) -> Int32 {
+    private static func status(of arguments: [String], failingWith error: any Error) -> Int32 {
         guard !(error is ValidationError), !Holdfastctl.exitCode(for: error).isSuccess else {
-            return status(ofArguments: error)
+            return status(of: arguments, refusedBy: error)
         }
         Output.standard.complain(ForeignErrorText.whole(error))
         return CommandFailure.Status.couldNotFindOut.rawValue
@@ -80,14 +80,14 @@ enum EntryPoint {
 
     /// Help, the version and completion scripts go to standard output, because they were asked for. Everything else
     /// goes to standard error.
-    private static func status(ofArguments error: any Error) -> Int32 {
+    private static func status(of arguments: [String], refusedBy error: any Error) -> Int32 {
         let code = Holdfastctl.exitCode(for: error)
         let text = Holdfastctl.fullMessage(for: error)
         guard !code.isSuccess else {
             Output.standard.printAsIs(text)
             return code.rawValue
         }
-        Output.standard.complainAsIs(UserInformation.removed(from: text, arguments: CommandLine.arguments))
+        Output.standard.complainAsIs(UserInformation.removed(from: text, arguments: arguments))
         let status: CommandFailure.Status = code == .validationFailure ? .wrongUsage : .couldNotFindOut
         return status.rawValue
     }

@@ -6,9 +6,10 @@ struct Holdfastctl: AsyncParsableCommand {
         commandName: "holdfastctl",
         abstract: "Try Holdfast's decisions about TLS servers, examine a server, make pins and sign them.",
         discussion: """
-            Exit codes: 0 success or trusted, 1 a negative answer (not trusted, not as expected), 2 wrong usage, \
-            3 could not find out (network, file), 4 as it should be now, but ending within the time that \
-            --watch gives. Of several answers 1 counts first, then 3, then 4. Errors go to standard error.
+            Exit codes: 0 all is well, 1 something is wrong (a client would be refused, a document does not verify), 2 wrong \
+            usage, 3 not known (a host or a file could not be reached, read or written), 4 all is well now, but something \
+            ends within the time of --watch, or only grace lets clients in. Of several answers 1 counts first, then 3, \
+            then 4. Errors go to standard error.
 
             EXAMPLES
               holdfastctl check www.example.com

@@ -106,7 +106,7 @@ public struct CertificateFileError: HoldfastError {
     private static func remedy(for code: Code, at file: String) -> String {
         switch code {
         case .unreadable: "Check the path and the permissions of \(file)."
-        case .tooLarge: "Name a file of certificates; \(file) is none."
+        case .tooLarge: "Name a file that contains certificates; \(file) is too large to be one."
         default: "Replace or remove \(file); openssl x509 -in FILE -text shows what it holds."
         }
     }

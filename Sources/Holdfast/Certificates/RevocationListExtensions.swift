@@ -25,7 +25,7 @@ struct RevocationListExtensions {
             case [0x55, 0x1D, 0x14]:  // cRLNumber
                 hasNumber = true
                 number = RevocationListNumber(one.value, of: bytes)
-                if number == nil { note("a list whose cRLNumber is none") }
+                if number == nil { note("a list whose cRLNumber is not a valid number") }
                 // RFC 5280 5.2.3: conforming issuers mark it as not critical.
                 if one.isCritical { note("a list with a critical cRLNumber") }
             case [0x55, 0x1D, 0x1B]:  // deltaCRLIndicator

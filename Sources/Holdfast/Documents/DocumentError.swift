@@ -94,7 +94,7 @@ extension DocumentError.Code {
     // What a store makes of a verified document
     /// The document was issued before one that is already known.
     public static var issuedBeforeNewest: Self {
-        Self("Ask again; if it goes on, somebody answers with old documents.")
+        Self("Ask again; if this happens again, somebody is answering with old documents.")
     }
     /// A document that was made too long before it was downloaded.
     public static var outdated: Self {

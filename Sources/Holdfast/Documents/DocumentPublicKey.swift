@@ -18,7 +18,7 @@ public struct DocumentPublicKey: Sendable {
             // The text is not quoted: somebody may have passed a private key by mistake.
             throw DocumentError(
                 .notCanonicalBase64, field: "publicKey", expected: "the Base64 of a public key",
-                found: "a text of \(base64.utf8.count) octets that is none",
+                found: "a text of \(base64.utf8.count) octets that is not canonical Base64",
                 remedy: "Give the Base64 that `holdfastctl export` prints.")
         }
         try self.init(x963: octets)
@@ -32,7 +32,7 @@ public struct DocumentPublicKey: Sendable {
         else {
             throw DocumentError(
                 .invalidPublicKey, field: "publicKey", expected: "65 octets, a point of P-256 (ANSI X9.63)",
-                found: "\(octets.count) octets that are none")
+                found: "\(octets.count) octets that are not such a point")
         }
         self.key = key
     }

@@ -61,7 +61,7 @@ extension PinnedHTTPClientError {
         case is NIOHTTP2Errors.ContentLengthViolated: return "a body that is not as long as content-length says"
         case is NIOHTTP2Errors.ContentLengthHeadersMismatch, is NIOHTTP2Errors.ContentLengthHeaderNegative,
             is NIOHTTP2Errors.ContentLengthHeaderMalformedValue:
-            return "a content-length that is none"
+            return "a content-length that is not a valid number"
         case is NIOHTTP2Errors.FlowControlViolation: return "more data than this client had asked for"
         case is NIOHTTP2Errors.PushInViolationOfSetting:
             return "a response to a request that nobody made (PUSH_PROMISE)"

@@ -13,6 +13,8 @@ public struct ProbeFailure: HoldfastError {
     public let facts: ErrorFacts
     /// What happened, for people: one sentence without a full stop, which names the place.
     public let sentence: String
+    /// Whether it says that the server has no key of the kind that it was asked for.
+    package var saysNoSuchKey = false
 
     /// - Parameter sentence: for people; it names the place.
     package init(_ code: Code, at place: String, expected: String, found: String, sentence: String) {
@@ -20,6 +22,15 @@ public struct ProbeFailure: HoldfastError {
         self.place = place
         self.sentence = sentence
         facts = ErrorFacts(expected: expected, found: found, remedy: code.remedy)
+    }
+
+    /// The same, of a connection that asked a server for the other kind of key.
+    func ofOtherKey(_ offer: KeyOffer) -> ProbeFailure {
+        let kind = offer == .rsa ? "RSA" : "ECDSA"
+        return ProbeFailure(
+            .otherKeyUnknown, at: place,
+            expected: "a certificate with a key for \(kind), or an alert that there is none",
+            found: found, sentence: "nobody knows whether \(place) has a key for \(kind) as well: \(found)")
     }
 
     /// `code at PLACE: expected …, found …. Remedy.`
@@ -50,6 +61,11 @@ extension ProbeFailure.Code {
     /// The server ended the handshake with an alert (RFC 8446 6.2), for example because it wants a client's certificate.
     public static var refused: Self {
         Self("Check the server's versions and ciphers, and that it accepts the client's certificate or asks for none.")
+    }
+    /// A server that showed one certificate ended the connection that asked for a key of the other kind, and did not say
+    /// that it has none. It may have one that nobody saw.
+    public static var otherKeyUnknown: Self {
+        Self("Ask again; if the server has only one kind of key and merely closes such connections, say so.")
     }
     /// There was no TLS handshake.
     public static var handshakeFailed: Self { Self("Check that a TLS server of version 1.2 or 1.3 answers there.") }

@@ -77,10 +77,24 @@ struct ConnectionFailures {
         let reason = names.isEmpty ? ForeignErrorText.found(error) : names.joined(separator: "; ")
         // The names of alerts that the peer sent.
         let isAlert = names.contains { $0.hasPrefix("SSLV3_ALERT_") || $0.hasPrefix("TLSV1_") }
-        return ProbeFailure(
+        var failure = ProbeFailure(
             isAlert ? .refused : .handshakeFailed, at: place, expected: "a TLS handshake", found: reason,
             sentence: "no TLS handshake with \(place): \(reason)")
+        failure.saysNoSuchKey = names.contains(where: Self.refusalsOfKeys.contains)
+        return failure
     }
+
+    /// What says that a server has no key of the kind that it was asked for: the alerts handshake_failure,
+    /// unsupported_certificate and insufficient_security (RFC 8446 6.2), and the client's own complaint if the server uses
+    /// another kind all the same.
+    ///
+    /// A connection that is merely closed says nothing, although some servers that have one kind of key do that: Windows
+    /// (Schannel) resets the connection, and s2n, which serves CloudFront and other load balancers of AWS, closes it. A
+    /// server that has both kinds, and hides one, would look the same.
+    private static let refusalsOfKeys: Set = [
+        "SSLV3_ALERT_HANDSHAKE_FAILURE", "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE", "TLSV1_ALERT_INSUFFICIENT_SECURITY",
+        "WRONG_CERTIFICATE_TYPE", "WRONG_SIGNATURE_TYPE", "NO_COMMON_SIGNATURE_ALGORITHMS",
+    ]
 }
 
 extension Duration {

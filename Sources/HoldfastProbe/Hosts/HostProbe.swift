@@ -40,6 +40,10 @@ public struct HostProbe: Sendable {
     /// How many connections are made to each address, at least one. Every second one asks for the other kind of key; more
     /// than two find out more about several servers behind one address.
     public var connectionsPerAddress = 2
+    /// Whether to ask for the other kind of key. Only a server that answers with an alert, such as handshake_failure, says
+    /// that it has none; one that merely closes the connection gives a failure with the code `otherKeyUnknown`. Set it to
+    /// false for servers that are known to have one kind of key, and to close.
+    public var asksForOtherKeys = true
     /// How many addresses of a host are asked at the same time.
     public var addressesAtOnce = 8
 
@@ -154,7 +158,7 @@ public struct HostProbe: Sendable {
         var sightings: [Sighting] = []
         var leaf: X509Certificate?
         for attempt in 0..<max(1, connectionsPerAddress) {
-            let other = attempt % 2 == 1 ? leaf.map(KeyOffer.other) : nil
+            let other = attempt % 2 == 1 && asksForOtherKeys ? leaf.map(KeyOffer.other) : nil
             // Nobody knows which other kind to ask for.
             if attempt == 1, connectionsPerAddress == 2, other == nil { break }
             let next = await connect(to: host, policy, at: place, offering: other ?? .any, until: end)
@@ -170,11 +174,12 @@ public struct HostProbe: Sendable {
     private func isWorthTelling(_ next: Sighting, after earlier: [Sighting]) -> Bool {
         switch next.result {
         case .failure(let failure):
-            // A server without a key of that kind refuses the handshake, as it should.
-            next.offer == .any || ![.handshakeFailed, .refused].contains(failure.code)
+            // Once is enough.
+            let isKnown = earlier.contains { $0.offer == next.offer && $0.failure?.code == failure.code }
+            return next.offer == .any || !failure.saysNoSuchKey && !isKnown
         case .success(let shown):
             // A TLS 1.2 server may present its only certificate although the client cannot use it.
-            !earlier.contains { $0.shown?.decision.chain == shown.decision.chain }
+            return !earlier.contains { $0.shown?.decision.chain == shown.decision.chain }
         }
     }
 
@@ -194,7 +199,13 @@ public struct HostProbe: Sendable {
         guard let answer = await TimeLimit.value(of: run, within: end - ContinuousClock.now) else {
             return sighting(of: host, at: place, .failure(late), offer)
         }
-        return sighting(of: host, at: place, answer.result, offer, proxy: answer.proxy)
+        var result = answer.result
+        if case .failure(let failure) = result, offer != .any, !failure.saysNoSuchKey,
+            [.handshakeFailed, .refused].contains(failure.code)
+        {
+            result = .failure(failure.ofOtherKey(offer))
+        }
+        return sighting(of: host, at: place, result, offer, proxy: answer.proxy)
     }
 
     private func sighting(

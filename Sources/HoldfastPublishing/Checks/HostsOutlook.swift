@@ -44,26 +44,32 @@ package struct HostsOutlook: Sendable {
 
     /// How far it looks ahead at least, to say until when.
     private static let span = Duration.seconds(400 * 86_400)
+    /// For how long a client may not have asked, if nobody says it.
+    package static let usualStaleness = Duration.seconds(30 * 86_400)
 
     /// Judges.
     /// - Parameters:
     ///   - documents: what clients hold.
+    ///   - earlier: what those may hold that have not asked for a while.
     ///   - hosts: what they dial, with what it shows now.
     ///   - platforms: where clients run.
     ///   - appVersions: the builds in the field.
+    ///   - staleness: for how long a client may not have asked.
     ///   - watch: how soon an end is too soon; nil for only what is now.
     /// - Throws: ``PublishingError`` `invalidInput`.
     package init(
-        of documents: [PublicationOutlook.Document], at hosts: [PublicationOutlook.Host],
-        platforms: [PublicationOutlook.Platform], appVersions: PublicationOutlook.AppVersions, watch: Duration? = nil,
-        at now: Date
+        of documents: [PublicationOutlook.Document], after earlier: EarlierDocuments = EarlierDocuments(),
+        at hosts: [PublicationOutlook.Host], platforms: [PublicationOutlook.Platform],
+        appVersions: PublicationOutlook.AppVersions, staleness: Duration = Self.usualStaleness,
+        watch: Duration? = nil, at now: Date
     ) throws(PublishingError) {
         let watched = watch ?? .seconds(1)
         let outlook = try PublicationOutlook(
             judging: .init(
-                documents: documents, hosts: hosts, platforms: platforms,
-                appVersions: appVersions, span: max(Self.span, watched), now: now))
-        premises = outlook.premises
+                documents: documents + earlier.documents.map { $0.ofOwnHosts(at: now) }, hosts: hosts,
+                platforms: platforms,
+                appVersions: appVersions, staleness: staleness, span: max(Self.span, watched), now: now))
+        premises = outlook.premises + earlier.premises + earlier.gaps
         let end = now.addingTimeInterval(watched.inSeconds)
         var findings: [Finding] = []
         for (index, host) in hosts.enumerated() {
@@ -83,6 +89,7 @@ package struct HostsOutlook: Sendable {
         findings += outlook.rows.filter { $0.hostIndex == nil }.map { row in
             Finding(kind: .unreachable, host: nil, text: row.cause?.words ?? "nothing was judged")
         }
+        findings += earlier.gaps.map { Finding(kind: .unreachable, host: nil, text: $0) }
         self.findings = findings
     }
 

@@ -132,7 +132,7 @@ public struct InstallationGate: StoredValue {
             let document = inputs.documents[index]
             guard document.kind != .shippedPins, document.replaced == nil else { return nil }
             let known = inputs.documents.contains { other in
-                other.replaced != nil && other.kind.isForSameClients(as: document.kind)
+                other.replaced != nil && !other.isCarriedAlone && other.kind.isForSameClients(as: document.kind)
             }
             let lifetime = (try? HeldDocument(index, inputs))?.lifetime ?? inputs.staleness.inSeconds
             let until = document.published.addingTimeInterval(min(lifetime, inputs.staleness.inSeconds))

@@ -88,7 +88,7 @@ package struct PrivateKeyReader: Sendable {
             let key = try Curve25519.Signing.PrivateKey(rawRepresentation: seed)
             return Array(key.publicKey.derRepresentation)
         default:
-            throw Failure(reason: "its algorithm is none of RSA, RSA-PSS, elliptic curves and Ed25519")
+            throw Failure(reason: "its algorithm is not RSA, RSA-PSS, an elliptic curve or Ed25519")
         }
     }
 
@@ -114,7 +114,7 @@ package struct PrivateKeyReader: Sendable {
                 let key = try P521.Signing.PrivateKey(rawRepresentation: padded(scalar, to: 66))
                 return Array(key.publicKey.derRepresentation)
             default:
-                throw Failure(reason: "its elliptic curve is none of P-256, P-384 and P-521")
+                throw Failure(reason: "its elliptic curve is not P-256, P-384 or P-521")
             }
         } catch let failure as Failure {
             throw failure

@@ -63,7 +63,8 @@ extension HeldDocument {
             let latest = max(document.published, now).addingTimeInterval(TrustedTime.longestLead)
             return .repository(
                 try PinBundlePins(
-                    document.octets, root: root, issuedUpTo: latest, grace: max(.zero, shippedGrace)))
+                    document.octets, root: root, issuedUpTo: latest, grace: max(.zero, shippedGrace),
+                    isReplaced: document.replaced != nil))
         }
     }
 

@@ -193,6 +193,14 @@ extension PinFile {
     }
 }
 
+extension PublicationOutlook.Document {
+    /// Whether builds carry it and nobody gets it from a server: a pin file, or a bundle with which an app starts.
+    var isCarriedAlone: Bool { !appVersions.isEmpty && (kind == .shippedPins || isNeverServed) }
+
+    /// Whether it was replaced when it was published, so that only builds can have it.
+    var isNeverServed: Bool { !appVersions.isEmpty && (replaced.map { $0 <= published } ?? false) }
+}
+
 extension HeldDocument {
     /// When grace begins for clients that do not report it themselves; nil if there is none, or they report it.
     var unreportedGrace: Int64? {

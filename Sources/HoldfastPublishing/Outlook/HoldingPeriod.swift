@@ -30,7 +30,7 @@ struct HoldingPeriod: Sendable {
             case (let replaced?, nil): replaced
             }
         periods.append(HoldingPeriod(holders: .current, begins: published, ends: currentEnd))
-        if let replaced {
+        if let replaced, !document.isNeverServed {
             let stale = replaced + max(0, inputs.staleness.components.seconds)
             // A client whose document has ended as a whole does not decide before it has the next one.
             var last = Int64.max

@@ -28,7 +28,7 @@ extension PublicationOutlook {
             ///   - root: the root metadata that the app shipped with. List the document once for each root in the field:
             ///     the oldest decides whether everybody can follow.
             ///   - shippedGrace: for a bundle that builds carry, how long after its `notAfter` they enforce its
-            ///     pins.
+            ///     pins. Its document is published and replaced at the same time, since no server serves it to them.
             case repository(root: Data, shippedGrace: Duration = .zero)
         }
 
@@ -48,7 +48,8 @@ extension PublicationOutlook {
         public var octets: Data
         /// When it was published: no client held it before.
         public var published: Date
-        /// When another took its place; nil while it is published, and for a document that only builds carry.
+        /// When another took its place; nil while it is published, and for a pin file that only builds carry. A bundle that
+        /// was replaced when it was published is one that only builds carry, too.
         public var replaced: Date?
         /// The names of the builds that carry it.
         public var appVersions: [String]

@@ -67,6 +67,31 @@ package struct PublishedPins: Sendable {
         self.init(document, pins, Self.places(of: file))
     }
 
+    /// The pins of a bundle that builds carry, as an app begins with it. That its metadata has expired since the date of the
+    /// build does not matter to the app.
+    /// - Parameters:
+    ///   - root: the root that the builds carry.
+    ///   - grace: for how long after its `notAfter` they enforce its pins, if the bundle does not say longer.
+    ///   - versions: the builds.
+    /// - Throws: ``PublishingError`` `invalidDocument` if such an app does not start with it.
+    package init(
+        shippedBundle bundle: Data, root: Data, grace: Duration, named name: String, carriedBy versions: [String],
+        at time: Date
+    ) throws(PublishingError) {
+        let document = PublicationOutlook.Document(
+            name, kind: .repository(root: root, shippedGrace: grace), octets: bundle, published: .distantPast,
+            replaced: .distantPast, appVersions: versions)
+        switch HeldDocument.content(of: document, at: time) {
+        case .repository(let pins): self.init(document, pins, Self.places(of: pins.file))
+        case .refused(let words):
+            throw PublishingError(
+                .invalidDocument, of: name, expected: "a bundle that apps with this root accept", found: words)
+        case .pinFile, .list, .trustServer:
+            throw PublishingError(
+                .invalidDocument, of: name, expected: "a bundle that apps with this root accept", found: "another")
+        }
+    }
+
     /// The entries of a list that is signed with a key.
     package init(list data: Data, named name: String, key: DocumentPublicKey, at time: Date) throws(PublishingError) {
         let list: FingerprintList
@@ -120,6 +145,18 @@ package struct PublishedPins: Sendable {
             let name = host.pattern.scope == .oneLabel ? host.pattern.description : host.pattern.base.name
             return host.ports.isEmpty ? [Place(name: name, port: nil)] : host.ports.map { Place(name: name, port: $0) }
         }
+    }
+
+    /// The root with which the apps were built that have the pins from a repository; nil for other documents.
+    package var root: Data? { if case .repository(let root, _) = document.kind { root } else { nil } }
+
+    /// The document for clients that dial only the hosts that it names, as far as those are patterns. When a host is added,
+    /// nobody who has an earlier document connects to it yet.
+    package var documentOfOwnHosts: PublicationOutlook.Document {
+        var document = document
+        let names = places.map(\.name)
+        if names.allSatisfy({ (try? HostPattern($0)) != nil }) { document.hosts = names }
+        return document
     }
 
     /// Every host that can be dialed, each once.

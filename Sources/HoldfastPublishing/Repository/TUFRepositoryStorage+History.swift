@@ -37,7 +37,7 @@ extension TUFRepositoryStorage {
 
     /// When each version of targets was published. The first snapshot that lists it was made at that moment, by the
     /// machine that published; the pin file and the targets were made earlier, and by whoever prepared them.
-    private func publicationTimes(_ lifetime: Duration) async -> [Int64: Date] {
+    func publicationTimes(_ lifetime: Duration) async -> [Int64: Date] {
         let metadata = TUFStoragePath.served("metadata")
         let names = (try? await names(in: metadata)) ?? []
         let suffix = ".snapshot.json"

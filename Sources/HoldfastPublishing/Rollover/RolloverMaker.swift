@@ -59,7 +59,7 @@ struct RolloverMaker {
         platforms = try inputs.platforms.map { platform throws(PublishingError) in try ClientPlatform(platform) }
         begins = inputs.now.wholeSeconds
         ends = begins + Self.span
-        let current = held.last { $0.document.replaced == nil && !$0.isCarriedAlone }
+        let current = held.last { $0.document.replaced == nil && !$0.document.isCarriedAlone }
         guard let current, !platforms.isEmpty else {
             throw PublishingError(
                 .invalidInput, expected: "a published document and a platform",
@@ -225,7 +225,7 @@ struct RolloverMaker {
     /// The first instant at which nobody holds a document anymore that is not given; nil if that has come.
     private var unknownUntil: Date? {
         guard inputs.hasEarlierDocuments else { return nil }
-        let oldest = documents.filter { !$0.isCarriedAlone }.map(\.document.published).min()
+        let oldest = documents.filter { !$0.document.isCarriedAlone }.map(\.document.published).min()
         let until = inputs.staleness.flatMap { oldest?.addingTimeInterval($0.inSeconds) } ?? .distantFuture
         return until.wholeSeconds > begins ? until : nil
     }
@@ -244,7 +244,7 @@ struct RolloverMaker {
         let document = held.document
         let isCurrent = held.index == published.index
         var clients: [RolloverSituation.Clients] = []
-        if !held.isCarriedAlone {
+        if !document.isCarriedAlone {
             // Who refuses what took the place of a document keeps that document.
             let isStuck = !isCurrent && held.refusal(of: published, at: Date(wholeSeconds: begins)) != nil
             let replaced = isCurrent ? nil : document.replaced ?? published.document.published
@@ -277,9 +277,6 @@ struct RolloverMaker {
 }
 
 extension HeldDocument {
-    /// Whether only builds have it.
-    var isCarriedAlone: Bool { document.kind == .shippedPins && !document.appVersions.isEmpty }
-
     /// The pin file in it; nil for other documents.
     var pinFile: PinFile? {
         switch content {

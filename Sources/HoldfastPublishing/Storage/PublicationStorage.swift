@@ -17,7 +17,7 @@ public protocol PublicationStorage: Sendable {
 
     /// The names of the files directly in a folder, such as `public/metadata`, in any order; none if there is no such
     /// folder. A file whose writing was interrupted is not among them.
-    /// - Throws: any error if the storage could not find out.
+    /// - Throws: any error if the storage does not know.
     func names(in folder: String) async throws -> [String]
 
     /// Replaces a file as a whole, if it is what the caller believes it to be. The comparison and the write are one

@@ -9,7 +9,10 @@ public enum TrustServerPath {
     /// The signed document, which clients get.
     public static func document(of customer: String) -> String { "\(customer).json.signed" }
 
-    /// The most bytes of either.
+    /// The documents that rounds with other pins replaced while clients may hold them. It is not for everybody either.
+    public static func replaced(of customer: String) -> String { "\(customer).replaced.json" }
+
+    /// The most bytes of any of them.
     public static let maximumBytes = 64 << 20
 }
 

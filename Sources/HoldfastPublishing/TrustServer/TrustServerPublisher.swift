@@ -138,8 +138,12 @@ public struct TrustServerPublisher: Sendable {
             report.isImpaired = true
         }
         guard let data else { return report }
+        let hosts = isRepeated ? round.previous : round.hosts
+        if let old = published.data, let document = published.document, !document.pinsTheSame(as: hosts) {
+            if await !note(old, replaced: now) { report.isImpaired = true }
+        }
         try await write(data, to: documentPath, insteadOf: published.data)
-        report.published = isRepeated ? round.previous.count : round.hosts.count
+        report.published = hosts.count
         return report
     }
 
@@ -257,6 +261,26 @@ public struct TrustServerPublisher: Sendable {
             return (nil, nil)
         }
         return (try? PublishedDocument(reading: data, by: key, customer: customer), data)
+    }
+
+    /// Keeps a document that clients may hold although another is about to take its place.
+    /// - Returns: whether it could be kept. Clients get the new document in any case.
+    private func note(_ document: Data, replaced now: Date) async -> Bool {
+        let path = TrustServerPath.replaced(of: customer)
+        do {
+            let old = try await storage.data(at: path, atMost: TrustServerPath.maximumBytes)
+            let known = old.map { try? ReplacedDocuments(reading: $0) } ?? ReplacedDocuments()
+            if known == nil { complain("\(path) is damaged, and begins anew with what this round replaces") }
+            var documents = known ?? ReplacedDocuments()
+            documents.add(document, replaced: now)
+            let new = try documents.data
+            if try await storage.replace(path, old, with: new) { return known != nil }
+            complain("\(path) was changed by somebody else; status does not know what this round replaced")
+        } catch {
+            let reason = (error as? any HoldfastError)?.found ?? ForeignErrorText.found(error)
+            complain("\(path) cannot be used: \(reason); status does not know what this round replaced")
+        }
+        return false
     }
 
     private func write(_ memory: PublishingMemory, insteadOf old: Data?) async throws(PublishingError) {

@@ -40,16 +40,40 @@ struct BundleProof {
         let targets = try TargetsStep(
             delegator: root.targets, snapshot: snapshot, start: start, settings: settings, meter: meter
         ).verified(try file(bundle.targets, .targets))
-        let listed = try targets.own(target)
-        guard let pins = bundle.pins else { throw missing(listed.quotedName) }
-        try listed.description.verify([UInt8](pins), subject: listed.quotedName, section: "5.7.2")
         return (
-            pins,
+            try pins(of: bundle, listedBy: targets),
             Versions(
                 root: root.common.version, timestamp: timestamp.common.version, snapshot: snapshot.common.version,
                 targets: targets.common.version),
             [root.common, timestamp.common, snapshot.common, targets.common].map(\.expires)
         )
+    }
+
+    /// Verifies what a client kept of a bundle that another has replaced, without the timestamp and the snapshot that said
+    /// then that it was the newest: nobody stores those. Expirations do not matter.
+    /// - Returns: the pin file, the versions, of which those of timestamp and snapshot are 0, and the expirations of root
+    ///   and targets, in seconds since 1970.
+    func kept(
+        _ bundle: RepositoryBundle
+    ) throws(TUFError) -> (pins: Data, versions: Versions, expirations: [Int64]) {
+        let meter = WorkMeter(settings)
+        let root = try root(of: bundle, meter)
+        let file = try SignedFile(try file(bundle.targets, .targets), maximumBytes: settings.targetsBytes)
+        try root.targets.verify(file, section: "5.6.3", meter: meter)
+        let targets = try TargetsMetadata(file)
+        return (
+            try pins(of: bundle, listedBy: targets),
+            Versions(
+                root: root.common.version, timestamp: 0, snapshot: 0, targets: targets.common.version),
+            [root.common, targets.common].map(\.expires)
+        )
+    }
+
+    private func pins(of bundle: RepositoryBundle, listedBy targets: TargetsMetadata) throws(TUFError) -> Data {
+        let listed = try targets.own(target)
+        guard let pins = bundle.pins else { throw missing(listed.quotedName) }
+        try listed.description.verify([UInt8](pins), subject: listed.quotedName, section: "5.7.2")
+        return pins
     }
 
     private func root(of bundle: RepositoryBundle, _ meter: WorkMeter) throws(TUFError) -> RootMetadata {

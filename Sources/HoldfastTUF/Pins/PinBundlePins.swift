@@ -13,9 +13,11 @@ package struct PinBundlePins: PinSource {
     ///   - root: the root metadata that the app shipped with.
     ///   - latest: the latest issue time that counts.
     ///   - grace: for a shipped bundle, the shortest time for which its pins stay valid after their `notAfter`.
+    ///   - isReplaced: whether another has taken its place, so that it may lack the timestamp and the snapshot with which
+    ///     clients verified it: a repository does not keep those.
     /// - Throws: `StoreError`.
     package init(
-        _ data: Data, root: Data, issuedUpTo latest: Date, grace: Duration = .zero
+        _ data: Data, root: Data, issuedUpTo latest: Date, grace: Duration = .zero, isReplaced: Bool = false
     ) throws(StoreError) {
         // The floor requires nothing, and the address does not matter because nothing is downloaded.
         let configuration = PinRepositoryConfiguration(
@@ -27,17 +29,19 @@ package struct PinBundlePins: PinSource {
             throw StoreError(error)
         }
         pins = try VerifiedPins(
-            proving: bundle, configuration, at: .beforeAnyExpiration, issuedUpTo: latest, grace: grace)
+            proving: bundle, configuration, at: .beforeAnyExpiration, issuedUpTo: latest, grace: grace,
+            isKept: isReplaced && bundle.timestamp == nil)
         proof = BundleProof(
             trustedRoot: root, target: configuration.target, settings: configuration.metadataSettings)
     }
 
     /// The pin file.
     package var file: PinFile { pins.file }
-    /// The first instants at which root, timestamp, snapshot and targets have expired.
+    /// The first instants at which root, timestamp, snapshot and targets have expired; of a bundle without timestamp, only
+    /// root and targets.
     package var expirations: [Date] { pins.expirations }
-    /// The first instant at which the timestamp has expired.
-    package var timestampEnd: Date? { expirations.dropFirst().first }
+    /// The first instant at which the timestamp has expired; nil for a bundle without one.
+    package var timestampEnd: Date? { pins.bundle.timestamp == nil ? nil : expirations.dropFirst().first }
     /// The first instant of the grace period.
     package var graceBegins: Date { pins.graceBegins }
     /// The first instant at which the pins are no longer valid, grace included.

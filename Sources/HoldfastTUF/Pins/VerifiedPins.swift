@@ -6,7 +6,8 @@ struct VerifiedPins: Sendable {
     let bundle: RepositoryBundle
     let versions: BundleProof.Versions
     let file: PinFile
-    /// The first instants at which root, timestamp, snapshot and targets have expired.
+    /// The first instants at which root, timestamp, snapshot and targets have expired; of a bundle that was kept without
+    /// its timestamp and snapshot, only root and targets.
     let expirations: [Date]
     /// The first instant at which some of the metadata has expired. From then on somebody may be withholding newer
     /// pins.
@@ -25,17 +26,18 @@ struct VerifiedPins: Sendable {
     ///   - shipped: the app's shipped pins, unless they are the ones being verified. If the pin file is the same, it
     ///     keeps their grace period.
     ///   - grace: the shortest time for which pins stay valid after the pin file's `notAfter`.
+    ///   - isKept: whether the bundle was verified when it was published, and its timestamp and snapshot are gone.
     /// - Throws: `StoreError`.
     init(
         proving bundle: RepositoryBundle, _ configuration: PinRepositoryConfiguration, at start: UpdateStart,
-        issuedUpTo latest: Date, shipped: VerifiedPins? = nil, grace: Duration = .zero
+        issuedUpTo latest: Date, shipped: VerifiedPins? = nil, grace: Duration = .zero, isKept: Bool = false
     ) throws(StoreError) {
         let proof = BundleProof(
             trustedRoot: configuration.root, target: configuration.target, settings: configuration.metadataSettings)
         let expirations: [Int64]
         let json: Data
         do throws(TUFError) {
-            (json, versions, expirations) = try proof.proved(bundle, at: start)
+            (json, versions, expirations) = try isKept ? proof.kept(bundle) : proof.proved(bundle, at: start)
         } catch {
             throw StoreError(error)
         }

@@ -35,7 +35,9 @@ struct CheckCommand: AsyncParsableCommand {
             some clients see one certificate and some another: each certificate has its own result, which names the \
             addresses that show it. An address that could not be asked makes the result unknown, also if the reason is \
             that this machine has no IPv6: nobody knows what clients see there. --address, -4 and -6 ask fewer, and say \
-            that the others do not matter. If a proxy chooses the address, a remark says so.
+            that the others do not matter. A server without the other kind of key says so with an alert. One that merely \
+            closes that connection, as Windows and some load balancers do, could as well have a key that nobody saw, and \
+            the result is unknown until --one-key-kind says that it has none. If a proxy chooses the address, a remark says so.
 
             With --pins the command says whether clients that have these pins get in. The pins are those of a pin \
             file, which decides as in the app, of a signed list (--public-key), or of a trust server's document (--signer). \
@@ -216,8 +218,9 @@ struct CheckCommand: AsyncParsableCommand {
                     + names.map { SafeText.escapedLine($0) }.joined(separator: ", "))
         }
         guard !hosts.isEmpty else {
+            // Nothing was asked, so nothing is known.
             throw CommandFailure(
-                .invalidList, "the published pins are for no host that can be dialed; name the hosts to check")
+                .nothingToAsk, "the published pins are for no host that can be dialed; name the hosts to check")
         }
         let examinations = try hosts.map { host in
             let host = try connection.dialed(host)
@@ -294,7 +297,8 @@ struct CheckCommand: AsyncParsableCommand {
         let versions = try await published.read(at: time, connection: connection) {
             () async throws(CommandFailure) in try await connection.anchors()
         }
-        return PublishedPinVersions(versions + (try clients.builds.documents(at: time)))
+        return PublishedPinVersions(
+            versions + (try clients.held.builds.documents(builtWith: published.onlyRoot(), at: time)))
     }
 
     /// The judge of the published pins; nil if there are none.
@@ -309,16 +313,16 @@ struct CheckCommand: AsyncParsableCommand {
                     every: .seconds(every.seconds), lasting: .seconds(clients.lifetime.seconds), at: time)
             }
         }
-        let versions = clients.builds.appVersions(carrying: documents)
+        let versions = clients.held.builds.appVersions(carrying: documents)
         return PublishedOutlook(
             documents: documents
-                + (try clients.replacedDocuments { data, name throws(CommandFailure) in
+                + (try clients.held.earlier.documents { data, name throws(CommandFailure) in
                     try published.earlier(data, named: name, at: time)
                 }),
-            platforms: try clients.platforms(
+            platforms: try clients.platforms.platforms(
                 anchors, named: connection.ca ?? "this machine's anchors",
                 lists: try certificateStatus.lists()),
-            appVersions: versions, staleness: .seconds(clients.staleness.seconds), watch: watch,
+            appVersions: versions, staleness: .seconds(clients.held.staleness.seconds), watch: watch,
             authority: try authority.authority())
     }
 

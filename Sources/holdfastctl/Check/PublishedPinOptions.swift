@@ -90,6 +90,12 @@ struct PublishedPinOptions: ParsableArguments {
         return versions
     }
 
+    /// The root of the apps, if it is clear which; nil otherwise.
+    func onlyRoot() throws(CommandFailure) -> Data? {
+        guard let file = appRoot.first, appRoot.count == 1 else { return nil }
+        return try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+    }
+
     /// Reads a document of which another took the place, for each kind of client that is configured like these options.
     /// - Parameter data: a bundle of a repository too, which clients hold longer than its timestamp lasts.
     func earlier(

@@ -7,7 +7,7 @@ struct CommandFailure: Error {
         case negativeAnswer = 1
         case wrongUsage = 2
         case couldNotFindOut = 3
-        /// It is as it should be now, but ends soon.
+        /// All is well now, but something ends soon.
         case endsSoon = 4
         /// What is in use ends before what is to replace it may be used.
         case servedEndsFirst = 5
@@ -17,8 +17,11 @@ struct CommandFailure: Error {
     enum Code: String {
         case notTrusted, wrongUsage, resolveFailed, unreachable, unroutable, timedOut, handshakeFailed, refused,
             noAnchors, unreadableFile
-        case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS, addressNotAllowed, tooManyAddresses
+        case unusableClientCertificate, refusedBeforeTLS, failedBeforeTLS, addressNotAllowed, tooManyAddresses,
+            otherKeyUnknown
         case notSigned, invalidList, unwritableFile, downloadFailed, signerFailed
+        /// A document names no host that can be dialed, so nothing can be found out.
+        case nothingToAsk
     }
 
     let code: Code
@@ -35,7 +38,7 @@ struct CommandFailure: Error {
         case .wrongUsage: .wrongUsage
         case .resolveFailed, .unreachable, .unroutable, .timedOut, .handshakeFailed, .refused, .noAnchors,
             .unreadableFile, .unusableClientCertificate, .refusedBeforeTLS, .failedBeforeTLS, .addressNotAllowed,
-            .tooManyAddresses, .unwritableFile, .downloadFailed, .signerFailed:
+            .tooManyAddresses, .otherKeyUnknown, .unwritableFile, .downloadFailed, .signerFailed, .nothingToAsk:
             .couldNotFindOut
         }
     }

@@ -41,7 +41,7 @@ struct PrometheusText {
             }
         }
         var lines = [
-            "# HELP holdfast_status 0 as it should be, else the exit code: 1 not, 3 could not find out, 4 ends soon",
+            "# HELP holdfast_status The exit code: 0 all is well, 1 something is wrong, 3 not known, 4 ends soon",
             "# TYPE holdfast_status gauge",
         ]
         lines += names.map { "holdfast_status{\(labels($0))} \(states[Array($0.utf8)] ?? 0)" }

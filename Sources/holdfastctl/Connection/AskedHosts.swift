@@ -17,18 +17,21 @@ struct AskedHosts {
 
     /// - Parameters:
     ///   - published: what clients hold.
-    ///   - builds: the builds in the field, whose pins are judged too; nil to judge only clients that hold `published`.
+    ///   - earlier: what those may hold that have not asked for a while.
+    ///   - asking: what options say of clients; nil to judge only those that hold `published`.
+    ///   - root: the root of builds that carry a bundle, if the options do not name another; nil if none is known.
     ///   - watch: how soon an end is too soon; nil for only what is now.
     init(
-        of published: [PublishedPins], in builds: ShippedPinOptions? = nil, by connection: ConnectionOptions,
+        of published: [PublishedPins], after earlier: EarlierDocuments = EarlierDocuments(),
+        in asking: AskingOptions? = nil, builtWith root: Data? = nil, by connection: ConnectionOptions,
         watch: TimeSpan? = nil, at now: Date
     ) async throws(CommandFailure) {
         var published = published
-        if let builds { published += try builds.documents(at: now) }
+        if let asking { published += try asking.held.builds.documents(builtWith: root, at: now) }
         let documents = published.map(\.document)
         let versions: PublicationOutlook.AppVersions =
-            if let builds {
-                builds.appVersions(carrying: documents)
+            if let asking {
+                asking.held.builds.appVersions(carrying: documents)
             } else {
                 .versions(documents.flatMap(\.appVersions).map { PublicationOutlook.AppVersion($0) })
             }
@@ -40,10 +43,12 @@ struct AskedHosts {
         }
         let open = undialed.joined(separator: ", ")
         guard !hosts.isEmpty else {
-            findings =
+            // Nothing was asked, so nothing is known. Pins for no host at all harm nobody who gets them.
+            let words =
                 open.isEmpty
-                ? []
-                : [.init(kind: .unreachable, host: nil, text: "no host can be asked, since they are patterns: \(open)")]
+                ? "no host can be asked, since the pins are for none"
+                : "no host can be asked, since they are patterns: \(open)"
+            findings = open.isEmpty && asking == nil ? [] : [.init(kind: .unreachable, host: nil, text: words)]
             (premises, remarks) = (nil, [])
             return
         }
@@ -51,11 +56,14 @@ struct AskedHosts {
         let shown = try await Self.shown(by: hosts, connection, at: now)
         remarks += shown.remarks
         let anchors = try await connection.anchors()
+        let name = connection.ca ?? "this machine's anchors"
+        let platforms = try asking?.platforms.platforms(anchors, named: name)
         let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in
             try HostsOutlook(
-                of: documents, at: shown.hosts,
-                platforms: [.init(connection.ca ?? "this machine's anchors", trusting: anchors)],
-                appVersions: versions, watch: watch.map { .seconds($0.seconds) }, at: SystemWallClock().now)
+                of: documents, after: earlier, at: shown.hosts,
+                platforms: platforms ?? [.init(name, trusting: anchors)], appVersions: versions,
+                staleness: asking.map { .seconds($0.held.staleness.seconds) } ?? HostsOutlook.usualStaleness,
+                watch: watch.map { .seconds($0.seconds) }, at: SystemWallClock().now)
         }
         if versions == .unknown { remarks.append(ShippedPinOptions.remedy) }
         (findings, premises, self.remarks) = (outlook.findings, outlook.premises, remarks)

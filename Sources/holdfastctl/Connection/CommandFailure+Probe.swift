@@ -32,6 +32,11 @@ extension HostFindings {
     /// The option that leaves an address out of the question, for people who know that no client uses it.
     func advice(on failure: ProbeFailure) -> String? {
         guard !shown.isEmpty else { return nil }
+        guard failure.code != .otherKeyUnknown else {
+            return
+                "A server that has none sends an alert; if this one has only one kind and merely closes, say so with "
+                + "--one-key-kind"
+        }
         let option =
             switch familiesWithoutRoute {
             case [.ipv6] where failure.code == .unroutable: "-4"

@@ -33,6 +33,13 @@ struct ConnectionOptions: ParsableArguments {
     @Flag(name: .customShort("6"), help: "Ask only IPv6 addresses.")
     var onlyIPv6 = false
 
+    @Flag(
+        name: .customLong("one-key-kind"),
+        help: ArgumentHelp(
+            "Do not ask for a key of another kind: the servers have only one. For servers that close such a connection "
+                + "without an alert."))
+    var hasOneKeyKind = false
+
     @Option(
         name: .customLong("starttls"),
         help: ArgumentHelp(
@@ -119,9 +126,8 @@ struct ConnectionOptions: ParsableArguments {
 
     /// Whether any option other than --ca was given.
     var concernsConnections: Bool {
-        !(connectTo == nil && addresses.isEmpty && !onlyIPv4 && !onlyIPv6 && timeout == 10 && clientCertificate == nil
-            && clientKey == nil
-            && startTLS == nil && proxy == nil)
+        !(connectTo == nil && addresses.isEmpty && !onlyIPv4 && !onlyIPv6 && !hasOneKeyKind && timeout == 10
+            && clientCertificate == nil && clientKey == nil && startTLS == nil && proxy == nil)
     }
 
     /// The host with the port to dial.
@@ -148,6 +154,7 @@ struct ConnectionOptions: ParsableArguments {
         probe.addresses = addresses
         if onlyIPv4 { probe.families = [.ipv4] }
         if onlyIPv6 { probe.families = [.ipv6] }
+        probe.asksForOtherKeys = !hasOneKeyKind
         probe.proxies = try proxiesOfHosts()
         probe.startTLS = startTLS
         if let clientCertificate {

@@ -45,12 +45,3 @@ struct HostOverrides: ParsableArguments {
         }
     }
 }
-
-/// Whether hosts are asked, and for which builds of the app, for verbs that only report what clients get.
-struct AskingOptions: ParsableArguments {
-    @Flag(help: "Ask no host: say only what is certain whatever the hosts show.")
-    var offline = false
-
-    @OptionGroup
-    var builds: ShippedPinOptions
-}

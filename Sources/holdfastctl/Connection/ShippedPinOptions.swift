@@ -2,15 +2,31 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastPublishing
+import HoldfastTUF
 
 /// Which builds of the app are in the field, for every verb that says whether all clients get in. As long as nobody has
 /// said it, the answer is unknown.
 struct ShippedPinOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A version of the app in the field, and the pin file that it carries: VERSION=FILE, or VERSION alone if it "
-                + "carries none. Repeatable.", valueName: "version[=file]"))
+            "A version of the app in the field, and the pin file or the bundle of a repository that it carries: "
+                + "VERSION=FILE, or VERSION alone if it carries no pins. Repeatable.", valueName: "version[=file]"))
     var shipped: [String] = []
+
+    @Option(
+        name: .customLong("shipped-root"),
+        help: ArgumentHelp(
+            "Of a version that carries a bundle: the root that it was built with, VERSION=FILE. Repeatable. Otherwise "
+                + "it is the root of --app-root, or the first one of the repository.", valueName: "version=file"))
+    var shippedRoot: [String] = []
+
+    @Option(
+        name: .customLong("shipped-grace"),
+        help: ArgumentHelp(
+            "Of versions that carry a bundle: for how long after its notAfter they enforce its pins, if the bundle does "
+                + "not say longer.", valueName: "span"),
+        transform: TimeSpan.read)
+    var shippedGrace = TimeSpan(seconds: 0)
 
     @Flag(help: "No version of the app in the field carries pins.")
     var noShippedPins = false
@@ -26,6 +42,14 @@ struct ShippedPinOptions: ParsableArguments {
         guard shipped.isEmpty || !noShippedPins else {
             throw ValidationError("Give --shipped or --no-shipped-pins, not both.")
         }
+        for text in shippedRoot {
+            let (version, file) = Self.pair(text)
+            let isShipped = shipped.contains { Self.pair($0).name.utf8.elementsEqual(version.utf8) }
+            guard file != nil, isShipped else {
+                throw ValidationError(
+                    "--shipped-root: expected VERSION=FILE of a version that --shipped names, found \(text.quoted).")
+            }
+        }
     }
 
     /// A name, and the file behind its equals sign.
@@ -35,20 +59,48 @@ struct ShippedPinOptions: ParsableArguments {
         return (String(text[..<sign]), file.isEmpty ? nil : String(file))
     }
 
-    /// The builds that carry a pin file, as documents.
-    func documents(at time: Date) throws(CommandFailure) -> [PublishedPins] {
+    /// The builds that carry pins, as documents.
+    /// - Parameter root: the root of builds that carry a bundle and of which `--shipped-root` says nothing; nil if none is
+    ///   known.
+    func documents(builtWith root: Data? = nil, at time: Date) throws(CommandFailure) -> [PublishedPins] {
         var documents: [PublishedPins] = []
         for text in shipped {
             let (version, file) = Self.pair(text)
             guard let file else { continue }
-            let data = try InputFile.content(of: file, maximumBytes: DocumentLimits().bytes + 1)
+            let data = try InputFile.content(of: file, maximumBytes: Self.maximumBytes)
+            let isBundle = DocumentKind(data) == .bundle
+            let ownRoot = try isBundle ? self.root(of: version) ?? root : nil
+            guard !isBundle || ownRoot != nil else {
+                throw CommandFailure(
+                    .wrongUsage,
+                    "--shipped: \(file) is the bundle of a repository; name the root that \(version) was built with: "
+                        + "--shipped-root \(version)=FILE")
+            }
             documents.append(
                 try CommandFailure.rethrowing { () throws(PublishingError) in
-                    try PublishedPins(pinFile: data, named: file, carriedBy: [version], at: time)
+                    guard let ownRoot else {
+                        return try PublishedPins(pinFile: data, named: file, carriedBy: [version], at: time)
+                    }
+                    return try PublishedPins(
+                        shippedBundle: data, root: ownRoot, grace: .seconds(shippedGrace.seconds), named: file,
+                        carriedBy: [version], at: time)
                 })
         }
         return documents
     }
+
+    /// The root that a version was built with; nil if no option says it.
+    private func root(of version: String) throws(CommandFailure) -> Data? {
+        for text in shippedRoot {
+            let (name, file) = Self.pair(text)
+            guard name.utf8.elementsEqual(version.utf8), let file else { continue }
+            return try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+        }
+        return nil
+    }
+
+    /// More than a pin file may have, and as many as a bundle may.
+    private static let maximumBytes = max(DocumentLimits().bytes + 1, 16 << 20)
 
     /// The builds in the field: those that options name, and those that documents name.
     func appVersions(carrying documents: [PublicationOutlook.Document]) -> PublicationOutlook.AppVersions {

@@ -98,10 +98,10 @@ struct GateCommand: AsyncParsableCommand {
     func validate() throws {
         try host.validate("HOST")
         guard span.seconds > 0 else { throw ValidationError("--span must be positive.") }
-        guard !published.isEmpty || !clients.builds.shipped.isEmpty else {
+        guard !published.isEmpty || !clients.held.builds.shipped.isEmpty else {
             throw ValidationError("Say which pins clients have: --pins, --repository or --shipped.")
         }
-        guard !isFirst || clients.replaced.isEmpty else {
+        guard !isFirst || clients.held.earlier.isEmpty else {
             throw ValidationError("--replaced names a document from before, and --first says that there was none.")
         }
     }
@@ -178,13 +178,13 @@ struct GateCommand: AsyncParsableCommand {
     private func inputs(at now: Date) async throws(CommandFailure) -> PublicationOutlook.Inputs {
         let anchors = try await connection.anchors()
         let read = try await published.read(at: now, connection: connection) { () throws(CommandFailure) in anchors }
-        let earlier = try clients.replacedDocuments { data, name throws(CommandFailure) in
+        let earlier = try clients.held.earlier.documents { data, name throws(CommandFailure) in
             try published.earlier(data, named: name, at: now)
         }
         let since = publishedSince.map(Date.init(wholeSeconds:)) ?? earlier.compactMap(\.replaced).max()
-        let shipped = try clients.builds.documents(at: now)
+        let shipped = try clients.held.builds.documents(builtWith: published.onlyRoot(), at: now).map(\.document)
         let documents =
-            (read + shipped).map { pins in
+            read.map { pins in
                 var document = pins.document
                 if let since, document.kind != .shippedPins { document.published = since }
                 if let interval = clients.renewedEvery {
@@ -192,13 +192,13 @@ struct GateCommand: AsyncParsableCommand {
                         every: .seconds(interval.seconds), lasting: .seconds(clients.lifetime.seconds), at: now)
                 }
                 return document
-            } + earlier
+            } + shipped + earlier
         return PublicationOutlook.Inputs(
             documents: documents, hosts: [],
-            platforms: try clients.platforms(
-                anchors, named: connection.ca ?? "the authorities of this machine", lists: RevocationLists()),
-            appVersions: clients.builds.appVersions(carrying: documents),
-            staleness: .seconds(clients.staleness.seconds), span: .seconds(span.seconds), now: now)
+            platforms: try clients.platforms.platforms(
+                anchors, named: connection.ca ?? "this machine's anchors"),
+            appVersions: clients.held.builds.appVersions(carrying: documents),
+            staleness: .seconds(clients.held.staleness.seconds), span: .seconds(span.seconds), now: now)
     }
 
     private func nextCertificate() throws(CommandFailure) -> InstallationGate.Next {

@@ -73,6 +73,25 @@ struct RepositoryPlace: ParsableArguments {
         }
     }
 
+    /// What clients may still have of it because they have not asked since: what the folder keeps, and what options name.
+    /// - Parameters:
+    ///   - published: what clients have, each with the root of their apps.
+    ///   - held: the options.
+    static func earlier(
+        than live: TUFRepositoryState.Live, in folder: TUFRepositoryFolder, for published: [PublishedPins],
+        _ held: HeldDocumentOptions, at now: Date
+    ) async throws(CommandFailure) -> EarlierDocuments {
+        let roots = published.compactMap(\.root)
+        var earlier = EarlierDocuments()
+        for root in roots {
+            earlier.add(
+                await folder.earlierDocuments(
+                    than: live, provedFrom: root, staleness: .seconds(held.staleness.seconds), at: now))
+        }
+        earlier.name(try held.earlier.bundles(provedFrom: roots))
+        return earlier
+    }
+
     /// The error for verbs that need a published repository.
     var unpublished: CommandFailure {
         CommandFailure(.notSigned, "nothing is published in \(path): publish first")

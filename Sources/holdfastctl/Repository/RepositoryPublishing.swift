@@ -73,11 +73,11 @@ struct RepositoryPublishing: ParsableArguments {
     /// Publishes, or prints what would be written.
     /// - Parameters:
     ///   - connection: how hosts are asked after it whether clients get in; nil to ask none.
-    ///   - builds: the builds in the field.
+    ///   - asking: what options say of clients; nil if nobody reads whether they get in.
     func publish(
         _ state: TUFRepositoryState, _ place: RepositoryPlace, _ signers: [TUFSigningKey], includingDrafts: Bool,
         allowing exceptions: Set<TUFPublication.Exception> = [], warnings: [String] = [], overridden: [String] = [],
-        asking connection: ConnectionOptions? = nil, in builds: ShippedPinOptions? = nil, at now: Date
+        asking connection: ConnectionOptions? = nil, in asking: AskingOptions? = nil, at now: Date
     ) async throws {
         let publication: TUFPublication
         var uploads: TUFUploadPlan?
@@ -123,10 +123,14 @@ struct RepositoryPublishing: ParsableArguments {
         report.warnings = warnings
         if !includingDrafts, let live = next.live {
             report.judge(TUFRepositoryEndings(of: live, at: now))
-            if let connection, let builds,
+            report.isOffline = connection == nil
+            if let connection, let asking,
                 let pins = try await RepositoryPlace.published(live, in: place.folder, at: now)
             {
-                try await report.ask([pins], in: builds, by: connection, watch: nil, at: now)
+                let earlier = try await RepositoryPlace.earlier(
+                    than: live, in: place.folder, for: [pins], asking.held, at: now)
+                try await report.ask(
+                    [pins], after: earlier, in: asking, builtWith: pins.root, by: connection, watch: nil, at: now)
             }
         }
         try report.print(asJSON: json, isQuiet: quiet)

@@ -17,10 +17,10 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
             It does not make pins last longer: they end when the pin file says, and only the offline key can sign new \
             ones. It warns 45 days before that, and fails when clients get in only by grace, or not at all.
 
-            When the files are written it asks every host of the pins at every address, as status does: a renewal harms \
-            nobody, but whoever reads its answer wants to know whether clients get in. As with status, say which versions of \
-            the app are in the field (--shipped or --no-shipped-pins); until you do, the answer is unknown (3). With \
-            --offline no host is asked, and 0 means only that the timestamp was renewed.
+            After it has written the files it asks every host of the pins at every address, as status does, and judges \
+            the same clients: those with the published pins, those that still have earlier ones, and the versions of the \
+            app in the field (--shipped or --no-shipped-pins; until you say it, the answer is unknown, 3). With \
+            --offline no host is asked, and the answer is only about the renewal: 0 means that the timestamp was renewed.
 
             With --plan it writes nothing and asks no host.
 
@@ -69,7 +69,6 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
             publishing.above = max(publishing.above, latest)
         }
         try await publishing.publish(
-            state, place, signers, includingDrafts: false, asking: hosts.offline ? nil : connection, in: hosts.builds,
-            at: now)
+            state, place, signers, includingDrafts: false, asking: hosts.offline ? nil : connection, in: hosts, at: now)
     }
 }

@@ -21,7 +21,7 @@ struct RepositoryReport: Encodable {
     var endsSoon = false
     /// Whether nobody knows what clients get. The exit code says it.
     var isUnknown = false
-    /// Whether the answer is about files alone, because somebody said so. It is never green then.
+    /// Whether the answer is about files alone, because somebody said so. It is never printed in green then.
     var isOffline = false
     var roles: [RepositoryRole]?
     /// The SHA-256 of the first root, in hexadecimal. Everything was verified from this root.
@@ -92,13 +92,16 @@ struct RepositoryReport: Encodable {
     /// clients.
     /// - Parameters:
     ///   - published: what clients have.
-    ///   - builds: the builds in the field.
+    ///   - earlier: what those may have that have not asked for a while.
+    ///   - asking: what options say of clients.
+    ///   - root: the first root of the repository, or the one of the app.
     mutating func ask(
-        _ published: [PublishedPins], in builds: ShippedPinOptions, by connection: ConnectionOptions,
-        watch: TimeSpan?, at now: Date
+        _ published: [PublishedPins], after earlier: EarlierDocuments, in asking: AskingOptions,
+        builtWith root: Data?, by connection: ConnectionOptions, watch: TimeSpan?, at now: Date
     ) async throws(CommandFailure) {
         guard isGood, !published.isEmpty else { return }
-        let asked = try await AskedHosts(of: published, in: builds, by: connection, watch: watch, at: now)
+        let asked = try await AskedHosts(
+            of: published, after: earlier, in: asking, builtWith: root, by: connection, watch: watch, at: now)
         warnings += asked.remarks
         premises = asked.premises
         take(asked.findings)

@@ -37,13 +37,18 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
 
             Every host of the pins is asked at every address, as check --repository does, because pins that no server shows \
             let nobody in. A host that could not be asked makes the answer unknown (3). It is also unknown until you say which \
-            versions of the app are in the field: name them with --shipped, each with the pin file that it carries, or give \
-            --no-shipped-pins. With --offline no host is asked, and the answer is about the files alone: 0 then means that \
-            clients accept them, not that clients get in.
+            versions of the app are in the field: name them with --shipped, each with the pin file or the bundle that it \
+            carries, or give --no-shipped-pins. With --offline no host is asked. What the files alone prove is said, and \
+            since nobody knows then whether clients get in, the exit code is at best 3.
+
+            Clients that have not asked for a while still have earlier pins. The folder keeps those, and they are judged \
+            too, for as long as --staleness says; the premises name them. If the folder does not have them anymore, the \
+            answer is unknown (3) until you name the bundle of that time with --replaced. Without a folder nothing earlier \
+            is known, and a premise says so.
 
             Exit codes: 0 clients accept it and get in, 1 they do not, the pins have run out, or nothing is published, 2 \
             wrong usage, 3 a file could not be read, the server or a host could not be asked, or the app versions are \
-            unknown, 4 clients get in now, but only by grace, or with --watch something ends too soon.
+            unknown, also with --offline, 4 clients get in now, but only by grace, or with --watch something ends too soon.
             """)
 
     @Argument(help: ArgumentHelp("The folder of the repository.", valueName: "folder"), completion: .directory)
@@ -79,10 +84,12 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         let folder = path.map(RepositoryPlace.folder)
         var report = RepositoryReport("")
         var published: [PublishedPins] = []
+        var live: TUFRepositoryState.Live?
         if let path, let folder {
             let state = try await RepositoryPlace.state(in: folder)
             report = try await verdict(on: state, in: folder, at: now)
-            if report.isGood, let live = state.live {
+            live = state.live
+            if report.isGood, let live {
                 report.judge(TUFRepositoryEndings(of: live, at: now))
                 if let pins = try await RepositoryPlace.published(live, in: folder, at: now) { published.append(pins) }
             }
@@ -101,9 +108,13 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         }
         report.isOffline = hosts.offline
         if hosts.offline {
-            if report.status == nil { report.verdict += "; no host was asked whether clients get in" }
+            if report.isGood { report.verdict += "; no host was asked whether clients get in" }
+            report.isUnknown = true
         } else {
-            try await report.ask(published, in: hosts.builds, by: connection, watch: watch, at: now)
+            let earlier = try await earlier(than: live, in: folder, for: published, at: now)
+            try await report.ask(
+                published, after: earlier, in: hosts, builtWith: root ?? live?.roots.first?.data, by: connection,
+                watch: watch, at: now)
         }
         if answer.format != nil {
             try answer.write(
@@ -113,6 +124,21 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             try report.print(asJSON: answer.json)
         }
         if let status = report.status { throw NegativeAnswer(status: status) }
+    }
+
+    /// What clients may still have because they have not asked since.
+    private func earlier(
+        than live: TUFRepositoryState.Live?, in folder: TUFRepositoryFolder?, for published: [PublishedPins],
+        at now: Date
+    ) async throws(CommandFailure) -> EarlierDocuments {
+        if let live, let folder {
+            return try await RepositoryPlace.earlier(than: live, in: folder, for: published, hosts.held, at: now)
+        }
+        var earlier = EarlierDocuments(premises: [
+            "what was served before is not known without the folder: name it with --replaced"
+        ])
+        earlier.name(try hosts.held.earlier.bundles(provedFrom: published.compactMap(\.root)))
+        return earlier
     }
 
     private func verdict(

@@ -25,10 +25,11 @@ struct RolloverCommand: AsyncParsableCommand {
             The wait lasts as long as a client may continue to use an older document (--staleness): for a list seven \
             days, for a pin file what its refresh says. A pin file without refresh is shipped with an app, and only \
             you know how long older versions are in use. The wait begins when the document was published \
-            (--published): by default at issuedAt of a pin file, otherwise when the file was last changed. Until it is \
-            over, nobody knows which documents clients hold: name them with --before, or say with --first that there \
-            were none. Pin files that versions of the app carry are named with --shipped. If the document is a list, say \
-            with --no-shipped-pins if there are none; until you say either, nobody knows whether those apps get in (3).
+            (--published): by default when it took the place of the last document that --replaced names, then at issuedAt \
+            of a pin file, otherwise when the file was last changed. Until it is over, nobody knows which documents \
+            clients hold: name them with --replaced, or say with --first that there were none. Pin files and bundles that \
+            versions of the app carry are named with --shipped. If the document is a list, say with --no-shipped-pins if \
+            there are none; until you say either, nobody knows whether those apps get in (3).
 
             A pattern such as *.example.com names no host: name the hosts to ask.
 
@@ -36,12 +37,13 @@ struct RolloverCommand: AsyncParsableCommand {
               holdfastctl rollover bank.pins.json
               holdfastctl rollover bank.pins.json --staleness 90d --next next.csr
               holdfastctl rollover pins.json --public-key signer.pub --next next.pem \\
-                --before pins-old.json --no-shipped-pins
+                --replaced pins-old.json@2026-11-20 --no-shipped-pins
               holdfastctl rollover pins.json www.example.com --public-key signer.pub \\
                 --retiring old.pem --no-shipped-pins --json
 
-            Exit codes: 0 there is a step and clients are let in, 1 clients are locked out now, 2 wrong usage, 3 could \
-            not connect or read, or the app versions are unknown.
+            Exit codes: 0 there is a step with which every client gets in, 1 clients are locked out, now or whatever is \
+            done, or the change cannot be finished without locking clients out, 2 wrong usage, 3 could not connect or \
+            read, there is no host to ask, or the app versions are unknown. Of several, 1 outweighs 3.
 
             With --json one object per line is printed for each host: host, port, step (letClientsIn, publishNext, \
             addBackup, renew, renewCertificate, wait, deploy, remove, nothing, unknown), date, why, action, pins, \
@@ -77,17 +79,17 @@ struct RolloverCommand: AsyncParsableCommand {
             valueName: "pin | file"), completion: .file())
     var retiring: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "A document that clients may still hold, since it was published before. Repeatable.", valueName: "file"),
-        completion: .file())
-    var before: [String] = []
+    @OptionGroup
+    var earlier: ReplacedDocumentOptions
 
     @Flag(name: .customLong("first"), help: "Nothing was published before the document.")
     var isFirst = false
 
     @OptionGroup
     var builds: ShippedPinOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
 
     @Option(
         help: ArgumentHelp("How long a client continues to use an older document, such as 30d.", valueName: "span"),
@@ -112,12 +114,15 @@ struct RolloverCommand: AsyncParsableCommand {
     func validate() throws {
         try key?.validate("--public-key")
         for host in hosts { try host.validate("HOST") }
-        guard before.isEmpty || !isFirst else { throw ValidationError("Give --before or --first, not both.") }
+        guard earlier.isEmpty || !isFirst else {
+            throw ValidationError("--replaced names a document from before, and --first says that there was none.")
+        }
     }
 
     func run() async throws {
         let now = SystemWallClock().now
-        let file = try read(document, key: key?.value)
+        let file = try read(
+            try InputFile.content(of: document, maximumBytes: RolloverDocument.maximumBytes), document)
         var asked: [DialedHost] = []
         if hosts.isEmpty {
             let all = file.hosts(defaultPort: ServerAddress.defaultPort)
@@ -132,7 +137,7 @@ struct RolloverCommand: AsyncParsableCommand {
                 asked.append(host.port == nil ? try DialedHost(host.name, port: ServerAddress.defaultPort) : host)
             }
         }
-        guard !asked.isEmpty else { throw CommandFailure(.wrongUsage, "\(document) names no host to ask") }
+        guard !asked.isEmpty else { throw CommandFailure(.nothingToAsk, "\(document) names no host to ask") }
         for host in asked { try file.check(host, at: now) }
         let common = try await inputs(file, at: now)
         let probe = try await connection.probe()
@@ -162,29 +167,22 @@ struct RolloverCommand: AsyncParsableCommand {
 
     /// What advice rests on, apart from what the servers of a host show.
     private func inputs(_ file: RolloverDocument, at now: Date) async throws -> RolloverInputs {
-        let since = publishedTime(file, now)
         var documents: [PublicationOutlook.Document] = []
-        for path in before {
-            documents.append(try read(path, key: key?.value).held(from: .distantPast, until: since))
+        for (name, data, replaced) in try earlier.files() {
+            documents.append(try read(data, name).held(from: .distantPast, until: replaced))
         }
-        documents.append(file.held(from: since))
-        var versions: [PublicationOutlook.AppVersion] = []
-        for text in builds.shipped {
-            let (version, file) = ShippedPinOptions.pair(text)
-            guard let path = file else {
-                versions.append(.init(version, carriesDocument: false))
-                continue
-            }
-            documents.append(try read(path, key: nil).held(from: .distantPast, in: version))
-            versions.append(.init(version))
+        documents.append(file.held(from: publishedTime(file, after: documents, now)))
+        for pins in try builds.documents(at: now) {
+            var document = pins.document
+            // Nobody knows since when the version is in use.
+            document.published = .distantPast
+            documents.append(document)
         }
         let anchors = try await connection.anchors()
-        let platform = PublicationOutlook.Platform(
-            connection.ca.map { "clients that trust \($0)" } ?? "clients that trust what this machine trusts",
-            trusting: anchors)
+        let platforms = try platforms.platforms(anchors, named: connection.ca ?? "this machine's anchors")
         var inputs = RolloverInputs(
-            host: "", documents: documents, hasEarlierDocuments: !isFirst, servers: [], platforms: [platform],
-            appVersions: appVersions(versions, with: file),
+            host: "", documents: documents, hasEarlierDocuments: !isFirst, servers: [], platforms: platforms,
+            appVersions: appVersions(carrying: documents, with: file),
             staleness: staleness.map { .seconds($0.seconds) } ?? file.staleness, now: now)
         for path in next {
             let data = try InputFile.content(of: path, maximumBytes: ChainFile.maximumBytes)
@@ -198,24 +196,27 @@ struct RolloverCommand: AsyncParsableCommand {
         return inputs
     }
 
-    /// - Parameter named: the builds that options name.
     private func appVersions(
-        _ named: [PublicationOutlook.AppVersion], with file: RolloverDocument
+        carrying documents: [PublicationOutlook.Document], with file: RolloverDocument
     ) -> PublicationOutlook.AppVersions {
-        guard named.isEmpty else { return .versions(named) }
+        let versions = builds.appVersions(carrying: documents)
         // A pin file is what builds carry.
-        return builds.noShippedPins && file.pinsCertificates ? .noShippedPins : .unknown
+        return versions == .noShippedPins && !file.pinsCertificates ? .unknown : versions
     }
 
-    private func read(_ path: String, key: DocumentPublicKey?) throws -> RolloverDocument {
+    private func read(_ data: Data, _ name: String) throws -> RolloverDocument {
         try RolloverDocument(
-            try InputFile.content(of: path, maximumBytes: RolloverDocument.maximumBytes), named: path, key: key,
-            remedy: "Give the signer's public key with --public-key.")
+            data, named: name, key: key?.value, remedy: "Give the signer's public key with --public-key.")
     }
 
-    private func publishedTime(_ file: RolloverDocument, _ now: Date) -> Date {
-        if let published { return Date(wholeSeconds: published) }
-        if let issued = file.issued { return issued }
+    /// When the document was published: as an option says, when it took the place of the last one before it, when it was
+    /// made, or when its file was changed.
+    private func publishedTime(
+        _ file: RolloverDocument, after earlier: [PublicationOutlook.Document], _ now: Date
+    ) -> Date {
+        if let known = published.map(Date.init(wholeSeconds:)) ?? earlier.compactMap(\.replaced).max() ?? file.issued {
+            return known
+        }
         let attributes = try? FileManager.default.attributesOfItem(atPath: document)
         return attributes?[.modificationDate] as? Date ?? now
     }

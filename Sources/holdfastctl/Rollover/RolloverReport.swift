@@ -42,7 +42,7 @@ struct RolloverReport: Encodable {
     /// Why nothing is known, or why it is not known whether all clients get in.
     var error: String?
 
-    private var title = "could not find out"
+    private var title = "not known"
 
     private enum CodingKeys: CodingKey {
         case host, port, step, date, why, action, pins, servers, lost, blocking, error
@@ -91,7 +91,7 @@ struct RolloverReport: Encodable {
                 for index in reports.indices { reports[index].error = problem }
             }
             // While something has to be done, that for the other kind nothing has says too much.
-            let due = reports.filter { $0.step != .nothing }
+            let due = reports.filter { $0.step != .nothing || $0.losesClients }
             return due.isEmpty ? reports : due
         } catch {
             // Who is locked out already is said, whatever the other servers show.
@@ -188,9 +188,12 @@ struct RolloverReport: Encodable {
             && lost == other.lost && blocking == other.blocking
     }
 
+    /// Whether clients are refused, now or whatever is done, or because of them the change cannot be finished.
+    private var losesClients: Bool { step == .letClientsIn || lost != nil || blocking != nil }
+
     /// The exit code that this alone would give; nil for 0.
     var status: CommandFailure.Status? {
-        step == .letClientsIn ? .negativeAnswer : error == nil ? nil : .couldNotFindOut
+        losesClients ? .negativeAnswer : error == nil ? nil : .couldNotFindOut
     }
 
     /// The report as metrics: the host, the exit code, and when the step is due.

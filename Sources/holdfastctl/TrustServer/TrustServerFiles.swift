@@ -11,6 +11,8 @@ struct TrustServerFiles: Sendable {
     let domains: URL
     /// The memory of earlier rounds; mode 0600. It is beside the list, because everybody can read the output folder.
     let memory: URL
+    /// The documents that rounds replaced while clients may hold them; mode 0600, beside the memory.
+    let replaced: URL
     /// The signer's certificate in DER.
     let certificate: URL
     let certificatePEM: URL
@@ -32,7 +34,8 @@ struct TrustServerFiles: Sendable {
         let scripts = folder.deletingLastPathComponent().appending(path: "certs/\(customer).key")
         let isTakenOver = !Self.isThere(own) && Self.isThere(scripts)
         self.key = key.map { URL(fileURLWithPath: $0) } ?? (isTakenOver ? scripts : own)
-        memory = folder.appending(path: "\(customer).hosts.json")
+        memory = folder.appending(path: TrustServerPath.memory(of: customer))
+        replaced = folder.appending(path: TrustServerPath.replaced(of: customer))
         certificate = publicFolder.appending(path: "\(customer).crt")
         certificatePEM = publicFolder.appending(path: "\(customer).pem")
         document = publicFolder.appending(path: "\(customer).json.signed")
@@ -176,7 +179,7 @@ extension TrustServerFiles: PublicationStorage {
     }
 
     func names(in folder: String) -> [String] {
-        folder.isEmpty ? [memory, document].filter(Self.isThere).map(\.lastPathComponent) : []
+        folder.isEmpty ? [memory, replaced, document].filter(Self.isThere).map(\.lastPathComponent) : []
     }
 
     func replace(_ path: String, _ old: Data?, with new: Data?) throws(PublishingError) -> Bool {
@@ -199,10 +202,12 @@ extension TrustServerFiles: PublicationStorage {
     private func file(at path: String) throws(PublishingError) -> URL {
         switch path {
         case TrustServerPath.memory(of: customer): return memory
+        case TrustServerPath.replaced(of: customer): return replaced
         case TrustServerPath.document(of: customer): return document
         default:
             throw PublishingError(
-                .unreadable, of: path, expected: "the memory or the document of \(customer)", found: "another file")
+                .unreadable, of: path, expected: "the memory, the document or the replaced documents of \(customer)",
+                found: "another file")
         }
     }
 }

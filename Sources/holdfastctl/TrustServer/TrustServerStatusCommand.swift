@@ -23,8 +23,12 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             Every host of the document is asked at every address, as check --pins does, because pins that no server shows let \
             nobody in. A host that could not be asked makes the answer unknown (3). It is also unknown until you say which versions \
             of the app are in the field: name them with --shipped, each with the pin file that it carries, or give \
-            --no-shipped-pins. With --offline no host is asked, and the answer is about the document alone: 0 then means that clients accept \
-            it, not that clients get in.
+            --no-shipped-pins. With --offline no host is asked. What the document alone proves is said, and since nobody \
+            knows then whether clients get in, the exit code is at best 3.
+
+            Clients use a document for 25 hours, so some still have one that a round with other pins has replaced. publish \
+            keeps those documents beside its memory; with --domains they are judged too, and the premises name them. \
+            Otherwise name them with --replaced.
 
             With --url it asks what a server or a CDN serves instead of the folder.
 
@@ -39,7 +43,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
 
             Exit codes: 0 clients accept it and get in, and it is young enough, 1 clients refuse it, if only those that have \
             none yet, or are locked out of a host, or there is none, 2 wrong usage, 3 a file could not be read, the server or \
-            a host could not be asked, or the app versions are unknown, 4 clients accept it, but it or the validation of a host is older than --max-age, or \
+            a host could not be asked, also with --offline, or the app versions are unknown, 4 clients accept it, but it or the validation of a host is older than --max-age, or \
             clients get in only by grace.
 
             With --json one object is printed: verdict, outcome (current, aged, ending, unknown, lockedOut, \
@@ -150,12 +154,14 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             case .refused, .refusedByNewClients: .negativeAnswer
             }
         var report = report(status, name, now)
-        if asking.offline {
+        if asking.offline, code != .negativeAnswer {
             report.verdict += "; no host was asked whether clients get in"
+            (report.outcome, code) = ("unknown", .couldNotFindOut)
         } else if code != .negativeAnswer {
             let pins = try PublishedPins(
                 trustServerDocument: data, named: name, signer: certificate, customer: signer.customer, at: now)
-            let asked = try await AskedHosts(of: [pins], in: asking.builds, by: connection, at: now)
+            let asked = try await AskedHosts(
+                of: [pins], after: try earlier(files, certificate, at: now), in: asking, by: connection, at: now)
             for remark in asked.remarks { Output.standard.remark(remark) }
             code = report.take(asked, after: code)
         }
@@ -233,6 +239,50 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             through: connection.proxiesOfDownloads
         ) { () async throws(CommandFailure) in try await connection.anchors() }
         return (data, source.name)
+    }
+
+    /// What clients may still have because they have not asked since: what rounds have kept, and what options name.
+    private func earlier(
+        _ files: TrustServerFiles, _ certificate: Data, at now: Date
+    ) throws(CommandFailure) -> EarlierDocuments {
+        var earlier = try kept(files, certificate, at: now)
+        earlier.name(
+            try asking.held.earlier.documents { data, name throws(CommandFailure) in
+                try CommandFailure.rethrowing { () throws(PublishingError) in
+                    [
+                        try PublishedPins(
+                            trustServerDocument: data, named: name, signer: certificate, customer: signer.customer,
+                            at: now
+                        ).documentOfOwnHosts
+                    ]
+                }
+            })
+        return earlier
+    }
+
+    /// What rounds have replaced while clients may still have it.
+    private func kept(
+        _ files: TrustServerFiles, _ certificate: Data, at now: Date
+    ) throws(CommandFailure) -> EarlierDocuments {
+        guard domains != nil else {
+            return EarlierDocuments(premises: [
+                "what rounds have replaced is not known without --domains: name it with --replaced"
+            ])
+        }
+        let path = files.replaced.path
+        // Rounds make it when they first replace a document by one with other pins.
+        guard FileManager.default.fileExists(atPath: path) else {
+            return EarlierDocuments(premises: ["no round has noted that it replaced a document"])
+        }
+        let data = try InputFile.content(of: path, maximumBytes: TrustServerPath.maximumBytes)
+        do throws(SigningError) {
+            return try ReplacedDocuments(reading: data).earlier(
+                signedBy: certificate, customer: signer.customer, at: now)
+        } catch {
+            return EarlierDocuments(gaps: [
+                "clients may hold a document that a round has replaced, and nobody knows which: \(path): \(error)"
+            ])
+        }
     }
 
     /// The memory of the rounds; nil without --domains.

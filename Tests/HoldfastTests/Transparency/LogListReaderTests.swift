@@ -94,7 +94,7 @@ struct LogListReaderTests {
         #expect(code(text("") + "x") == .notJSON)
         #expect(code(String(repeating: " ", count: 8 << 20) + text("")) == .tooLarge)
         let error = #expect(throws: DocumentError.self) { try TransparencyLogList(json: Data(text("{}").utf8)) }
-        #expect(error?.remedy == "Download the list again; if it goes on, ask its publisher.")
+        #expect(error?.remedy == "Download the list again; if this happens again, ask its publisher.")
         #expect(error?.field == "key")
     }
 

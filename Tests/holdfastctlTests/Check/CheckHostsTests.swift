@@ -41,7 +41,7 @@ struct CheckHostsTests {
             let ca = folder.appending(path: "root.pem")
             try Data(site.root.certificate.pem.utf8).write(to: ca)
             return try await withLoopbackTLSServer(chain: chain ?? site.leaf.chain, key: site.leaf.key) { server in
-                try await CommandRun.holdfastctl(
+                try await CommandRun.inProcess(
                     ["check", "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
                         + arguments)
             }
@@ -83,7 +83,7 @@ struct CheckHostsTests {
             try await withLoopbackTLSServer(serving: site.leaf) { server in
                 // The certificate is for a name and not for the address.
                 let hosts = ["127.0.0.1:1", "127.0.0.1:\(server.port)"]
-                let run = try await CommandRun.holdfastctl(["check", "--json", "--ca", ca.path] + hosts)
+                let run = try await CommandRun.inProcess(["check", "--json", "--ca", ca.path] + hosts)
                 #expect(run.status == 1)
                 let lines = try Self.lines(run)
                 #expect(lines.map(\.outcome) == ["unknown", "untrusted"])
@@ -101,12 +101,12 @@ struct CheckHostsTests {
             try Data(root.certificate.pem.utf8).write(to: ca)
             try await withLoopbackTLSServer(serving: leaf) { server in
                 let hosts = ["127.0.0.1:\(server.port)", "127.0.0.1:1"]
-                let text = try await CommandRun.holdfastctl(["check", "--ca", ca.path] + hosts)
+                let text = try await CommandRun.inProcess(["check", "--ca", ca.path] + hosts)
                 #expect(text.status == 3)
                 #expect(text.errors == "holdfastctl: 127.0.0.1:1: cannot connect to 127.0.0.1:1: connection refused\n")
                 #expect(text.lines.first == "2 hosts: 1 trusted, 1 unknown")
                 let lines = try Self.lines(
-                    try await CommandRun.holdfastctl(["check", "--json", "--ca", ca.path] + hosts))
+                    try await CommandRun.inProcess(["check", "--json", "--ca", ca.path] + hosts))
                 #expect(lines.map(\.outcome) == ["trusted", "unknown"])
                 #expect(lines.map { $0.error?.code } == [nil, "unreachable"])
             }
@@ -115,7 +115,7 @@ struct CheckHostsTests {
 
     @Test("What is wrong for every host alike is said once, and in every JSON line")
     func noAuthorities() async throws {
-        let run = try await CommandRun.holdfastctl(
+        let run = try await CommandRun.inProcess(
             ["check", "one.example", "two.example", "--json", "--ca", "/nosuch/root.pem"])
         #expect(run.status == 3)
         #expect(try Self.lines(run).map { $0.error?.code } == ["unreadableFile", "unreadableFile"])
@@ -155,7 +155,7 @@ struct CheckHostsTests {
                     "check", TestSite.name, "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--json",
                     "--timeout", "60s",
                 ]
-                let plain = try await CommandRun.holdfastctl(arguments + ["--watch", "60d"])
+                let plain = try await CommandRun.inProcess(arguments + ["--watch", "60d"])
                 #expect(plain.status == 4)
                 let found = try plain.json(Line.self).expiring ?? []
                 #expect(found.map(\.subject) == ["CN=Test Root"])
@@ -163,7 +163,7 @@ struct CheckHostsTests {
                 #expect(found.first?.inValidPath == true)
 
                 let pins = [try Pin.publicKey(of: leaf.der), try Pin.publicKey(of: stray.certificate.der)]
-                let pinned = try await CommandRun.holdfastctl(
+                let pinned = try await CommandRun.inProcess(
                     arguments + ["--watch", "10d"] + pins.flatMap { ["--pin", $0.description] })
                 #expect(pinned.status == 4)
                 let line = try pinned.json(Line.self)
@@ -184,10 +184,10 @@ struct CheckHostsTests {
             try Data(root.certificate.pem.utf8).write(to: ca)
             try await withLoopbackTLSServer(serving: leaf, options: .init(address: "::1")) { server in
                 let host = "[::1]:\(server.port)"
-                let run = try await CommandRun.holdfastctl(["check", host, "--ca", ca.path, "--timeout", "60s"])
+                let run = try await CommandRun.inProcess(["check", host, "--ca", ca.path, "--timeout", "60s"])
                 #expect(run.status == 0)
                 #expect(run.output.hasPrefix("\(host) at \(host), TLS 1.3\n"))
-                let two = try await CommandRun.holdfastctl(["check", host, "[::1]:1", "--ca", ca.path])
+                let two = try await CommandRun.inProcess(["check", host, "[::1]:1", "--ca", ca.path])
                 #expect(two.status == 3)
                 #expect(two.lines.contains { $0.hasPrefix("\(host) ") })
                 #expect(two.errors.contains("cannot connect to [::1]:1: connection refused"))
@@ -249,7 +249,7 @@ struct CheckHostsTests {
                 (["-dcert", site.file("rsa.pem").path, "-dkey", site.file("rsa.key").path], 2), ([], 1),
             ] {
                 let server = try await OpenSSLServer.start(serving: ecdsa, arguments: more)
-                let run = try await CommandRun.holdfastctl(
+                let run = try await CommandRun.inProcess(
                     arguments + ["--brief", "127.0.0.1:\(server.port)"], in: site.folder)
                 await server.stop()
                 #expect(run.lines.count == kinds && run.status == (kinds == 2 ? 4 : 0), "\(run.output)\(run.errors)")

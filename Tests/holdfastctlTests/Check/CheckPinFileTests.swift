@@ -140,7 +140,7 @@ struct CheckPinFileTests {
     func otherKinds() async throws {
         try await TrustServerSite.with { site in
             func errors(_ arguments: [String]) async throws -> String {
-                let run = try await CommandRun.holdfastctl(["check", "--ca", "root.pem"] + arguments, in: site.folder)
+                let run = try await CommandRun.inProcess(["check", "--ca", "root.pem"] + arguments, in: site.folder)
                 #expect(run.status == 1 && run.output.isEmpty)
                 return run.errors
             }

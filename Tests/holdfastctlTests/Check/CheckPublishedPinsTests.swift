@@ -78,14 +78,14 @@ struct CheckPublishedPinsTests {
                     "check", "--pins", "output/acme.json.signed", "--signer", "output/acme.crt", "--customer", "acme",
                     "--ca", "root.pem", "--no-shipped-pins", "--json",
                 ]
-                let good = try await CommandRun.holdfastctl(arguments, in: site.folder)
+                let good = try await CommandRun.inProcess(arguments, in: site.folder)
                 #expect(good.status == 0, "\(good.output)\(good.errors)")
                 let line = try good.json(CheckLine.self)
                 #expect(line.host == "127.0.0.1" && line.published?.verdict == "in")
                 try server.serve(try site.root.leaf(names: [.address([127, 0, 0, 1])]))
-                let renewed = try await CommandRun.holdfastctl(arguments, in: site.folder)
+                let renewed = try await CommandRun.inProcess(arguments, in: site.folder)
                 #expect(try renewed.status == 1 && (renewed.json(CheckLine.self)).published?.isLockedOut == true)
-                let other = try await CommandRun.holdfastctl(
+                let other = try await CommandRun.inProcess(
                     arguments.map { $0 == "acme" ? "umbrella" : $0 }, in: site.folder)
                 #expect(other.status == 1 && other.errors.contains("umbrella"))
             }

@@ -165,7 +165,7 @@ struct CheckTests {
             try Data("nothing".utf8).write(to: folder.appending(path: "junk.crl"))
             let ca = folder.appending(path: "root.pem")
             try Data(try TestAuthority.root().certificate.pem.utf8).write(to: ca)
-            let run = try await CommandRun.holdfastctl(
+            let run = try await CommandRun.inProcess(
                 ["check", "api.example.com", "--ca", "root.pem", "--crl", name], in: folder)
             #expect(run.status == 3)
             #expect(run.output.isEmpty)
@@ -248,7 +248,7 @@ struct CheckTests {
             leaf: try issuing.leaf(names: [.dns(TestSite.name)]) { $0.certificatePolicies = [[1, 2, 3]] })
         #expect(try await site.run("check", ["--policy", "1.2.3"]).0.status == 0)
         #expect(try await site.run("check", ["--policy", "1.2.4"]).0.status == 1)
-        let odd = try await CommandRun.holdfastctl(["check", TestSite.name, "--policy", "EV"])
+        let odd = try await CommandRun.inProcess(["check", TestSite.name, "--policy", "EV"])
         #expect(odd.status == 2)
         #expect(odd.errors.contains("object identifier"))
     }
@@ -296,11 +296,11 @@ struct CheckTests {
             try Data(try TestAuthority.root().certificate.pem.utf8).write(to: ca)
             // Nothing listens on the port of a service that died with the eighties.
             let arguments = ["check", "api.example.com", "--ca", ca.path, "--connect-to", "127.0.0.1:1"]
-            let text = try await CommandRun.holdfastctl(arguments)
+            let text = try await CommandRun.inProcess(arguments)
             #expect(text.status == 3)
             #expect(text.output.isEmpty)
             #expect(text.errors == "holdfastctl: cannot connect to 127.0.0.1:1: connection refused\n")
-            let run = try await CommandRun.holdfastctl(arguments + ["--json"])
+            let run = try await CommandRun.inProcess(arguments + ["--json"])
             #expect(run.status == 3)
             #expect(!run.errors.isEmpty)
             let report = try run.json(Report.self)
@@ -324,7 +324,7 @@ struct CheckTests {
         try await withTemporaryFolder { folder in
             let ca = folder.appending(path: "root.pem")
             try Data(try TestAuthority.root().certificate.pem.utf8).write(to: ca)
-            let run = try await CommandRun.holdfastctl(
+            let run = try await CommandRun.inProcess(
                 ["check", "nosuch.invalid", "--ca", ca.path, "--json", "--timeout", "5s"])
             #expect(run.status == 3)
             // Where no resolver answers at all the time runs out first.
@@ -338,7 +338,7 @@ struct CheckTests {
             try Data(try TestKey().privateKeyPEM.utf8).write(to: folder.appending(path: "key.pem"))
             try Data("nothing".utf8).write(to: folder.appending(path: "junk.pem"))
             for file in ["missing.pem", "key.pem", "junk.pem"] {
-                let run = try await CommandRun.holdfastctl(["check", "api.example.com", "--ca", file], in: folder)
+                let run = try await CommandRun.inProcess(["check", "api.example.com", "--ca", file], in: folder)
                 #expect(run.status == 3)
                 #expect(run.output.isEmpty)
                 #expect(run.errors.contains(file))

@@ -50,7 +50,7 @@ struct CheckTransparencyTests {
         try await withTemporaryFolder { folder in
             try Data("{".utf8).write(to: folder.appending(path: "junk.json"))
             try Data(try TestAuthority.root().certificate.pem.utf8).write(to: folder.appending(path: "root.pem"))
-            let run = try await CommandRun.holdfastctl(
+            let run = try await CommandRun.inProcess(
                 ["check", "api.example.com", "--ca", "root.pem", "--log-list", name], in: folder)
             #expect(run.status == 3)
             #expect(run.output.isEmpty)

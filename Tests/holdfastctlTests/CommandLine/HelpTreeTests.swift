@@ -39,9 +39,7 @@ struct HelpTreeTests {
     }
 
     private static func verbs() async throws -> [(name: String, verb: Verb)] {
-        let run = try await CommandRun.holdfastctl(["--experimental-dump-help"])
-        let tree = try JSONDecoder().decode(Tree.self, from: Data(run.output.utf8))
-        let verbs = tree.command.leaves().filter { $0.name != "help" }
+        let verbs = try await CommandHelp.json(Tree.self).command.leaves().filter { $0.name != "help" }
         try #require(verbs.count > 25)
         return verbs
     }
@@ -101,7 +99,7 @@ struct HelpTreeTests {
         arguments: ["21", "21 d", "d", "1w", "-1d", "1.5h", "٣d", "9999999999d", "1D"])
     func otherSpans(text: String) async throws {
         for arguments in [["check", "www.example.com", "--watch=\(text)"], ["show", "a.pem", "--timeout=\(text)"]] {
-            let run = try await CommandRun.holdfastctl(arguments)
+            let run = try await CommandRun.inProcess(arguments)
             #expect(run.status == 2 && run.errors.contains("21d, 12h, 2m or 10s"), "\(run.errors)")
         }
     }

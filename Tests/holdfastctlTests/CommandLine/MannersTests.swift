@@ -167,7 +167,7 @@ struct MannersTests {
         try await withTemporaryFolder { folder in
             let site = try TestSite()
             try Data(site.leaf.chainPEM.utf8).write(to: folder.appending(path: "fullchain.pem"))
-            let run = try await CommandRun.holdfastctl(
+            let run = try await CommandRun.inProcess(
                 ["pin", "fullchain.pem", "--format", "okhttp", "--host", "api.example.com"], in: folder)
             let pins = try site.keyPins()
             #expect(run.status == 0 && run.output.contains(pins[0]) && !run.output.contains(pins[1]))
@@ -198,7 +198,7 @@ struct MannersTests {
         struct Dump: Decodable {
             let command: Verb
         }
-        return try await CommandRun.holdfastctl(["--experimental-dump-help"]).json(Dump.self).command.all
+        return try await CommandHelp.json(Dump.self).command.all
     }
 
     @Test("Help fits 80 columns, and its examples stand there as they are typed")

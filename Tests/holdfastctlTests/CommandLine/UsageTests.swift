@@ -126,7 +126,7 @@ struct UsageTests {
             (["repository", "status", "site", "--watch", "0d"], "watch"),
         ] as [([String], String)])
     func wrong(arguments: [String], hint: String) async throws {
-        let run = try await CommandRun.holdfastctl(arguments)
+        let run = try await CommandRun.inProcess(arguments)
         #expect(run.status == 2)
         #expect(run.output.isEmpty)
         #expect(run.errors.contains(hint), "\(run.errors)")
@@ -136,14 +136,14 @@ struct UsageTests {
     @Test("The same pin twice is wrong usage")
     func duplicatePin() async throws {
         let pin = "sha256/" + Data(count: 32).base64EncodedString()
-        let run = try await CommandRun.holdfastctl(["check", "www.example.com", "--pin", pin, "--pin", pin])
+        let run = try await CommandRun.inProcess(["check", "www.example.com", "--pin", pin, "--pin", pin])
         #expect(run.status == 2)
         #expect(run.errors.contains("each pin once"), "\(run.errors)")
     }
 
     @Test("What a user typed cannot act on the terminal")
     func hostileArgument() async throws {
-        let run = try await CommandRun.holdfastctl(["check", "a\u{1B}[2Jb\u{202E}c"])
+        let run = try await CommandRun.inProcess(["check", "a\u{1B}[2Jb\u{202E}c"])
         #expect(run.status == 2)
         #expect(!run.actsOnTerminal)
     }
@@ -160,7 +160,7 @@ struct UsageTests {
     func help(verb: String) async throws {
         let words = verb.split(separator: " ").map(String.init)
         for arguments in [words + ["--help"], ["help"] + words] {
-            let run = try await CommandRun.holdfastctl(arguments)
+            let run = try await CommandRun.inProcess(arguments)
             #expect(run.status == 0)
             #expect(run.errors.isEmpty)
             #expect(run.output.contains("EXAMPLES\n  holdfastctl \(verb)"))

@@ -124,7 +124,7 @@ struct ClientCertificateTests {
                 ("me.pem", "other.pem", "other.pem does not belong to the first certificate of me.pem"),
                 ("me.pem", "encrypted.pem", "encrypted.pem: expected a private key without encryption"),
             ] {
-                let run = try await CommandRun.holdfastctl(
+                let run = try await CommandRun.inProcess(
                     [
                         "check", "127.0.0.1:1", "--ca", "root.pem", "--client-cert", certificate, "--client-key", key,
                     ], in: folder)

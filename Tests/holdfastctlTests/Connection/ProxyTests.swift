@@ -73,7 +73,7 @@ struct ProxyTests {
             ["user:s3cret@proxy.example"],
         ])
     func passwords(arguments: [String]) async throws {
-        let run = try await CommandRun.holdfastctl(["check", "www.example.com"] + arguments)
+        let run = try await CommandRun.inProcess(["check", "www.example.com"] + arguments)
         #expect(run.status == 2)
         #expect(!(run.output + run.errors).contains("cret"))
     }
@@ -91,7 +91,7 @@ struct ProxyTests {
         ]
         try await site.serving(script) { server, folder in
             let proxy = url.replacing("PROXY", with: "127.0.0.1:\(server.port)")
-            let run = try await CommandRun.holdfastctl(
+            let run = try await CommandRun.inProcess(
                 ["check", TestSite.name, "--ca", "root.pem", "--proxy", proxy], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             #expect(!(run.output + run.errors).contains("cret"))
@@ -180,7 +180,7 @@ struct ProxyTests {
         try await withTemporaryFolder { folder in
             let ca = folder.appending(path: "root.pem")
             try Data(site.root.certificate.pem.utf8).write(to: ca)
-            let gone = try await CommandRun.holdfastctl(
+            let gone = try await CommandRun.inProcess(
                 ["check", TestSite.name, "--ca", ca.path, "--proxy", "127.0.0.1:1"])
             #expect(gone.status == 3)
             #expect(gone.errors == "holdfastctl: cannot connect to the proxy 127.0.0.1:1: connection refused\n")

@@ -101,15 +101,15 @@ struct StartTLSTests {
                     "check", TestSite.name, "--starttls", "postgres", "--ca", ca.path, "--connect-to",
                     "127.0.0.1:\(port)", "--timeout", "60s",
                 ]
-                let run = try await CommandRun.holdfastctl(arguments)
+                let run = try await CommandRun.inProcess(arguments)
                 #expect(run.status == 0, "\(run.errors)")
                 #expect(run.output.hasPrefix("api.example.com:5432 at 127.0.0.1:\(port), TLS 1.3\n"))
                 let stranger = try TestSite().keyPins()[0]
-                #expect(try await CommandRun.holdfastctl(arguments + ["--pin", stranger]).status == 1)
+                #expect(try await CommandRun.inProcess(arguments + ["--pin", stranger]).status == 1)
             }
         }
         try await PostgresServer.run(serving: nil) { port in
-            let run = try await CommandRun.holdfastctl([
+            let run = try await CommandRun.inProcess([
                 "pin", "127.0.0.1:\(port)", "--starttls", "postgres", "--timeout", "60s",
             ])
             #expect(run.status == 3)

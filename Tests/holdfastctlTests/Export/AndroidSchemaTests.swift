@@ -166,10 +166,10 @@ struct AndroidSchemaTests {
                 </domain-config></domain-config></network-security-config>
                 """
             #expect(try await Self.judge(nested, in: folder).status == 0)
-            let imported = try await CommandRun.holdfastctl(
+            let imported = try await CommandRun.inProcess(
                 ["import", "config.xml", "--from", "android", "--role", "leaf"], in: folder)
             try Data(imported.output.utf8).write(to: folder.appending(path: "bank.pins.json"))
-            let exported = try await CommandRun.holdfastctl(
+            let exported = try await CommandRun.inProcess(
                 ["export", "bank.pins.json", "--format", "android", "--force", "offline"], in: folder)
             let again = try await Self.judge(exported.output, in: folder)
             #expect(exported.status == 0 && again.status == 0, "\(imported.errors)\(exported.errors)\(again.errors)")

@@ -20,12 +20,12 @@ struct ExportCommandTests {
             for format in ["trustkit", "ats", "android"] {
                 let file = try PinExportTests.plain(for: ExportFormat(rawValue: format))
                 try write(file, to: folder)
-                let exported = try await CommandRun.holdfastctl(
+                let exported = try await CommandRun.inProcess(
                     ["export", "bank.pins.json", "--format", format, "--force", "offline"], in: folder)
                 #expect(exported.status == 0)
                 #expect(exported.errors.components(separatedBy: "has no backup pin").count == file.hosts.count + 1)
                 try Data(exported.output.utf8).write(to: folder.appending(path: format))
-                let imported = try await CommandRun.holdfastctl(
+                let imported = try await CommandRun.inProcess(
                     ["import", format, "--from", format, "--role", "leaf"], in: folder)
                 #expect(imported.status == 0, "\(imported.errors)")
                 #expect(try Set(PinFile(json: Data(imported.output.utf8)).hosts) == Set(file.hosts))
@@ -33,7 +33,7 @@ struct ExportCommandTests {
             }
             let file = try PinExportTests.plain()
             try write(file, to: folder)
-            let json = try await CommandRun.holdfastctl(
+            let json = try await CommandRun.inProcess(
                 ["export", "bank.pins.json", "--format", "json", "--force", "offline"], in: folder)
             #expect(json.output == String(decoding: file.json, as: UTF8.self))
         }
@@ -52,11 +52,11 @@ struct ExportCommandTests {
                 ])
             try write(file, to: folder)
             let arguments = ["export", "bank.pins.json", "--format", "ats", "--force", "offline"]
-            let refused = try await CommandRun.holdfastctl(arguments, in: folder)
+            let refused = try await CommandRun.inProcess(arguments, in: folder)
             #expect(refused.status == 1 && refused.output.isEmpty)
             #expect(refused.errors.contains("notAfter: ") && refused.errors.contains("hosts[1].retired: "))
             #expect(refused.errors.contains("note: hosts[0].pins[1].state"))
-            let allowed = try await CommandRun.holdfastctl(arguments + ["--lossy"], in: folder)
+            let allowed = try await CommandRun.inProcess(arguments + ["--lossy"], in: folder)
             #expect(allowed.status == 0 && allowed.output.contains("NSPinnedDomains"))
             #expect(allowed.errors.contains("lost: notAfter: ") && allowed.errors.contains("lost: hosts[1].retired: "))
             #expect(!allowed.errors.contains("backup pin"))
@@ -74,15 +74,15 @@ struct ExportCommandTests {
                 let host = try PinFile.Host(HostPattern(address), ports: [443], pins: [key])
                 try write(try PinFile(hosts: [host, named]), to: folder)
                 let export = ["export", "bank.pins.json", "--format", "tlsa", "--force", "offline"]
-                let refused = try await CommandRun.holdfastctl(export, in: folder)
+                let refused = try await CommandRun.inProcess(export, in: folder)
                 #expect(refused.status == 1 && refused.output.isEmpty, "\(refused.output)")
                 #expect(refused.errors.contains("a TLSA record cannot name \(address)"), "\(refused.errors)")
-                let lossy = try await CommandRun.holdfastctl(export + ["--lossy"], in: folder)
+                let lossy = try await CommandRun.inProcess(export + ["--lossy"], in: folder)
                 #expect(lossy.status == 0 && lossy.lines.count == 1, "\(lossy.output)\(lossy.errors)")
                 #expect(lossy.output.hasPrefix("_443._tcp.api.example.com. "))
             }
             try await withLoopbackTLSServer(serving: leaf) { server in
-                let pin = try await CommandRun.holdfastctl(
+                let pin = try await CommandRun.inProcess(
                     ["pin", "127.0.0.1:\(server.port)", "--format", "tlsa", "--ca", "root.pem"], in: folder)
                 #expect(pin.status == 1 && pin.output.isEmpty, "\(pin.output)\(pin.errors)")
                 #expect(pin.errors.contains("cannot name 127.0.0.1"), "\(pin.errors)")
@@ -102,7 +102,7 @@ struct ExportCommandTests {
                 (["export", "none.json", "--format", "ats"], 3, "no such file"),
                 (["import", "bad.json", "--from", "android"], 1, "network security"),
             ] as [([String], Int32, String)] {
-                let run = try await CommandRun.holdfastctl(arguments, in: folder)
+                let run = try await CommandRun.inProcess(arguments, in: folder)
                 #expect(run.status == status && run.errors.contains(text), "\(arguments): \(run.errors)")
                 #expect(run.output.isEmpty)
             }

@@ -38,7 +38,7 @@ struct ChangeLockTests {
             let lock = ChangeLock.file(for: list)
             try await Self.held(lock.path) {
                 let said = SaidLines()
-                Output.$listener.withValue({ said.add($0) }) {
+                Output.$listener.withValue({ said.add($0, isForErrors: $1) }) {
                     do throws(CommandFailure) {
                         _ = try ChangeLock.on(list, for: "pins.json", limit: .milliseconds(1_200))
                         Issue.record("somebody else holds the lock")

@@ -23,7 +23,7 @@ struct ForeignFileTests {
             try Data(leaf.key.privateKeyPEM.utf8).write(to: folder.appending(path: "key.pem"))
             let made = try await CommandRun.shell("\(making) && mv it 'a file'", in: folder)
             #expect(made.status == 0, "\(made.errors)")
-            let run = try await CommandRun.holdfastctl(["pin", "./a file"], in: folder)
+            let run = try await CommandRun.inProcess(["pin", "./a file"], in: folder)
             #expect(run.status == 3 && run.output.isEmpty && run.errors.contains(name), "\(run.errors)")
             let command = try #require(run.errors.firstRange(of: "openssl ").map { run.errors[$0.lowerBound...] })
                 .trimmingCharacters(in: .newlines)
@@ -53,7 +53,7 @@ struct ForeignFileTests {
             let octets = content.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
             try Data(octets).write(to: folder.appending(path: "it"))
             for verb in [["pin"], ["check", "127.0.0.1:1", "--ca"], ["sign", "--key", "it"]] {
-                let run = try await CommandRun.holdfastctl(verb + ["./it"], in: folder)
+                let run = try await CommandRun.inProcess(verb + ["./it"], in: folder)
                 #expect(run.status == 3 && run.output.isEmpty, "\(verb): \(run.errors)")
                 let isAboutKey = verb[0] == "sign" && words.hasPrefix("ssh-keygen") && content.hasPrefix("-")
                 #expect(
@@ -79,7 +79,7 @@ struct ForeignFileTests {
                 as [([UInt8], String)]
             {
                 try Data(octets).write(to: folder.appending(path: "it"))
-                let run = try await CommandRun.holdfastctl(arguments, in: folder)
+                let run = try await CommandRun.inProcess(arguments, in: folder)
                 #expect(run.status == 3 && run.output.isEmpty && run.errors.contains(words), "\(run.errors)")
             }
         }
@@ -91,7 +91,7 @@ struct ForeignFileTests {
             let leaf = try TestAuthority.root().leaf(names: ["www.example.com"])
             let foreign = "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n"
             try Data((foreign + leaf.pem).utf8).write(to: folder.appending(path: "both.pem"))
-            let run = try await CommandRun.holdfastctl(["pin", "both.pem"], in: folder)
+            let run = try await CommandRun.inProcess(["pin", "both.pem"], in: folder)
             #expect(run.status == 0 && run.errors.contains("skipped a block of OPENSSH PRIVATE KEY in line 1"))
         }
     }

@@ -226,7 +226,7 @@ struct GateTests {
             ["--pins", "a", "--span", "0d"], ["--pins", "a", "--json", "--quiet"], ["--pins", "a", "--wait", "5"],
         ])
     func usage(arguments: [String]) async throws {
-        let run = try await CommandRun.holdfastctl(["gate", "www.example.com", "--next", "next.pem"] + arguments)
+        let run = try await CommandRun.inProcess(["gate", "www.example.com", "--next", "next.pem"] + arguments)
         #expect(run.status == 2, "\(run.errors)")
     }
 }

@@ -56,7 +56,7 @@ struct KeyVerbTests {
             for arguments in given.flatMap({
                 [["export", "--key", $0], ["pin", $0], ["sign", "x.json", "--key=\($0)"]]
             }) {
-                let run = try await CommandRun.holdfastctl(arguments)
+                let run = try await CommandRun.inProcess(arguments)
                 #expect(run.status == 2)
                 #expect(run.errors == "holdfastctl: \(PrivateKeyArgument.message)\n")
                 #expect(!lines.contains { (run.output + run.errors).contains($0) })

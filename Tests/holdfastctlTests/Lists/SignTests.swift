@@ -368,10 +368,12 @@ struct SignTests {
             try await withThrowingTaskGroup(of: Int32.self) { group in
                 for number in numbers {
                     group.addTask {
-                        try await site.run([
-                            "sign", "--key", "key.pem", "--list", "pins.json", "-n", "host\(number).example.com", "-f",
-                            String(repeating: "0\(number)", count: 32), "-t", "4070908800",
-                        ]).status
+                        try await CommandRun.holdfastctl(
+                            [
+                                "sign", "--key", "key.pem", "--list", "pins.json", "-n", "host\(number).example.com",
+                                "-f", String(repeating: "0\(number)", count: 32), "-t", "4070908800",
+                            ], in: site.folder
+                        ).status
                     }
                 }
                 for try await status in group { #expect(status == 0) }

@@ -119,6 +119,127 @@ struct OperatingUnitsTests {
         }
     }
 
+    @Test("writes metrics for the textfile collector beside its answer")
+    func metrics() async throws {
+        try await OperatingSite.with { site in
+            let present = try site.leaf()
+            try await site.run("first-pins", serving: present)
+            try await site.run("cron-metrics", serving: present) {
+                Self.command(of: $0).replacing("/var/lib/node_exporter", with: site.folder.path)
+            }
+            let metrics = try String(contentsOf: site.folder.appending(path: "pins.prom"), encoding: .utf8)
+            #expect(metrics.contains(OperatingSite.name), "\(metrics)")
+        }
+    }
+
+    /// Whether root can make an account without touching those of this machine.
+    private static let makesAccounts =
+        geteuid() == 0
+        && (ForeignPeers.areRequired
+            || ["/usr/sbin/useradd", "/usr/bin/setpriv"].allSatisfy {
+                FileManager.default.isExecutableFile(atPath: $0)
+            })
+
+    @Test(
+        "has a user that owns the folder and the online key, which nobody else can read",
+        .enabled(if: makesAccounts, "needs root, and useradd and setpriv"))
+    func serviceUser() async throws {
+        try await OperatingSite.with { site in
+            let present = try site.leaf()
+            for block in ["first-pins", "repository-first"] { try await site.run(block, serving: present) }
+            let accounts = try ["/etc/passwd", "/etc/group"].map { try Data(contentsOf: URL(filePath: $0)) }
+            // The accounts are in a folder of the test, where only these programs look for them.
+            let numbers = #"""
+                #!/bin/bash
+                user=$(awk -F : '$1 == "holdfast" { print $3 }' "$SITE/root/etc/passwd")
+                group=$(awk -F : '$1 == "holdfast" { print $3 }' "$SITE/root/etc/group")
+                option="" arguments=()
+                for argument; do
+                    case "$option $argument" in
+                        "-g holdfast") argument=$group ;;
+                        "-o holdfast") argument=$user ;;
+                        *" holdfast:holdfast") argument=$user:$group ;;
+                    esac
+                    arguments+=("$argument") option=$argument
+                done
+                exec "/usr/bin/${0##*/}" "${arguments[@]}"
+                """#
+            for name in ["install", "chown"] {
+                try await ExecutableScript.write(numbers, to: site.folder.appending(path: "tools/\(name)"))
+            }
+            try await ExecutableScript.write(
+                "#!/bin/bash\nexec /usr/sbin/useradd --prefix \"$SITE/root\" \"$@\"\n",
+                to: site.folder.appending(path: "tools/useradd"))
+            let backup = try OperatingManual.block("renew.service").split(separator: "\n")
+                .first { $0.hasPrefix("ExecStartPre=") }?.dropFirst(13)
+            let run = try await site.run("service-user", serving: present) { block in
+                """
+                mkdir -p root/etc
+                touch root/etc/{passwd,group,shadow,gshadow}
+                ! [ -e /etc/login.defs ] || cp /etc/login.defs root/etc
+                \(block.replacing("/srv/pins", with: "\(site.folder.path)/srv/pins"))
+                chmod a+x "$SITE" srv
+                cd srv/pins
+                user=$(stat -c %u .) group=$(stat -c %g .)
+                service() { setpriv --reuid="$user" --regid="$group" --clear-groups "$@"; }
+                somebody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+                test "$user" != 0
+                service \(backup ?? "false")
+                service test -r online.pem -a -w site/public/metadata/timestamp.json -a -w site
+                ! somebody test -x .
+                stat -c '%a %n' . backup online.pem
+                ls
+                """
+            }
+            #expect(run.lines.prefix(3) == ["750 .", "750 backup", "600 online.pem"], "\(run.output)")
+            #expect(run.lines.dropFirst(3) == ["backup", "online.pem", "site"], "\(run.output)")
+            let home = try String(contentsOf: site.folder.appending(path: "root/etc/passwd"), encoding: .utf8)
+            #expect(home.contains("/usr/sbin/nologin"), "\(home)")
+            #expect(try ["/etc/passwd", "/etc/group"].map { try Data(contentsOf: URL(filePath: $0)) } == accounts)
+        }
+    }
+
+    @Test("is a set of units that systemd reads without a word, and the timer checks every hour")
+    func units() async throws {
+        let known: [String: Set<String>] = [
+            "Unit": ["Description", "Wants", "After", "OnFailure"],
+            "Service": [
+                "Type", "User", "WorkingDirectory", "ExecStartPre", "ExecStart", "DynamicUser", "Restart",
+            ],
+            "Timer": ["OnCalendar", "RandomizedDelaySec", "Persistent"], "Install": ["WantedBy"],
+        ]
+        try await withTemporaryFolder { folder in
+            let names = ["pins.service", "pins.timer", "trust-server.service", "renew.service"]
+            for name in names {
+                let unit = try OperatingManual.block(name)
+                var section = ""
+                for line in unit.split(separator: "\n") {
+                    if line.hasPrefix("[") {
+                        section = String(line.dropFirst().dropLast())
+                    } else {
+                        let key = String(line.prefix { $0 != "=" })
+                        #expect(known[section]?.contains(key) == true, "\(name): \(line) in \(section)")
+                    }
+                }
+                // What a unit starts has to be there.
+                let runnable = unit.replacing("/usr/local/bin/holdfastctl", with: "/bin/true")
+                try Data(runnable.utf8).write(to: folder.appending(path: name))
+            }
+            let timer = try OperatingManual.block("pins.timer").split(separator: "\n")
+            for line in ["OnCalendar=hourly", "Persistent=true", "WantedBy=timers.target"] {
+                #expect(timer.contains(Substring(line)), "\(timer)")
+            }
+            // Where there is no systemd, its keys were compared at least.
+            guard let analyze = ForeignPeers.systemdAnalyze else { return }
+            try Data("[Service]\nType=oneshot\nExecStart=/bin/true\n".utf8)
+                .write(to: folder.appending(path: "pins-alarm@.service"))
+            let run = try await CommandRun.run(analyze, ["verify"] + names.map { "./\($0)" }, in: folder)
+            let words = (run.output + run.errors).split(separator: "\n")
+                .filter { line in (names + ["pins-alarm"]).contains { line.contains($0) } }
+            #expect(run.status == 0 && words.isEmpty, "\(run.output)\(run.errors)")
+        }
+    }
+
     private enum Nginx {
         static let runs =
             ForeignPeers.areRequired

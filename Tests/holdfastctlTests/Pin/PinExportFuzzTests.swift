@@ -59,7 +59,7 @@ struct PinExportFuzzTests {
             }
             let said = SaidLines()
             report.pins += others
-            try Output.$listener.withValue({ said.add($0) }) { try Output.standard.json(report) }
+            try Output.$listener.withValue({ said.add($0, isForErrors: $1) }) { try Output.standard.json(report) }
             return snippets + [Snippet(format: "report", text: said.text, pins: pins)]
         }
     }

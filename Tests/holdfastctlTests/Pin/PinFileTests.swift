@@ -28,7 +28,7 @@ struct PinFileTests {
                 ("c.pem", Array(key.publicKeyPEM.utf8)), ("c.der", key.subjectPublicKeyInfoDER),
             ]
             for (name, octets) in files { try Data(octets).write(to: folder.appending(path: name)) }
-            let run = try await CommandRun.holdfastctl(["pin"] + files.map(\.0), in: folder)
+            let run = try await CommandRun.inProcess(["pin"] + files.map(\.0), in: folder)
             #expect(run.status == 0)
             #expect(run.errors.isEmpty)
             #expect(pins(run) == Array(repeating: try keyPin(key), count: files.count))
@@ -44,7 +44,7 @@ struct PinFileTests {
             let parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
             let text = parameters + "# text between\n" + site.leaf.chainPEM + site.leaf.key.privateKeyPEM
             try Data(text.utf8).write(to: folder.appending(path: "all.pem"))
-            let run = try await CommandRun.holdfastctl(["pin", "all.pem"], in: folder)
+            let run = try await CommandRun.inProcess(["pin", "all.pem"], in: folder)
             #expect(run.status == 0)
             #expect(pins(run) == [try site.keyPins()[0], try site.keyPins()[1], try site.keyPins()[0]])
             #expect(run.lines.first?.hasPrefix("# all.pem #2, CN=api.example.com, P-256, until ") == true)
@@ -73,7 +73,7 @@ struct PinFileTests {
             try Data(site.leaf.pem.utf8).write(to: folder.appending(path: "leaf.pem"))
             try Data((site.leaf.key.privateKeyPEM + backup.privateKeyPEM).utf8)
                 .write(to: folder.appending(path: "keys.pem"))
-            let run = try await CommandRun.holdfastctl(
+            let run = try await CommandRun.inProcess(
                 ["pin", "leaf.pem", "keys.pem", "--format", "json", "--host", "*.example.com"], in: folder)
             #expect(run.status == 0)
             let host = try #require(try PinFile(json: Data(run.output.utf8)).hosts.first)
@@ -96,7 +96,7 @@ struct PinFileTests {
             ]
             for (name, text) in files { try Data(text.utf8).write(to: folder.appending(path: name)) }
             for name in files.keys.sorted() + ["missing.pem", "."] {
-                let run = try await CommandRun.holdfastctl(["pin", name, name], in: folder)
+                let run = try await CommandRun.inProcess(["pin", name, name], in: folder)
                 #expect(run.status == 3, "\(name)")
                 #expect(run.output.isEmpty)
                 let isNamed = [": ", " "].contains { run.errors.contains("holdfastctl: \(name)\($0)") }
@@ -121,7 +121,7 @@ struct PinForeignTests {
     }
 
     private func pins(_ files: [String], in folder: URL) async throws -> [String] {
-        let run = try await CommandRun.holdfastctl(["pin"] + files, in: folder)
+        let run = try await CommandRun.inProcess(["pin"] + files, in: folder)
         #expect(run.status == 0, "\(run.errors)")
         return run.lines.filter { $0.hasPrefix("sha256/") }.map(String.init)
     }
@@ -173,9 +173,9 @@ struct PinForeignTests {
             var der = Array(try Data(contentsOf: folder.appending(path: "good.csr")))
             der[der.count - 1] ^= 1
             try Data(der).write(to: folder.appending(path: "bad.csr"))
-            let good = try await CommandRun.holdfastctl(["pin", "good.csr"], in: folder)
+            let good = try await CommandRun.inProcess(["pin", "good.csr"], in: folder)
             #expect(good.lines.first == "# good.csr, certificate request, CN=backup, Ed25519")
-            let bad = try await CommandRun.holdfastctl(["pin", "bad.csr"], in: folder)
+            let bad = try await CommandRun.inProcess(["pin", "bad.csr"], in: folder)
             #expect(bad.lines.first?.hasSuffix("its signature does NOT verify") == true)
         }
     }
@@ -192,7 +192,7 @@ struct PinForeignTests {
                 ["pkcs8", "-topk8", "-in", "key.pem", "-outform", "der", "-out", "new.der", "-passout", "pass:secret"],
                 in: folder)
             for file in ["new.pem", "old.pem", "new.der"] {
-                let run = try await CommandRun.holdfastctl(["pin", file], in: folder)
+                let run = try await CommandRun.inProcess(["pin", file], in: folder)
                 #expect(run.status == 3)
                 #expect(run.output.isEmpty)
                 #expect(run.errors.contains("\(file): expected a public key, found an encrypted private key"))
@@ -200,9 +200,9 @@ struct PinForeignTests {
             try await openssl(
                 ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:secp256k1", "-out", "other.pem"],
                 in: folder)
-            let run = try await CommandRun.holdfastctl(["pin", "other.pem"], in: folder)
+            let run = try await CommandRun.inProcess(["pin", "other.pem"], in: folder)
             #expect(run.status == 3)
-            #expect(run.errors.contains("its elliptic curve is none of P-256, P-384 and P-521"))
+            #expect(run.errors.contains("its elliptic curve is not P-256, P-384 or P-521"))
         }
     }
 }

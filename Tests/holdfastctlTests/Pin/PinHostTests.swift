@@ -66,7 +66,7 @@ struct PinHostTests {
                 serving: ecdsa,
                 arguments: ["-dcert", site.file("rsa.pem").path, "-dkey", site.file("rsa.key").path])
             func run(_ arguments: [String]) async throws -> CommandRun {
-                try await CommandRun.holdfastctl(
+                try await CommandRun.inProcess(
                     arguments + ["127.0.0.1:\(server.port)", "--ca", "root.pem", "--timeout", "60s"], in: site.folder)
             }
             let pins = try [ecdsa, rsa].map { try Pin.publicKey(of: $0.der).description }
@@ -217,7 +217,7 @@ struct PinHostTests {
             try Data(site.leaf.chainPEM.utf8).write(to: folder.appending(path: "chain.pem"))
             try Data(backup.publicKeyPEM.utf8).write(to: folder.appending(path: "backup.pem"))
             let arguments = ["pin", "chain.pem", "backup.pem", "--host", "**.example.com", "--format"]
-            let run = try await CommandRun.holdfastctl(arguments + ["json"], in: folder)
+            let run = try await CommandRun.inProcess(arguments + ["json"], in: folder)
             #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
             let host = try #require(try PinFile(json: Data(run.output.utf8)).hosts.first)
             #expect(host.pattern.description == "**.example.com" && host.hasBackup)
@@ -226,7 +226,7 @@ struct PinHostTests {
                     site.keyPins()[0], Pin.publicKey(spkiDER: backup.subjectPublicKeyInfoDER).description,
                 ])
             // The intermediate of a chain in a file is not pinned unless that is asked for.
-            let okhttp = try await CommandRun.holdfastctl(arguments + ["okhttp"], in: folder)
+            let okhttp = try await CommandRun.inProcess(arguments + ["okhttp"], in: folder)
             #expect(try okhttp.status == 0 && !okhttp.output.contains(site.keyPins()[1]))
         }
     }
@@ -243,13 +243,13 @@ struct PinHostTests {
                 try Data(key.publicKeyPEM.utf8).write(to: folder.appending(path: "\(name).pem"))
             }
             let arguments = ["--host", "api.example.com", "--format", "alamofire"]
-            let run = try await CommandRun.holdfastctl(["pin", "ec.pem", "rsa.pem"] + arguments, in: folder)
+            let run = try await CommandRun.inProcess(["pin", "ec.pem", "rsa.pem"] + arguments, in: folder)
             #expect(run.status == 0 && run.output.contains("\"api.example.com\": PublicKeysTrustEvaluator"))
             try Data(run.output.utf8).write(to: folder.appending(path: "Trust.swift"))
             let compiler = try #require(ForeignPeers.swiftCompiler)
             let parsed = try await CommandRun.run(compiler, ["-parse", "Trust.swift"], in: folder)
             #expect(parsed.status == 0, "\(parsed.errors)")
-            let refused = try await CommandRun.holdfastctl(["pin", "ed.pem"] + arguments, in: folder)
+            let refused = try await CommandRun.inProcess(["pin", "ed.pem"] + arguments, in: folder)
             #expect(refused.status == 1 && refused.output.isEmpty)
         }
     }
@@ -264,7 +264,7 @@ struct PinHostTests {
             try Data(backup.publicKeyPEM.utf8).write(to: folder.appending(path: "backup.pem"))
             try await withLoopbackTLSServer(serving: site.leaf) { server in
                 func run(_ format: String) async throws -> String {
-                    let run = try await CommandRun.holdfastctl(
+                    let run = try await CommandRun.inProcess(
                         [
                             "pin", "api.example.com", "www.example.com:8443", "backup.pem", "--ca", "root.pem",
                             "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s", "--format", format,
@@ -331,7 +331,7 @@ struct PinHostTests {
             for (files, warns) in [
                 (["next.pem"], true), (["next.pem", "backup.key"], false), (["backup.key"], false),
             ] {
-                let run = try await CommandRun.holdfastctl(["pin"] + files, in: folder)
+                let run = try await CommandRun.inProcess(["pin"] + files, in: folder)
                 #expect(run.status == 0 && run.errors.contains("next.pem has no backup pin") == warns, "\(run.errors)")
             }
         }
@@ -347,7 +347,7 @@ struct PinHostTests {
             try Data(ca.utf8).write(to: folder.appending(path: "roots.pem"))
             let pins = try roots.map { try Pin.publicKey(of: $0.certificate.der) }
             func run(_ arguments: [String]) async throws -> CommandRun {
-                try await CommandRun.holdfastctl(["pin", "--ca", "roots.pem"] + arguments, in: folder)
+                try await CommandRun.inProcess(["pin", "--ca", "roots.pem"] + arguments, in: folder)
             }
             let plain = try await run(["--authority", "example TRUST"])
             #expect(plain.status == 0 && plain.errors.contains("no backup pin"), "\(plain.errors)")
@@ -388,7 +388,7 @@ struct PinHostTests {
         try await withTemporaryFolder { folder in
             let ca = folder.appending(path: "root.pem")
             try Data(try TestAuthority.root().certificate.pem.utf8).write(to: ca)
-            let run = try await CommandRun.holdfastctl(["pin", "127.0.0.1:1", "--ca", ca.path])
+            let run = try await CommandRun.inProcess(["pin", "127.0.0.1:1", "--ca", ca.path])
             #expect(run.status == 3)
             #expect(run.output.isEmpty)
         }
@@ -407,7 +407,7 @@ struct PinHostTests {
                 func value(of site: TestSite) async throws -> String {
                     let file = folder.appending(path: "leaf.pem")
                     try Data(site.leaf.chainPEM.utf8).write(to: file)
-                    let run = try await CommandRun.holdfastctl([
+                    let run = try await CommandRun.inProcess([
                         "pin", file.path, "--format", "curl", "--fragment", "--host", TestSite.name,
                     ])
                     return run.output.trimmingCharacters(in: .newlines)
@@ -421,7 +421,7 @@ struct PinHostTests {
                             "https://\(TestSite.name)/",
                         ])
                 }
-                let ofHost = try await CommandRun.holdfastctl([
+                let ofHost = try await CommandRun.inProcess([
                     "pin", TestSite.name, "--ca", ca.path, "--connect-to", "127.0.0.1:\(port)", "--format", "curl",
                     "--fragment",
                 ])

@@ -46,6 +46,17 @@ struct RepositoryUploadTests {
                         "application/json\tpublic, max-age=31536000, immutable", "application/json\tno-cache",
                         "application/json\tpublic, max-age=60, must-revalidate",
                     ], "\(headers.errors)")
+                // What the manual says for every day, without a host that could be asked.
+                let daily = try OperatingManual.block("repository-upload").replacing(
+                    "--no-shipped-pins", with: "--offline"
+                )
+                .replacing("holdfastctl", with: "\"$HOLDFASTCTL\"")
+                .replacing("scripts/publish-s3 my-bucket", with: "\"$UPLOAD\" pins")
+                let renewed = try await store.shell(daily)
+                #expect(renewed.status == 0, "\(renewed.output)\(renewed.errors)")
+                #expect(renewed.lines.count { $0.hasPrefix("uploaded") } == 2, "\(renewed.output)")
+                #expect(try await store.content(of: "metadata/timestamp.json").contains("\"version\":2"))
+
                 try await site.preparePins(active: next, backup: backup)
                 try await site.prepareOnlineKey(2)
                 try await site.publishRepository(by: "online-2.pem", "online.pem")

@@ -116,7 +116,7 @@ struct ShowTests {
             try site.emptyDocument(at: site.second).write(to: site.file("acme.json.signed"))
             try site.write("other.crt", TestCertificate.pem(site.leaf.der))
             func item(_ arguments: [String], status: Int32) async throws -> Report.Item {
-                let run = try await CommandRun.holdfastctl(
+                let run = try await CommandRun.inProcess(
                     ["show", "acme.json.signed", "--json"] + arguments, in: site.folder)
                 #expect(run.status == status, "\(run.errors)")
                 return try #require(try run.json(Report.self).items.first)

@@ -1,9 +1,42 @@
 import Foundation
+import HoldfastOutput
 import HoldfastTesting
 import Testing
 
+@testable import holdfastctl
+
 extension CommandRun {
     static let program = program("holdfastctl")
+
+    /// Runs the command inside this process, with everything from its arguments to its exit code. That takes a fraction of
+    /// the time of another process.
+    ///
+    /// What a process has to itself is that of the test: its environment, standard input, terminal, signals. Tests that
+    /// have to do with those start the program.
+    /// - Parameter folder: the folder whose files the arguments name.
+    static func inProcess(_ arguments: [String], in folder: URL? = nil) async throws -> CommandRun {
+        try #require(folder == nil || !needsProcess(arguments), "start the program for \(arguments)")
+        let local = folder.map { LocalArguments(arguments, in: $0) }
+        let said = SaidLines()
+        let status = await Output.$listener.withValue(said.add) {
+            await onThreads { await EntryPoint.run(local?.whole ?? arguments) }
+        }
+        let run = CommandRun(
+            status: status, output: local?.local(said.output) ?? said.output,
+            errors: local?.local(said.errors) ?? said.errors)
+        DocumentedFields.check(run.output, of: arguments)
+        return run
+    }
+
+    private static func onThreads(_ command: () async -> Int32) async -> Int32 {
+        guard #available(macOS 15, *) else { return await command() }
+        return await withTaskExecutorPreference(CommandThreads.shared, operation: command)
+    }
+
+    /// Whether arguments name what only a process has: standard input, another descriptor, or the folder in which it runs.
+    static func needsProcess(_ arguments: [String]) -> Bool {
+        arguments.first == "trust-server" || arguments.contains("-") || arguments.contains("--password-fd")
+    }
 
     /// Runs the command as it was built beside the tests. Of the variables that it reads, its environment has only those
     /// in `environment`.

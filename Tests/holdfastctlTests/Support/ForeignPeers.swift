@@ -13,6 +13,9 @@ enum ForeignPeers {
     /// Judges XML by a schema.
     static let xmllint = program("xmllint")
 
+    /// Reads units of systemd as that does. It is not asked for where there is no systemd.
+    static let systemdAnalyze = program("systemd-analyze")
+
     /// Moves the clock of another program.
     static let faketime = program("faketime")
 

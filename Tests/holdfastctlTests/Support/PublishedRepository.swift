@@ -72,14 +72,22 @@ struct PublishedRepository {
     }
 
     /// Serves the files as they are now, over plain HTTP on loopback.
+    func served<Value>(
+        forbidding forbidden: String? = nil, breaking broken: String? = nil, _ body: (String) async throws -> Value
+    ) async throws -> Value {
+        try await Self.serving(folder.published, forbidding: forbidden, breaking: broken, body)
+    }
+
+    /// Serves the files of a folder as they are now, over plain HTTP on loopback.
     /// - Parameters:
     ///   - forbidden: is answered with 403, as by an object store whose listing is not public; the end of a path.
     ///   - broken: is answered with 500.
     ///   - body: gets the URL.
-    func served<Value>(
-        forbidding forbidden: String? = nil, breaking broken: String? = nil, _ body: (String) async throws -> Value
+    static func serving<Value>(
+        _ folder: URL, forbidding forbidden: String? = nil, breaking broken: String? = nil,
+        _ body: (String) async throws -> Value
     ) async throws -> Value {
-        let files = try Self.files(in: folder.published)
+        let files = try files(in: folder)
         return try await ScriptedHTTPServer.with({ path in
             func answer(_ status: String, _ body: Data = Data()) -> [ScriptedHTTPServer.Step] {
                 let head = "HTTP/1.1 \(status)\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n"

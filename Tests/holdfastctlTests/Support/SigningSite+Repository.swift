@@ -13,7 +13,10 @@ extension SigningSite {
         _ verb: String, _ arguments: String..., more: [String] = [], at line: SourceLocation = #_sourceLocation
     ) async throws -> CommandRun {
         let run = try await run(["repository", verb] + arguments + more + Self.offline(verb))
-        #expect(run.status == 0, "\(verb) \(arguments): \(run.output)\(run.errors)", sourceLocation: line)
+        // Without a host, nobody knows whether clients get in.
+        #expect(
+            run.status == (verb == "status" ? 3 : 0), "\(verb) \(arguments): \(run.output)\(run.errors)",
+            sourceLocation: line)
         return run
     }
 

@@ -52,8 +52,12 @@ struct SigningSite {
         return leaf
     }
 
+    /// Runs the command in the folder, inside this process if that is possible.
     func run(_ arguments: [String]) async throws -> CommandRun {
-        try await CommandRun.holdfastctl(arguments, in: folder)
+        guard !CommandRun.needsProcess(arguments) else {
+            return try await CommandRun.holdfastctl(arguments, in: folder)
+        }
+        return try await CommandRun.inProcess(arguments, in: folder)
     }
 
     /// Signs with the site's key and root.

@@ -14,7 +14,7 @@ extension TestSite {
             let anchor = trustingRoot ? root : try TestAuthority.root(name: "Another Root")
             try Data(anchor.certificate.pem.utf8).write(to: ca)
             let server = try await ScriptedServer.start(script, serving: leaf)
-            let run = try await CommandRun.holdfastctl(
+            let run = try await CommandRun.inProcess(
                 [verb, host, "--ca", ca.path, option, "127.0.0.1:\(server.port)", "--timeout", "60s"] + arguments)
             await server.shutdown()
             return (run, server.record)

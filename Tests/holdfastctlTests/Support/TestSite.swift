@@ -42,7 +42,7 @@ struct TestSite {
                 chain: chain ?? leaf.chain, key: key ?? leaf.key, options: options
             ) { server in
                 // Much time, for machines that have much to do; of an option given twice the last counts.
-                let run = try await CommandRun.holdfastctl(
+                let run = try await CommandRun.inProcess(
                     [verb, host, "--ca", ca.path, "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
                         + arguments)
                 try await server.waitForDisconnection()

@@ -16,7 +16,7 @@ struct TUFCommandTests {
         ])
     func usage(_ arguments: [String]) async throws {
         try await withTemporaryFolder { folder in
-            let run = try await CommandRun.holdfastctl(arguments, in: folder)
+            let run = try await CommandRun.inProcess(arguments, in: folder)
             #expect(run.status == 1)
             #expect(run.output.isEmpty && !run.errors.isEmpty)
         }

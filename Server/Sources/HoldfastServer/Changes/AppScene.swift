@@ -82,7 +82,8 @@ extension Catalog {
                     trustServer: try Self.key(.trustServer, of: name, server, session, ledger),
                     snapshot: try Self.key(.snapshot, of: name, server, session, ledger),
                     timestamp: try Self.key(.timestamp, of: name, server, session, ledger),
-                    next: try Self.nextKeys(of: name, server, session, ledger)),
+                    // What is prepared and damaged holds up nothing that is signed again; doctor names it.
+                    next: (try? Self.nextKeys(of: name, server, session, ledger)) ?? []),
                 repository: RepositoryFiles(of: name, ledger.repository(of: name), in: self),
                 now: now)
         }

@@ -59,9 +59,13 @@ struct DocumentKeys: Sendable {
             try key.trustServerSigner(permit, secret)
         }
         var repository: [TUFSigningKey] = []
-        for key in [keys.snapshot, keys.timestamp].compactMap(\.self) + keys.next {
-            let use: SigningRequest.Use = key.place.purpose == .snapshot ? .snapshot : .timestamp
-            repository.append(try key.repositorySigner(for: use, permit, secret))
+        func use(of key: Catalog.Key) -> SigningRequest.Use { key.place.purpose == .snapshot ? .snapshot : .timestamp }
+        for key in [keys.snapshot, keys.timestamp].compactMap(\.self) {
+            repository.append(try key.repositorySigner(for: use(of: key), permit, secret))
+        }
+        // One that is prepared and does not open holds up nothing; the root that names it is refused then.
+        for key in keys.next {
+            if let opened = try? key.repositorySigner(for: use(of: key), permit, secret) { repository.append(opened) }
         }
         self.repository = repository
     }

@@ -161,6 +161,11 @@ extension Publisher {
         for key in scene.keys.all { findings += self.findings(of: key) }
         let problems = try await catalog.look { [catalog, folder] session, ledger throws(ServerError) in
             var problems: [String] = []
+            do throws(ServerError) {
+                _ = try Catalog.nextKeys(of: app, catalog.server, session, ledger)
+            } catch {
+                problems.append("\(app): \(error)")
+            }
             for publication in ledger.apps[app] ?? [] {
                 do throws(ServerError) {
                     _ = try Catalog.permit(for: publication, catalog, session, ledger)

@@ -193,7 +193,8 @@ struct ReadmeTests {
                     if command.text.contains("change propose") {
                         desk.change = String(output.prefix { $0 != "\n" }.dropFirst("change ".count))
                     } else if command.text.contains("app key") {
-                        desk.publicKey = output.trimmingCharacters(in: .whitespacesAndNewlines)
+                        // What it says about the clients of the key before comes after it.
+                        desk.publicKey = String(output.prefix { $0 != "\n" })
                     }
                 }
                 // Before the secret, which both servers have in one file, is another.
@@ -242,7 +243,10 @@ struct ReadmeTests {
                 }
                 for line in lines {
                     let output = try await desk.run(line)
-                    if line.contains("publish") {
+                    if line.contains("app repository publish") {
+                        #expect(output.contains("published: root 2"), "\(output)")
+                        published += 1
+                    } else if line.contains("holdfast-server publish") {
                         #expect(output.contains("published: generation 1"), "\(output)")
                         published += 1
                     }
@@ -255,7 +259,7 @@ struct ReadmeTests {
                     }
                 }
             }
-            #expect(published == 1)
+            #expect(published == 2)
             let bundle = folder.appending(path: "srv/pins/public/repo/bank/bundle.json")
             #expect(FileManager.default.fileExists(atPath: bundle.path))
             _ = try await desk.run("holdfast-server doctor --data /srv/pins")

@@ -59,6 +59,18 @@ struct RepositoryCommandTests {
             #expect(try await run("app", "repository", "export", "bank", "--output", "all").contains("enough"))
             #expect(FileManager.default.fileExists(atPath: desk.path("all/public/bundle.json")))
 
+            // Somebody may have the server's keys.
+            #expect(try await run("app", "repository", "publish", "bank", status: 3).contains("app repository rotate"))
+            let rotated = try await run("app", "repository", "rotate", "bank", "--output", "next-root")
+            #expect(rotated.contains("timestamp: key ") && rotated.contains("no longer signs"), "\(rotated)")
+            #expect(try await run("app", "repository", "publish", "bank", status: 1).contains("0 of 1 signatures"))
+            try await sign("next-root", as: "ann")
+            #expect(try await run("app", "repository", "import", "bank", "next-root").contains("enough have signed"))
+            #expect(
+                try await run("app", "repository", "publish", "bank")
+                    == "published: root 2\nthe server's keys before were removed\n")
+            #expect(try await run("doctor").contains("all that is published was approved"))
+
             let served = URL(filePath: desk.data).appending(path: "public")
             let root = try Data(contentsOf: served.appending(path: "repo/bank/metadata/1.root.json"))
             for isBundle in [true, false] {

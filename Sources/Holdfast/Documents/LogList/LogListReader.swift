@@ -13,7 +13,7 @@ struct LogListReader {
     /// Octets of a key in Base64; RSA of 8192 bits has 1,400.
     static let maximumKey = 4_096
 
-    static let remedy = "Download the list again; if it goes on, ask its publisher."
+    static let remedy = "Download the list again; if this happens again, ask its publisher."
 
     private var json: StrictJSONReader
     private var logs: [TransparencyLog] = []

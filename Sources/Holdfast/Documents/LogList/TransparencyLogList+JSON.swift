@@ -25,7 +25,7 @@ extension TransparencyLogList {
         guard isSigned else {
             throw DocumentError(
                 .invalidSignature, expected: "a log list that the configured key signed", found: "another signature",
-                remedy: "Download the list and its signature together again; if it goes on, do not use them.")
+                remedy: "Download the list and its signature together again; if this happens again, do not use them.")
         }
         self = try LogListReader.read(octets)
     }

@@ -129,9 +129,9 @@ extension RemoteDataError.Code {
     /// The connection could not be made, broke, or failed in TLS.
     public static var connectionFailed: Self { Self("Check the network, the URL and the certificate of the server.") }
     /// There was no response within the time limit.
-    public static var noAnswerInTime: Self { Self("Try again later; if it goes on, check the server.") }
+    public static var noAnswerInTime: Self { Self("Try again later; if this happens again, check the server.") }
     /// The whole download took longer than its limit.
-    public static var tookTooLong: Self { Self("Try again later; if it goes on, check the server.") }
+    public static var tookTooLong: Self { Self("Try again later; if this happens again, check the server.") }
     /// More bytes than the limit.
     public static var tooLarge: Self { Self("Check that the URL leads to a pin document, or raise the limits.") }
     /// A redirect to a URL that is not HTTPS, or one too many.

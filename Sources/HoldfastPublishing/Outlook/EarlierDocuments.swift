@@ -1,0 +1,51 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+
+/// What clients may still hold because they have not asked since another document took its place, and how far that is
+/// known.
+package struct EarlierDocuments: Sendable {
+    /// The documents, each with the time at which it was replaced.
+    package var documents: [PublicationOutlook.Document]
+    /// What was replaced within the staleness and cannot be judged, a sentence each: clients that hold it may be locked
+    /// out, and nobody knows.
+    package var gaps: [String]
+    /// Which earlier documents were not looked for, a sentence each. A verdict is relative to it.
+    package var premises: [String]
+
+    package init(
+        _ documents: [PublicationOutlook.Document] = [], gaps: [String] = [], premises: [String] = []
+    ) {
+        self.documents = documents
+        self.gaps = gaps
+        self.premises = premises
+    }
+
+    /// Adds what else is known.
+    package mutating func add(_ other: EarlierDocuments) {
+        documents += other.documents
+        gaps += other.gaps.filter { !gaps.contains($0) }
+        premises += other.premises.filter { !premises.contains($0) }
+    }
+
+    /// Adds documents that somebody has named. Whoever names one knows what was published before, so nothing is left to be
+    /// found out.
+    package mutating func name(_ named: [PublicationOutlook.Document]) {
+        guard !named.isEmpty else { return }
+        documents += named
+        (gaps, premises) = ([], [])
+    }
+}
+
+extension PublicationOutlook.Document {
+    /// A repository's bundle for clients that dial only the hosts that it names. When a host is added to the pins, nobody
+    /// who has earlier ones connects to it yet.
+    func ofOwnHosts(at time: Date) -> Self {
+        guard hosts == nil, case .repository(let pins) = HeldDocument.content(of: self, at: time) else { return self }
+        let patterns = pins.file.hosts.filter { !$0.isRetired }.map(\.pattern.description)
+        guard patterns.allSatisfy({ (try? HostPattern($0)) != nil }) else { return self }
+        var document = self
+        document.hosts = patterns
+        return document
+    }
+}

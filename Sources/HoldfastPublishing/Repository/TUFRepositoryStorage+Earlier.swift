@@ -1,0 +1,88 @@
+package import Foundation
+import Holdfast
+import HoldfastTUF
+
+/// How many earlier versions of the pins are judged at most: more than people sign within a staleness.
+private let mostEarlierVersions = 64
+
+extension TUFRepositoryStorage {
+    /// The pins that clients may still hold because they have not asked since others took their place. The repository keeps
+    /// every version of targets with its pin file; clients need no more of it, since what said that it was the newest is no
+    /// longer of interest.
+    /// - Parameters:
+    ///   - live: what is published.
+    ///   - root: the root metadata that the clients were built with. Pins that it does not prove were never theirs.
+    ///   - staleness: how long a client may not have asked.
+    ///   - lifetime: how long snapshots last, from which the times of publication are known.
+    /// - Returns: the documents, the newest first. What is not there anymore is a gap.
+    package func earlierDocuments(
+        than live: TUFRepositoryState.Live, provedFrom root: Data, staleness: Duration, at now: Date,
+        snapshotsLasting lifetime: Duration = TUFRepositoryState.Lifetimes().snapshot
+    ) async -> EarlierDocuments {
+        let times = await publicationTimes(lifetime)
+        let since = now.addingTimeInterval(-staleness.inSeconds)
+        var earlier = EarlierDocuments()
+        var version = live.targets.version
+        // A snapshot of another lifetime may seem to have been made later than it was; that errs on the safe side.
+        var replaced = min(times[version] ?? now, now)
+        var seen = [live.pins]
+        while version > 1, replaced > since {
+            version -= 1
+            guard live.targets.version - version <= mostEarlierVersions else {
+                earlier.gaps.append(
+                    "clients may hold more versions of the pins than are judged (\(mostEarlierVersions))")
+                break
+            }
+            let published = min(times[version] ?? .distantPast, replaced)
+            switch await bundle(ofTargets: version, live.roots, from: root) {
+            case .missing:
+                earlier.gaps.append(
+                    "clients may still hold the pins of targets \(version), replaced "
+                        + "\(replaced.formatted(.iso8601)), and the folder does not have them anymore: name the bundle "
+                        + "with them with --replaced")
+            case .neverTheirs: break
+            case .proved(let bundle, let pins):
+                // The same pins, signed again, let the same servers in.
+                guard !seen.contains(pins) else { break }
+                seen.append(pins)
+                earlier.documents.append(
+                    .init(
+                        "the pins of targets \(version)", kind: .repository(root: root), octets: bundle,
+                        published: published, replaced: replaced))
+            }
+            replaced = min(replaced, times[version] ?? replaced)
+        }
+        return earlier
+    }
+
+    /// A version of the pins, as clients with the root have it.
+    private func bundle(
+        ofTargets version: Int64, _ roots: [TUFMetadataFile], from root: Data
+    ) async -> EarlierVersion {
+        let path = TUFStoragePath.served("metadata/\(version).targets.json")
+        guard let targets = try? await read(path, atMost: TUFMetadataFile.maximumBytes),
+            let pins = await publishedPins(ofTargets: version)
+        else { return .missing }
+        var bundle = RepositoryBundle()
+        bundle.firstRoot = (roots.first?.version ?? 1) + 1
+        (bundle.targets, bundle.pins) = (targets, pins)
+        // A key that signed these pins may be gone from the newest root. Clients had proved them with the one of that time.
+        for count in stride(from: roots.count, through: 1, by: -1) {
+            bundle.roots = roots[1..<count].map(\.data)
+            let octets = bundle.json
+            let proved = try? PinBundlePins(octets, root: root, issuedUpTo: .distantFuture, isReplaced: true)
+            if proved != nil { return .proved(octets, pins) }
+        }
+        return .neverTheirs
+    }
+}
+
+/// What became of an earlier version of the pins.
+private enum EarlierVersion {
+    /// Its files are not there anymore.
+    case missing
+    /// Clients with the root never took it.
+    case neverTheirs
+    /// The bundle of it, without timestamp and snapshot, and its pin file.
+    case proved(Data, Data)
+}

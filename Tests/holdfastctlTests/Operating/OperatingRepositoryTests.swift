@@ -1,0 +1,84 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+/// What docs/operating.md says about a repository on a bad day, and about builds of long ago.
+@Suite("The operator's manual, a repository and its clients", .timeLimit(.minutes(15)))
+struct OperatingRepositoryTests {
+    private static let url = "https://pins.example.com"
+
+    @Test("A folder that was put back from a copy goes on above what clients know, and they follow")
+    func restored() async throws {
+        try await OperatingSite.with { site in
+            let (manager, present) = (FileManager.default, try site.leaf())
+            func copy(_ from: String, _ to: String) throws {
+                let place = site.folder.appending(path: to)
+                try? manager.removeItem(at: place)
+                try manager.copyItem(at: site.folder.appending(path: from), to: place)
+            }
+            for block in ["first-pins", "repository-first"] { try await site.run(block, serving: present) }
+            try copy("site", "backup")
+            let app = try RepositoryApp(site.folder.appending(path: "site/public"), name: OperatingSite.name)
+            for _ in 0..<2 { try await site.run("repository-daily", serving: present) }
+            #expect(try await app.isLetIn(by: present, trusting: site.root))
+            try copy("site/public", "served")
+            // As on any other day, it signs what clients know something newer than.
+            try copy("backup", "site")
+            try await site.run("repository-restored", serving: present) {
+                $0.replacing(" --url \(Self.url)", with: "")
+            }
+            await #expect(throws: (any Error).self) { try await app.update() }
+
+            try copy("backup", "site")
+            _ = try await PublishedRepository.serving(site.folder.appending(path: "served")) { url in
+                try await site.run("repository-restored", serving: present) { $0.replacing(Self.url, with: url) }
+            }
+            #expect(try await app.isLetIn(by: present, trusting: site.root))
+        }
+    }
+
+    @Test("The oldest build is followed in the folder and at the server, which is found out if it lacks a root")
+    func oldest() async throws {
+        try await OperatingSite.with { site in
+            let present = try site.leaf()
+            for block in ["first-pins", "repository-first"] { try await site.run(block, serving: present) }
+            let (manager, served) = (FileManager.default, site.folder.appending(path: "site/public"))
+            let build = site.folder.appending(path: "app-2024")
+            try manager.createDirectory(at: build, withIntermediateDirectories: false)
+            try manager.copyItem(
+                at: served.appending(path: "metadata/1.root.json"), to: build.appending(path: "root.json"))
+            for block in ["repository-year", "repository-online-key"] { try await site.run(block, serving: present) }
+            for (missing, status) in [(nil, Int32(0)), ("/2.root.json", 1)] {
+                try await PublishedRepository.serving(served, forbidding: missing) { url in
+                    let run = try await site.run("repository-oldest", serving: present, expecting: status) {
+                        $0.replacing(Self.url, with: url)
+                    }
+                    #expect((run.output + run.errors).contains("cannot follow") == (status == 1), "\(run.output)")
+                }
+            }
+        }
+    }
+
+    @Test("While builds with a list are in the field, one pin file is published as a repository and as a list")
+    func listAndRepository() async throws {
+        try await OperatingSite.with { site in
+            let present = try site.leaf()
+            for block in ["first-pins", "list-first", "repository-first"] {
+                try await site.run(block, serving: present)
+            }
+            let next = try site.leaf(.existing(try site.key("backup.key")))
+            try site.write("next.pem", next.chainPEM)
+            try await site.run("list-and-repository", serving: present)
+            let list = try await InstalledApp.fetchingList("pins.json", of: site)
+            let app = try RepositoryApp(site.folder.appending(path: "site/public"), name: OperatingSite.name)
+            for leaf in [present, next] {
+                #expect(try site.lockedOut([list], by: leaf) == 0)
+                #expect(try await app.isLetIn(by: leaf, trusting: site.root))
+            }
+            let stranger = try site.leaf()
+            #expect(try site.lockedOut([list], by: stranger) == 1)
+            #expect(try await !app.isLetIn(by: stranger, trusting: site.root))
+        }
+    }
+}
