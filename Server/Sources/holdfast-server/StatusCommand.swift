@@ -37,7 +37,11 @@ struct StatusCommand: AsyncParsableCommand {
                 }
                 for loss in standing.losses { Terminal.line("  \(loss)") }
                 for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
-                isGood = isGood && standing.losses.isEmpty
+                if let deadline = standing.deadline {
+                    let words = "publish until \(CommandValue.time(deadline.lastSafe)): \(deadline.words)"
+                    Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(words)")
+                }
+                isGood = isGood && standing.losses.isEmpty && !standing.isPressing
                 for (change, state) in standing.open {
                     Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")
                 }
@@ -47,7 +51,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private static let isNotGood = NegativeAnswer(
-        words: "not everybody gets in, or nothing can be signed or written")
+        words: "not everybody gets in, something has to be published soon, or nothing can be signed or written")
 
     private func printJSON(
         _ open: ServerFolder.Open, _ unwritable: ServerError?, _ outage: Publisher.Outage?
@@ -59,7 +63,7 @@ struct StatusCommand: AsyncParsableCommand {
         let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
         for app in judged {
             let standing = try await open.publisher.standing(of: app, during: outage)
-            isGood = isGood && standing.losses.isEmpty
+            isGood = isGood && standing.losses.isEmpty && !standing.isPressing
             apps.append(.object(Self.members(of: standing)))
         }
         var members: [String: CanonicalJSON] = [
@@ -85,6 +89,10 @@ struct StatusCommand: AsyncParsableCommand {
         ]
         if let time = standing.refusedFrom { members["refusedFrom"] = AdministrationView.time(time) }
         if let end = standing.end { members["end"] = AdministrationView.time(end) }
+        if let deadline = standing.deadline {
+            members["publishUntil"] = AdministrationView.time(deadline.lastSafe)
+            members["publishBecause"] = .text(deadline.words)
+        }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
         return members
     }

@@ -40,7 +40,7 @@ public struct AuditEntry: Sendable, Hashable {
         case resumed
         /// A token was made or ended.
         case token
-        /// A key was seen that nobody announced.
+        /// A key was seen that nobody announced, or something has to be published soon.
         case alarm
         /// From a vantage, certificates were seen that nobody announced.
         case seen

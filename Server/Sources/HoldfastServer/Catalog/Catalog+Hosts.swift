@@ -133,6 +133,12 @@ extension Catalog {
                     .integer(id), .text(seen.vantage), .text(seen.address), digest, .optional(seen.failure),
                     .integer(seen.firstSeen), .integer(seen.lastSeen),
                 ])
+            // Nobody reads older ones, and an address that never comes again would stay for ever.
+            try session.run(
+                """
+                DELETE FROM observation WHERE host_id = $1 AND id NOT IN (SELECT id FROM observation \
+                WHERE host_id = $1 ORDER BY last_seen_at DESC, id DESC LIMIT 1000)
+                """, [.integer(id)])
         }
     }
 
@@ -158,6 +164,20 @@ extension Catalog {
                 .alarm, by: "watcher",
                 ["app": "\(app)", "host": host.label, "digest": "\(digest)", "words": words])
             return true
+        }
+    }
+
+    /// Says in the audit that something has to be published soon; once for each certificate or content that ends.
+    func remind(
+        about digest: Digest, until end: String, on host: CatalogHost, of app: AppName, words: String
+    ) async throws(ServerError) {
+        let name = Ledger.Name(app: app, name: "\(host.label) \(digest)")
+        guard !ledger.reminders.contains(name) else { return }
+        try await transact { step throws(ServerError) in
+            guard !step.ledger.reminders.contains(name) else { return }
+            try step.record(
+                .alarm, by: "server",
+                ["app": "\(app)", "host": host.label, "digest": "\(digest)", "until": end, "words": words])
         }
     }
 

@@ -116,6 +116,8 @@ public struct Ledger: Sendable {
     private(set) var outdatedLists: Set<Name> = []
     /// The alarms that were raised: the host and the digest of what it showed.
     public private(set) var alarms: Set<Name> = []
+    /// What has to be published soon was said about: the host, and the digest of the certificate or content that ends.
+    public private(set) var reminders: Set<Name> = []
     /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
     public private(set) var sightings: [Name: [String: Sighting]] = [:]
     /// The tokens that were made and not revoked, by their digests.
@@ -215,8 +217,8 @@ public struct Ledger: Sendable {
             documents[name] = version
             outdatedLists.remove(name)
         case .alarm:
-            alarms.insert(
-                Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))"))
+            let name = Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))")
+            if facts.has("until") { reminders.insert(name) } else { alarms.insert(name) }
         case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
         case .resealed: secretID = try facts.octets("secret", count: 8)

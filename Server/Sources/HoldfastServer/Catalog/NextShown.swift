@@ -1,3 +1,6 @@
+import Foundation
+import Holdfast
+
 /// What the owner of a host announced: what it is about to show, and keys that stand ready.
 public struct NextShown: Sendable, Hashable {
     /// A chain that is to be shown.
@@ -18,6 +21,14 @@ public struct NextShown: Sendable, Hashable {
     public let chains: [Chain]
     /// DER of the SubjectPublicKeyInfo of each key that stands ready.
     public let keys: [[UInt8]]
+
+    /// Without the chains whose own certificate has expired.
+    func lasting(at now: Int64) -> NextShown {
+        let chains = chains.filter { next in
+            next.chain.leaf.map { Int64($0.notAfter.timeIntervalSince1970) >= now } ?? true
+        }
+        return NextShown(chains: chains, keys: keys)
+    }
 
     /// What the audit has the digest of.
     var octets: [UInt8] {

@@ -4,6 +4,7 @@ struct AppScene: Sendable {
     struct Host: Sendable {
         let host: CatalogHost
         let observations: [Observation]
+        /// What it is about to show. Nobody installs a certificate that has expired, so what was announced with it is over.
         let next: NextShown
         /// The vantages that have seen a certificate lately, as the audit has it.
         let vantages: [Digest: [String]]
@@ -15,7 +16,8 @@ struct AppScene: Sendable {
             _ host: CatalogHost, _ observations: [Observation], _ next: NextShown, _ vantages: [Digest: [String]],
             at now: Int64
         ) {
-            (self.host, self.observations, self.next, self.vantages) = (host, observations, next, vantages)
+            (self.host, self.observations, self.vantages) = (host, observations, vantages)
+            self.next = next.lasting(at: now)
             let fresh = observations.filter { $0.lastSeen >= now - Vantage.lifetime }
             var places: Set<[String]> = []
             shown = (fresh.isEmpty ? observations : fresh).sorted { $0.lastSeen > $1.lastSeen }.filter { seen in

@@ -16,6 +16,10 @@ extension Publisher {
         /// The first second at which a client is refused if nobody publishes anything, in seconds since 1970; nil before the
         /// first publication.
         public let refusedFrom: Int64?
+        /// Until when something has to be published; nil if no end is in sight.
+        public let deadline: PublishingDeadline?
+        /// Whether that is so soon that people have to act.
+        public let isPressing: Bool
         /// The changes that are open, with where they are on their way.
         public let open: [(change: Change, state: Change.State)]
     }
@@ -35,13 +39,15 @@ extension Publisher {
             let all = OutlookLosses(judged, scene)
             (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
         }
+        let deadline = try await PublishingDeadline(scene)
         let open = try await catalog.changes(of: app).map {
             ($0, $0.state(chain, generation: scene.generation, at: scene.now))
         }
         .filter { $0.1 == .proposed || $0.1 == .approved }
         return Standing(
             app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook, losses: losses,
-            refusedFrom: refusedFrom, open: open)
+            refusedFrom: refusedFrom, deadline: deadline,
+            isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: open)
     }
 
     /// Something that is wrong, or that an operator must know.

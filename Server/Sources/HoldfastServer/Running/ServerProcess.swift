@@ -72,7 +72,9 @@ public struct ServerProcess: Sendable {
             logger: logger)
         var services: [any Service] = [listener, administration, loop]
         // Whoever uploads writes down how far it is.
-        if mending == nil { services.append(PlacesLoop(publisher, logger: logger)) }
+        if mending == nil {
+            services += [PlacesLoop(publisher, logger: logger), DeadlineWatch(publisher, logger: logger)]
+        }
         // Who looks at a host writes that down first.
         if settings.watches, mending == nil {
             var watch = Watcher.Settings(vantage: settings.vantage)

@@ -41,6 +41,9 @@ public struct Watcher: Service {
 
     /// Seconds; longer than any host takes, with all deadlines.
     private static let lease: Int64 = 180
+    /// A name may resolve to thousands of addresses: these are all that are asked, with both kinds of key, and one more that
+    /// says so.
+    private static let greatestFindings = 2 * HostProbe.maximumAddresses + 1
     /// Between two questions for hosts that are due.
     private static let rest: Duration = .seconds(5)
 
@@ -150,7 +153,8 @@ public struct Watcher: Service {
         guard let host = scene.hosts.first(where: { $0.host.label == label }) else {
             return Report(app: lease.app, host: label, findings: [], alarms: [])
         }
-        let findings = await watch(scene).look(at: try watched(host, in: scene))
+        let findings = Array(
+            await watch(scene).look(at: try watched(host, in: scene)).prefix(Self.greatestFindings))
         let seen = observations(findings)
         let isWritten = try await leases.giveBack(lease, dueIn: delay) { session throws(ServerError) in
             let now = try session.now()

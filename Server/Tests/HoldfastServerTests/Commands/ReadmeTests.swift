@@ -1,9 +1,6 @@
 import Foundation
-import Holdfast
 import HoldfastNIOTesting
 import HoldfastSigning
-import HoldfastTesting
-import Logging
 import Testing
 
 @testable import HoldfastServer
@@ -12,35 +9,14 @@ import Testing
 /// block that installs is left to `scripts/nightly`, since a test cannot build what it is built with.
 @Suite("The README of the server", .timeLimit(.minutes(10)))
 struct ReadmeTests {
-    /// A command, as somebody types it.
-    private struct Command {
-        var text: String
-        /// Who else types it, as the comment behind it says.
-        let others: [String]
-    }
-
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    private static let holdfastctl = root.appending(path: ".build/debug/holdfastctl")
-    private static let isTested =
-        ForeignProgram.areRequired || FileManager.default.isExecutableFile(atPath: holdfastctl.path)
+    private static let isTested = ManualDesk.isTested
 
     /// - Parameter ofRepositories: those of the procedure of repositories, in which holders sign elsewhere, or all others.
-    private func commands(ofRepositories: Bool = false) throws -> [Command] {
-        let text = try String(contentsOf: Self.root.appending(path: "Server/README.md"), encoding: .utf8)
-        let parts = text.components(separatedBy: "```")
-        return zip(parts, parts.dropFirst()).enumerated().flatMap { index, pair -> [Command] in
-            guard index % 2 == 0, pair.1.hasPrefix("sh\n"), !pair.0.hasSuffix("<!-- install -->\n"),
-                pair.1.contains("app repository") == ofRepositories
-            else { return [] }
-            return pair.1.dropFirst(3).replacing("\\\n", with: " ").split(separator: "\n").map { line in
-                let halves = String(line).components(separatedBy: "  # ")
-                let others = halves.dropFirst().first?.components(separatedBy: "so do ").dropFirst().first ?? ""
-                return Command(
-                    text: halves[0].trimmingCharacters(in: .whitespaces),
-                    others: others.isEmpty ? [] : others.components(separatedBy: " and "))
-            }
-        }
+    private func commands(ofRepositories: Bool = false) throws -> [Manual.Command] {
+        try Manual("Server/README.md").blocks.filter { block in
+            block.language == "sh" && block.mark != "install"
+                && block.text.contains("app repository") == ofRepositories
+        }.flatMap(\.commands)
     }
 
     /// What each says, by how it begins: the first that fits.
@@ -63,113 +39,11 @@ struct ReadmeTests {
         ("holdfast-server resume", "The clock is believed as it is"),
     ]
 
-    /// What an operator has before the first command, and what stands in the place of things that a test has not.
-    private struct Desk {
-        let folder: URL
-        let authority: TestAuthority
-        let shown: TestCertificate
-        let next: TestCertificate
-        let host: LoopbackTLSServer
-        let environment: [String: String]
-        var change = ""
-        var publicKey = ""
-
-        init(in folder: URL) async throws {
-            self.folder = folder
-            authority = try TestAuthority.root()
-            shown = try authority.leaf(names: [.dns(World.host)])
-            next = try authority.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
-            host = try await LoopbackTLSServer.start(serving: shown)
-            for name in ["srv", "etc/holdfast", "media/safe", "bin"] {
-                try FileManager.default.createDirectory(
-                    at: folder.appending(path: name), withIntermediateDirectories: true)
-            }
-            for (name, program) in [("holdfast-server", ServerProgram.url), ("holdfastctl", ReadmeTests.holdfastctl)] {
-                try FileManager.default.createSymbolicLink(
-                    at: folder.appending(path: "bin/\(name)"), withDestinationURL: program)
-            }
-            for (name, text) in [
-                ("roots.pem", TestCertificate.pem(authority.root)), ("today.pem", shown.chainPEM),
-                ("fullchain.pem", next.chainPEM),
-                ("answer", "yes\n"),
-                ("alice.password", "for alice alone"), ("bob.password", "for bob alone"),
-                ("carol.password", "for carol alone"), ("backup.password", "for backups alone"),
-            ] {
-                let file = folder.appending(path: name)
-                try Data(text.utf8).write(to: file)
-                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-            }
-            let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-            environment = ["PATH": "\(folder.path)/bin:\(path)"]
-        }
-
-        /// The command with the paths, the host and the times of this test.
-        func fitted(_ text: String) -> String {
-            var text = text.replacing("CHANGE", with: change)
-            for path in ["/srv/", "/etc/holdfast/", "/media/safe/"] {
-                text = text.replacing(path, with: folder.path + path)
-            }
-            let wait = text.contains("today.pem") ? 0 : TimeInterval(World.month)
-            let begins = SystemWallClock().now.addingTimeInterval(wait).formatted(.iso8601)
-            text = text.replacing(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/, with: begins)
-            if text.contains("host add bank") {
-                text += " --port \(host.port) --dial \(host.address)"
-            } else {
-                text = text.replacing(" bank \(World.host)", with: " bank \(World.host):\(host.port)")
-            }
-            text = text.replacing(
-                "host look \(World.host)",
-                with: "host look \(World.host):\(host.port) --dial \(host.address) --allow 127.0.0.0/8")
-            return text.contains("host see bank") ? text + " --allow 127.0.0.0/8" : text
-        }
-
-        /// Runs it, with yes for what it asks.
-        func run(_ text: String) async throws -> String {
-            let (status, output) = try await ForeignProgram.run(
-                ForeignProgram.required("bash"), ["-euo", "pipefail", "-c", fitted(text)], in: folder,
-                withErrors: true, environment: environment, input: folder.appending(path: "answer"))
-            let words = String(decoding: output, as: UTF8.self)
-            #expect(status == 0, "\(fitted(text)): \(words)")
-            return words
-        }
-
-        /// What an operator asks about the list in the folder: whether clients that have it get in where the host is, and after
-        /// its renewal.
-        var checks: [String] {
-            let pins =
-                "--pins srv/pins/public/lists/bank.json --public-key \(publicKey) --no-shipped-pins --ca roots.pem --quiet"
-            return [
-                "holdfastctl check \(World.host) --connect-to \(host.address):\(host.port) --timeout 60s \(pins)",
-                "holdfastctl check --chain fullchain.pem --host \(World.host) \(pins)",
-            ]
-        }
-
-        /// Whether an app with the key that `app key` printed gets in where the host is, today and after its renewal.
-        func letsIn(from port: Int) async throws -> Bool {
-            let store = try CertStore(
-                checking: CertStoreConfiguration(
-                    serviceURL: try #require(URL(string: "http://127.0.0.1:\(port)/lists/bank.json")),
-                    publicKey: publicKey, useChallenge: false),
-                secureDataStore: InMemoryDataStore(),
-                remoteDataProvider: URLSessionDataProvider(allowsPlainHTTPToLoopback: true),
-                logger: AdministrationSite.quiet)
-            _ = try await store.update(mode: .forced)
-            let policy = try store.policy(for: World.host)
-            return try [shown, next].allSatisfy { certificate in
-                let trust = ServerTrust(
-                    chain: PresentedChain(certificate.chain),
-                    purpose: .server(identity: try DialedHost(World.host, port: host.port)),
-                    validator: PathValidator(anchors: try TrustAnchors(der: [authority.root])))
-                return policy.evaluate(trust, at: SystemWallClock().now).isTrusted
-            }
-        }
-    }
-
     @Test(
         "Every command does what it is there for, in its order, and an app gets in", .enabled(if: ReadmeTests.isTested))
     func commandsWork() async throws {
         try await withFolder { folder in
-            var desk = try await Desk(in: folder)
+            var desk = try await ManualDesk(in: folder)
             var left = Set(Self.answers.map(\.0))
             var served = 0
             for command in try commands() {
@@ -221,7 +95,7 @@ struct ReadmeTests {
         .enabled(if: ReadmeTests.isTested))
     func repositoryWorks() async throws {
         try await withFolder { folder in
-            var desk = try await Desk(in: folder)
+            var desk = try await ManualDesk(in: folder)
             for name in ["ann", "tom", "eve"] {
                 let key = TUFSigningKey()
                 try Data(try #require(key.publicKeyText).utf8).write(to: folder.appending(path: "\(name).pub"))

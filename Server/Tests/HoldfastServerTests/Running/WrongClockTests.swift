@@ -1,4 +1,6 @@
 import Foundation
+import Holdfast
+import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
@@ -105,6 +107,44 @@ struct WrongClockTests {
             try await again.says("nothing was written")
             #expect(await again.status() == 0)
             #expect(await server.stop() == 0)
+        }
+    }
+
+    @Test(
+        "A month and three months later the same server lets the next certificate be installed, and serves apps of that day"
+    )
+    func later() async throws {
+        try await ServeSite.run { site in
+            try await site.publish()
+            let file = site.folder.appending(path: "next.pem")
+            try Data(site.announced.chainPEM.utf8).write(to: file)
+            /// Runs a command of that day, and says how it ended.
+            func command(_ days: Int, _ words: String, _ arguments: String...) async throws -> Int32 {
+                let process = try ServingProcess(
+                    Self.wrapper + [ServerProgram.url.path] + arguments + ["--data", site.data],
+                    environment: try Self.shifted("+\(days)d"))
+                defer { clean(process) }
+                try await process.says(words)
+                return await process.status()
+            }
+            for days in [31, 92] {
+                // Nobody was here for so long that a person has to vouch for the clock.
+                #expect(try await command(days, "resumed at", "resume", "--clock", "--yes") == 0)
+                #expect(
+                    try await command(
+                        days, "ready: every client", "gate", "bank", World.host, "--certificate", file.path)
+                        == 0)
+                let server = try await ServingProcess.start(
+                    site, wrappedBy: Self.wrapper, environment: try Self.shifted("+\(days)d"))
+                defer { clean(server) }
+                try await server.says("signed again")
+                let clock = ManualClock(now: site.clock.now.addingTimeInterval(Double(days) * 86_400))
+                let found = try await site.clientsThatLetIn(site.announced, server.port, clock: clock)
+                #expect(found == World.everybody, "\(days)")
+                let old = try await site.clientsThatLetIn(site.shown, server.port, clock: clock)
+                #expect(old == (days < 90 ? World.everybody : []), "\(days)")
+                #expect(await server.stop() == 0)
+            }
         }
     }
 }

@@ -102,23 +102,29 @@ struct ServeSite: Sendable {
 
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    func certStore(_ port: Int, challenging: Bool) throws -> CertStore {
+    func certStore(
+        _ port: Int, challenging: Bool, clock: any WallClock = SystemWallClock()
+    ) throws -> CertStore {
         let path = challenging ? "app/init?appName=\(app)" : "lists/\(app).json"
         return try CertStore(
             checking: CertStoreConfiguration(
                 serviceURL: try #require(URL(string: "http://127.0.0.1:\(port)/\(path)")), publicKey: publicKey,
                 useChallenge: challenging),
             secureDataStore: InMemoryDataStore(),
-            remoteDataProvider: URLSessionDataProvider(allowsPlainHTTPToLoopback: true), logger: Self.quiet)
+            remoteDataProvider: URLSessionDataProvider(allowsPlainHTTPToLoopback: true), clock: clock,
+            logger: Self.quiet)
     }
 
     /// The clients that start now, download, and let a certificate in; their names are those of `World.everybody`.
-    func clientsThatLetIn(_ certificate: TestCertificate, _ port: Int) async throws -> Set<String> {
+    /// - Parameter clock: what time it is where they are.
+    func clientsThatLetIn(
+        _ certificate: TestCertificate, _ port: Int, clock: any WallClock = SystemWallClock()
+    ) async throws -> Set<String> {
         var names: Set<String> = []
         for challenging in [false, true] {
-            let store = try certStore(port, challenging: challenging)
+            let store = try certStore(port, challenging: challenging, clock: clock)
             guard (try? await store.update(mode: .forced))?.error == nil else { continue }
-            if letsIn(certificate, try? store.policy(for: World.host)) {
+            if letsIn(certificate, try? store.policy(for: World.host), at: clock) {
                 names.insert(challenging ? "challenge" : "list")
             }
         }
@@ -127,22 +133,24 @@ struct ServeSite: Sendable {
             signer: try TrustServerSigner(certificate: trust.certificate), customer: World.customer)
         configuration.secureDataStore = InMemoryDataStore()
         configuration.remoteDataProvider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
-        let store = try TrustServerStore(checking: configuration, logger: Self.quiet)
+        let store = try TrustServerStore(checking: configuration, clock: clock, logger: Self.quiet)
         _ = try? await store.update(mode: .forced)
         for (name, subject) in [("certificates", Pin.Subject.certificate), ("keys", .publicKey)]
-        where letsIn(certificate, try? store.policy(for: World.host, pinning: subject)) {
+        where letsIn(certificate, try? store.policy(for: World.host, pinning: subject), at: clock) {
             names.insert(name)
         }
         let file = try await RawClient(port: port).get("/pins/\(app).pins.json")
         if file.status == 200,
-            try PinFile(json: Data(file.body.utf8)).policies().allSatisfy({ letsIn(certificate, $0) })
+            try PinFile(json: Data(file.body.utf8)).policies().allSatisfy({ letsIn(certificate, $0, at: clock) })
         {
             names.insert("pin file")
         }
         return names
     }
 
-    private func letsIn(_ certificate: TestCertificate, _ policy: (any TrustPolicy)?) -> Bool {
+    private func letsIn(
+        _ certificate: TestCertificate, _ policy: (any TrustPolicy)?, at clock: any WallClock
+    ) -> Bool {
         guard let policy, let anchors = try? TrustAnchors(der: [root.root]),
             let host = try? DialedHost(World.host, port: 443)
         else { return false }

@@ -35,19 +35,20 @@ struct World: Sendable {
     static func secret() -> SigningSecret { SealedKeyTests.secret() }
 
     /// Runs a test in a new world.
+    /// - Parameter start: when it begins, in seconds since 1970.
     static func run(
-        number: Int = 2, canary: Int64 = 0, _ body: (World) async throws -> Void
+        number: Int = 2, canary: Int64 = 0, at start: Int64 = Story.now, _ body: (World) async throws -> Void
     ) async throws {
         try await withFolder { folder in
-            let world = try await World(in: folder, number: number, canary: canary)
+            let world = try await World(in: folder, number: number, canary: canary, at: start)
             try await body(world)
             await world.engine.close()
         }
     }
 
-    private init(in folder: URL, number: Int, canary: Int64) async throws {
+    private init(in folder: URL, number: Int, canary: Int64, at start: Int64) async throws {
         self.folder = folder
-        clock = ManualClock(now: Date(timeIntervalSince1970: TimeInterval(Story.now)))
+        clock = ManualClock(now: Date(timeIntervalSince1970: TimeInterval(start)))
         engine = try SQLiteEngine(folder.appending(path: "server.db"), clock: clock)
         story = try Story(number: number)
         catalog = try await Catalog(
@@ -68,7 +69,7 @@ struct World: Sendable {
             secret: Self.secret())
         try await addKeys()
         try await catalog.announce(
-            HostChain(announced.chain), from: Story.now + Self.month, on: catalogHost, of: app, by: "operator")
+            HostChain(announced.chain), from: start + Self.month, on: catalogHost, of: app, by: "operator")
         try await see(shown)
     }
 

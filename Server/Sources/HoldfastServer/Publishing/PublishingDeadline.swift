@@ -1,0 +1,136 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+/// Until when something has to be published for an app, so that clients of every age know it before they need it.
+public struct PublishingDeadline: Sendable, Hashable {
+    /// The first second at which clients of what is published get in with nothing that a host shows or has next, in
+    /// seconds since 1970.
+    public let lockout: Int64
+    /// The last second at which a publication is early enough: the canary has it before everybody, and a client that
+    /// asked right before asks again after the staleness.
+    public let lastSafe: Int64
+    /// The second from which on people are told.
+    public let alarm: Int64
+    /// Which clients, and where, in words.
+    public let words: String
+    /// The host.
+    let host: CatalogHost
+    /// What ends: a certificate, or the content.
+    let subject: Digest
+
+    /// Fourteen days, or a third of the life of a certificate that lasts for a shorter time: whoever renews twice a week
+    /// would be told every day otherwise.
+    private static func lead(_ scene: AppScene) -> Int64 {
+        let lives = scene.hosts.flatMap(\.shown).compactMap { $0.chain?.leaf }
+            .map { Int64($0.notAfter.timeIntervalSince($0.notBefore)) }
+        return min(14 * 86_400, (lives.min() ?? .max) / 3)
+    }
+
+    /// Judges what is published; nil if nothing is, or if no end is in sight.
+    /// - Throws: ``ServerError`` `notPublishable`.
+    init?(_ scene: AppScene) async throws(ServerError) {
+        guard let published = scene.published, let first = scene.hosts.first,
+            var inputs = try await OutlookMaker(scene: scene).inputsOfPublished()
+        else { return nil }
+        let (settings, lead) = (scene.app.settings, Self.lead(scene))
+        let horizon = scene.now + settings.staleness + settings.canary + lead
+        // Builds get other pins with the app alone, and clients of what was replaced ask again in time.
+        inputs.documents.removeAll { $0.replaced != nil || $0.kind == .shippedPins }
+        for host in inputs.hosts.indices {
+            // That nobody has looked lately puts off no end.
+            for place in inputs.hosts[host].shown.indices where inputs.hosts[host].shown[place].seen != nil {
+                inputs.hosts[host].shown[place].seen = inputs.now
+            }
+        }
+        inputs.span = .seconds(horizon - scene.now + 1)
+        let judged = inputs
+        let outlook = try ServerError.translating(.notPublishable, of: "outlook of \(scene.app.name)") {
+            () throws(PublishingError) in try PublicationOutlook(judging: judged)
+        }
+        // Whoever is locked out already is lost by another fault, which the outlook names.
+        let end = Self.accesses(outlook, scene).filter { $0.end > scene.now }.min { $0.end < $1.end }
+        if let end, end.end <= min(horizon, published.end) {
+            let host = scene.hosts[end.host]
+            lockout = end.end
+            words =
+                "apps with \(outlook.documentNames[end.document]) get in at \(host.host.label), "
+                + "\(host.shown[end.place].address), until \(ClockGuard.text(end.end)) with what is published"
+            subject = host.shown[end.place].chain?.fingerprint ?? published.digest
+            self.host = host.host
+        } else if published.end < horizon {
+            lockout = published.end + 1
+            words = "nothing is signed after \(ClockGuard.text(published.end)) for what is published"
+            (subject, host) = (published.digest, first.host)
+        } else {
+            return nil
+        }
+        lastSafe = lockout - settings.staleness - settings.canary
+        alarm = lastSafe - lead
+    }
+
+    /// Until when clients of one document get in at one place: with what it shows, then with what may be installed there.
+    private struct Access {
+        let host: Int
+        let place: Int
+        let document: Int
+        var end: Int64
+    }
+
+    private static func accesses(_ outlook: PublicationOutlook, _ scene: AppScene) -> [Access] {
+        struct Client: Hashable {
+            let host: Int
+            let document: Int
+            let kind: PublicationOutlook.Client
+            let holders: PublicationOutlook.Holders
+        }
+        var shown: [Client: [Int: [PublicationOutlook.Span]]] = [:]
+        var next: [Client: [PublicationOutlook.Span]] = [:]
+        for row in outlook.rows {
+            guard let host = row.hostIndex, let place = row.presentation, let document = row.document,
+                let kind = row.client
+            else { continue }
+            let client = Client(host: host, document: document, kind: kind, holders: row.holders)
+            if place < scene.hosts[host].shown.count {
+                shown[client, default: [:]][place, default: []] += row.spans
+            } else {
+                next[client, default: []] += row.spans
+            }
+        }
+        return shown.flatMap { client, places in
+            places.map { place, spans in
+                let good = (spans + (next[client] ?? [])).filter { $0.getsIn && !$0.isGrace }
+                    .sorted { $0.start < $1.start }
+                var end = OutlookMaker.date(scene.now)
+                for span in good where span.start <= end { end = max(end, span.end) }
+                return Access(
+                    host: client.host, place: place, document: client.document,
+                    end: Int64(end.timeIntervalSince1970))
+            }
+        }
+    }
+}
+
+extension Publisher {
+    /// Until when something has to be published for an app; nil if nothing is published yet, or if no end is in sight.
+    /// - Throws: ``ServerError``.
+    public func deadline(of app: AppName) async throws(ServerError) -> PublishingDeadline? {
+        try await PublishingDeadline(try await catalog.scene(of: app))
+    }
+
+    /// Says in the audit that something has to be published soon; once for each certificate or content that ends.
+    /// - Returns: until when, and which changes wait for people, in words; nil if there is time.
+    /// - Throws: ``ServerError``.
+    func remind(of app: AppName) async throws(ServerError) -> String? {
+        let scene = try await catalog.scene(of: app)
+        guard let deadline = try await PublishingDeadline(scene), scene.now >= deadline.alarm else { return nil }
+        let end = ClockGuard.text(deadline.lastSafe)
+        let words = "publish until \(end): \(deadline.words)"
+        try await catalog.remind(about: deadline.subject, until: end, on: deadline.host, of: app, words: words)
+        let chain = try await catalog.approvers()
+        let waiting = try await catalog.changes(of: app)
+            .filter { $0.state(chain, generation: scene.generation, at: scene.now) == .proposed }
+            .map { "; change \($0.id) waits for approvals until \(ClockGuard.text($0.end))" }
+        return words + waiting.joined()
+    }
+}

@@ -1,0 +1,37 @@
+import Logging
+import ServiceLifecycle
+
+/// Looks once an hour whether something has to be published soon, so that people are told while there is time to approve
+/// it. What is wrong with the database is what ``PublishingLoop`` says.
+struct DeadlineWatch: Service {
+    private let publisher: Publisher
+    private let logger: Logger
+
+    private static let pause: Duration = .seconds(3_600)
+    /// Between two apps: a judgment takes a processor, and rounds have to be signed meanwhile.
+    private static let rest: Duration = .seconds(1)
+
+    /// Watches the apps of a publisher.
+    init(_ publisher: Publisher, logger: Logger) {
+        self.publisher = publisher
+        self.logger = logger
+    }
+
+    /// Watches until the task is canceled or asked to stop.
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                for app in publisher.catalog.apps where !Task.isCancelled {
+                    await look(at: app)
+                    try? await Task.sleep(for: Self.rest)
+                }
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    private func look(at app: AppName) async {
+        guard publisher.catalog.clockProblem == nil, let words = try? await publisher.remind(of: app) else { return }
+        logger.warning("alarm", metadata: ["app": "\(app)", "why": "\(words)"])
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import HoldfastServer
+
+/// A host with certbot, a pebble that issues whatever it is asked for, and an nginx that shows what the script of
+/// `docs/server.md` has installed.
+struct ACMEHost {
+    private static let programs = ["certbot", "pebble", "nginx", "curl", "openssl"]
+    static let isTested = programs.allSatisfy(ForeignProgram.isTested)
+
+    let folder: URL
+    /// Where nginx listens.
+    let web: Int
+    /// DER of the root of what pebble issues.
+    let anchor: [UInt8]
+
+    private static let live = "conf/live/\(World.host)"
+
+    /// Starts everything, with a first certificate that is shown.
+    static func run(reusesKey: Bool, _ body: (ACMEHost) async throws -> Void) async throws {
+        try await withFolder { folder in
+            let (pebble, acme, management) = try await pebble(in: folder)
+            let web = try await freePorts(1)[0]
+            func must(_ line: String) async throws { try await Self.must(line, in: folder) }
+            try await must(
+                "curl --silent --fail --retry 8 --retry-all-errors --cacert acme-root.pem "
+                    + "https://127.0.0.1:\(management)/roots/0 > root.pem")
+            try await must(
+                "certbot certonly -n --manual --preferred-challenges http --manual-auth-hook /bin/true "
+                    + "--key-type ecdsa --server https://127.0.0.1:\(acme)/dir -d \(World.host) --agree-tos "
+                    + "--register-unsafely-without-email \(reusesKey ? "--reuse-key" : "") \(folders)")
+            // The first certificate is copied by hand.
+            try await must(
+                "mkdir -p srv/tls/first holdfast && cp \(live)/fullchain.pem \(live)/privkey.pem srv/tls/first "
+                    + "&& ln -s first srv/tls/current")
+            try Data(nginx(in: folder, on: web).utf8).write(to: folder.appending(path: "nginx.conf"))
+            try await must("nginx -c \"$PWD/nginx.conf\" -p \"$PWD\"")
+            let anchor = try #require(try certificates("root.pem", in: folder).first)
+            let host = ACMEHost(folder: folder, web: web, anchor: anchor)
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(host)) } catch { result = .failure(error) }
+            try? await must("nginx -c \"$PWD/nginx.conf\" -p \"$PWD\" -s stop")
+            pebble.signal(SIGKILL)
+            _ = await pebble.status()
+            try result.get()
+        }
+    }
+
+    // MARK: What the operator does
+
+    /// Writes the script, for an administration on loopback.
+    func install(_ script: String, asking port: Int, with token: String) throws {
+        let fitted =
+            script
+            .replacing("/etc/letsencrypt", with: "\(folder.path)/conf")
+            .replacing("/etc/holdfast", with: "\(folder.path)/holdfast")
+            .replacing("/srv/tls", with: "\(folder.path)/srv/tls")
+            .replacing("https://pins.example.com:8081", with: "http://127.0.0.1:\(port)")
+            .replacing("apps/bank", with: "apps/shop")
+            .replacing("$server/next\"", with: "$server/next?port=\(web)\"")
+            .replacing("/ready\"", with: "/ready?port=\(web)\"")
+            .replacing("nginx -s", with: "nginx -c \(folder.path)/nginx.conf -p \(folder.path) -s")
+        for (file, text, mode) in [
+            ("announce-certificate", fitted, 0o755),
+            ("holdfast/renewals.header", "Authorization: Bearer \(token)\n", 0o600),
+        ] {
+            let file = folder.appending(path: file)
+            try Data(text.utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        }
+    }
+
+    /// Asks for a new certificate, whatever is left of the old one. The script is certbot's hook.
+    func renew() async throws {
+        try await Self.must(
+            "certbot renew --force-renewal --no-random-sleep-on-renew --deploy-hook \"$PWD/announce-certificate\" "
+                + Self.folders, in: folder)
+    }
+
+    /// Runs the script, as the timer does.
+    func runScript() async throws -> String { try await Self.must("./announce-certificate", in: folder) }
+
+    /// The chain that certbot fetched last.
+    func fetched() throws -> [[UInt8]] { try Self.certificates("\(Self.live)/fullchain.pem", in: folder) }
+
+    /// The chain that is installed.
+    func installed() throws -> [[UInt8]] { try Self.certificates("srv/tls/current/fullchain.pem", in: folder) }
+
+    private static func certificates(_ file: String, in folder: URL) throws -> [[UInt8]] {
+        let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+        return try text.components(separatedBy: "-----BEGIN CERTIFICATE-----\n").dropFirst().map { block in
+            let lines = block.components(separatedBy: "-----END")[0].replacing("\n", with: "")
+            return Array(try #require(Data(base64Encoded: lines)))
+        }
+    }
+
+    // MARK: Preparation
+
+    private static let folders = "--config-dir conf --work-dir work --logs-dir logs"
+
+    private static func nginx(in folder: URL, on port: Int) -> String {
+        let scratch = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map { "\($0)_temp_path \(folder.path)/\($0);" }.joined(separator: " ")
+        return """
+            \(getuid() == 0 ? "user root;" : "") pid \(folder.path)/pid; error_log \(folder.path)/log; events {}
+            http { access_log off; \(scratch) server { listen 127.0.0.1:\(port) ssl;
+            ssl_certificate \(folder.path)/srv/tls/current/fullchain.pem;
+            ssl_certificate_key \(folder.path)/srv/tls/current/privkey.pem;
+            } }
+            """
+    }
+
+    @discardableResult
+    private static func must(_ line: String, in folder: URL) async throws -> String {
+        let (status, output) = try await ForeignProgram.run(
+            ForeignProgram.required("bash"), ["-uc", line], in: folder, withErrors: true,
+            environment: [
+                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin", "HOME": folder.path,
+                "REQUESTS_CA_BUNDLE": "\(folder.path)/acme-root.pem",
+            ])
+        let words = String(decoding: output, as: UTF8.self)
+        try #require(status == 0, "\(line): \(words)")
+        return words
+    }
+
+    private static func pebble(
+        in folder: URL
+    ) async throws -> (process: ServingProcess, acme: Int, management: Int) {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.address([127, 0, 0, 1])])
+        for (file, text) in [
+            ("acme-root.pem", root.certificate.pem), ("acme.pem", leaf.chainPEM), ("acme.key", leaf.key.privateKeyPEM),
+        ] { try Data(text.utf8).write(to: folder.appending(path: file)) }
+        var failures = 0
+        while true {
+            let ports = try await freePorts(2)
+            try Data(
+                """
+                {"pebble": {"listenAddress": "127.0.0.1:\(ports[0])", "managementListenAddress": "127.0.0.1:\(ports[1])",
+                "certificate": "acme.pem", "privateKey": "acme.key", "httpPort": 1, "tlsPort": 1}}
+                """.utf8
+            ).write(to: folder.appending(path: "pebble.json"))
+            // It issues without asking, and does not refuse nonces to see what happens.
+            let process = try ServingProcess(
+                [ForeignProgram.required("pebble").path, "-config", "pebble.json"], in: folder,
+                environment: [
+                    "PEBBLE_VA_ALWAYS_VALID": "1", "PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0",
+                ])
+            do {
+                try await process.says("ACME directory available")
+                return (process, ports[0], ports[1])
+            } catch let failure as ServingProcess.Ended {
+                failures += 1
+                guard failures < 10, failure.description.contains("address already in use") else { throw failure }
+            }
+        }
+    }
+
+    /// Neither program can be told to take any port. All are taken before the first is given back.
+    private static func freePorts(_ count: Int) async throws -> [Int] {
+        var listeners: [any Channel] = []
+        for _ in 0..<count {
+            listeners.append(
+                try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                    .bind(host: "127.0.0.1", port: 0).get())
+        }
+        let ports = try listeners.map { try #require($0.localAddress?.port) }
+        for listener in listeners { try await listener.close().get() }
+        return ports
+    }
+}
