@@ -29,8 +29,9 @@ public struct Place: Sendable, Hashable {
                 .invalidValue, of: "place", expected: "1 to 32 lower-case letters, digits and hyphens, not folder",
                 found: "another name")
         }
-        guard ASCIIText.isPrintable(url.utf8, 1...1_024), let address = URL(string: url), address.host != nil,
-            address.scheme == "https" || address.scheme == "http", address.query == nil, address.fragment == nil
+        guard ASCIIText.isPrintable(url.utf8, 1...1_024), let address = URL(string: url), let host = address.host,
+            !host.isEmpty, address.scheme == "https" || address.scheme == "http", address.query == nil,
+            address.fragment == nil
         else {
             throw ServerError(
                 .invalidValue, of: "url", expected: "an address such as https://pins.example.com", found: "another text"

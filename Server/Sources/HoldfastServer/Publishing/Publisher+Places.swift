@@ -51,12 +51,12 @@ extension Publisher {
         do throws(ServerError) {
             let due = try await dueItems(of: app, for: place)
             guard !due.isEmpty else { return delivery }
-            for item in due {
+            let plan = PlacePlan(due)
+            for item in plan.items {
                 let way = Way(document: item.document, place: place.name, key: nil, hold: place.hold)
                 ways.append(way)
                 try await take(&ways[ways.count - 1])
             }
-            let plan = PlacePlan(due)
             try await upload(plan, to: place, holding: &ways)
             for index in ways.indices {
                 try await step(&ways[index]) { row, now, fence throws(ServerError) in try row.uploaded(fence, at: now) }

@@ -36,7 +36,7 @@ struct RepositorySignatureTests {
                     "that does not",
                     { signatures in
                         let text = try #require(signatures[0]["sig"] as? String)
-                        signatures[0]["sig"] = text.hasSuffix("0") ? text.dropLast() + "1" : text.dropLast() + "0"
+                        signatures[0]["sig"] = String(text.dropLast()) + (text.hasSuffix("0") ? "1" : "0")
                     }
                 ),
                 ("that does not", { $0.append(["keyid": stranger.publicKey.id, "sig": $0[0]["sig"] ?? ""]) }),
