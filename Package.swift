@@ -202,7 +202,7 @@ let package = Package(
             name: "holdfastctl",
             dependencies: [
                 "Holdfast", "HoldfastProbe", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF", "HoldfastOutput",
-                crypto, argumentParser,
+                argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -8,12 +8,13 @@ import HoldfastSigning
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Add apps, and make the keys that sign for them.",
-        subcommands: [Add.self, Settings.self, List.self, Key.self, AppSignerCommand.self, AppRepositoryCommand.self])
+        subcommands: [
+            Add.self, Settings.self, List.self, Key.self, AppSignerCommand.self, AppAnswersCommand.self,
+            AppRepositoryCommand.self,
+        ])
 
-    /// What clients of an app are like.
-    struct SettingsOptions: ParsableArguments {
-        @Option(help: "The authorities that the clients' systems trust, PEM.", completion: .file())
-        var anchors: String
+    /// How careful one is with the clients of an app.
+    struct ClientOptions: ParsableArguments {
         @Option(help: "Days for which a client goes on with a replaced document.")
         var staleness: Int64 = 30
         @Option(help: "Hours for which the canary has a change before everybody; 0 for no canary.")
@@ -23,7 +24,7 @@ struct AppCommand: AsyncParsableCommand {
         @Flag(help: "No build in the field carries pins.")
         var noShippedPins = false
 
-        func read() throws -> AppSettings {
+        func settings(anchors: String) throws -> AppSettings {
             guard (0...366).contains(staleness), (0...168).contains(canary) else {
                 throw ValidationError("Give a staleness of at most 366 days, and a canary of at most 168 hours.")
             }
@@ -35,6 +36,15 @@ struct AppCommand: AsyncParsableCommand {
                 staleness: staleness * 86_400, canary: canary * 3_600, anchors: InputFile.certificates(anchors),
                 builds: builds.isEmpty && !noShippedPins ? nil : builds)
         }
+    }
+
+    /// What clients of an app are like.
+    struct SettingsOptions: ParsableArguments {
+        @Option(help: "The authorities that the clients' systems trust, PEM.", completion: .file())
+        var anchors: String
+        @OptionGroup var clients: ClientOptions
+
+        func read() throws -> AppSettings { try clients.settings(anchors: anchors) }
     }
 
     struct Add: AsyncParsableCommand {
@@ -126,8 +136,9 @@ struct AppCommand: AsyncParsableCommand {
                     purpose: trust == nil ? .fingerprints : .trustServer)
                 let sealed = try SealedKey(sealing: secretPEM, at: place, with: secret)
                 let done = try await open.publisher.add(
-                    Catalog.Key(sealed: sealed, certificate: trust.map { Array($0.certificate) }), replacing: replace,
-                    by: actor.actor)
+                    Catalog.Key(
+                        sealed: sealed, certificate: trust.map { Array($0.certificate) }, wasInPlainText: file != nil),
+                    replacing: replace, by: actor.actor)
                 if let trust {
                     Terminal.printAsIs(trust.certificatePEM)
                 } else {

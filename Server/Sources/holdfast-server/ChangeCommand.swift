@@ -25,8 +25,17 @@ struct ChangeCommand: AsyncParsableCommand {
             help:
                 "Add what the servers show now and nobody announced, if it was seen from two vantages within the hour.")
         var includeSeen = false
+        @Option(help: "What another change proposes, for people to look at afresh: the id of that change.")
+        var again: String?
+        @Option(help: "Propose the hosts of this change of another app, for the repository of its canary.")
+        var like: String?
         @Option(help: "Leave out a certificate or key: 64 hexadecimal digits. Repeat it.")
         var remove: [String] = []
+        @Option(
+            help:
+                "A file that says which hosts need no pins, for answers to challenges, JSON; as before if absent.",
+            completion: .file())
+        var domains: String?
         @Option(help: "For how many days documents may be signed.")
         var lifetime: Int64 = 180
         @Option(help: "Let it pass a gate that it fails: lint, replay, outlook, canary or readback. Repeat it.")
@@ -48,22 +57,51 @@ struct ChangeCommand: AsyncParsableCommand {
                 })
             if emergency != nil { gates.insert(.canary) }
             guard (1...366).contains(lifetime) else { throw ValidationError("Give a lifetime of 1 to 366 days.") }
+            guard again == nil || format.isEmpty && remove.isEmpty && !includeSeen else {
+                throw ValidationError("--again proposes what it was: leave out --format, --remove and --include-seen.")
+            }
+            let earlier = try again.map(CommandValue.id)
             var wishes = Catalog.ContentWishes(
                 includesSeen: includeSeen, removed: Set(try remove.map(CommandValue.digest)),
                 lifetime: lifetime * 86_400)
+            wishes.domains = try domains.map { try ContentDomains(InputFile.octets($0), named: $0) }
             try await server.withServer { [gates] open in
                 let name = try AppName(app)
+                if let earlier {
+                    return try await proposeAgain(earlier, of: name, forcing: gates, because: reason, open)
+                }
                 if !format.isEmpty {
                     let root = try await open.catalog.firstRoot(of: name)
                     wishes.formats = try format.map { text in try read(text, root) }
                 }
-                let content = try await open.catalog.draft(of: name, wishes)
+                let content: Content
+                if let like {
+                    let change = try CommandValue.id(like)
+                    content = try await open.catalog.content(of: name, like: change, formats: wishes.formats)
+                } else {
+                    content = try await open.catalog.draft(of: name, wishes)
+                }
                 var generator = SystemRandomNumberGenerator()
                 let proposal = try await open.publisher.propose(
                     content, forcing: gates, proposer: try await proposer.identity(open.catalog), reason: reason,
                     using: &generator)
                 try await ChangeText.print(proposal, open)
             }
+        }
+
+        private func proposeAgain(
+            _ earlier: RandomID, of app: AppName, forcing gates: Set<Gate>, because reason: String,
+            _ open: ServerFolder.Open
+        ) async throws {
+            guard try await open.catalog.change(earlier).content.app == app else {
+                throw ValidationError("The change is of another app.")
+            }
+            let now = Int64(SystemWallClock().now.timeIntervalSince1970)
+            var generator = SystemRandomNumberGenerator()
+            let proposal = try await open.publisher.proposeAgain(
+                earlier, until: now + lifetime * 86_400, forcing: gates,
+                proposer: try await proposer.identity(open.catalog), reason: reason, using: &generator)
+            try await ChangeText.print(proposal, open)
         }
 
         private func read(_ text: String, _ root: Digest?) throws -> ContentFormat {
@@ -154,9 +192,14 @@ struct ProposerOptions: ParsableArguments {
     /// The digest of the proposer's key; nil if it is no approver.
     func identity(_ catalog: Catalog) async throws -> Digest? {
         guard let proposer else { return nil }
+        return try await Self.identity(proposer, catalog)
+    }
+
+    /// The digest of an approver's key.
+    static func identity(_ name: String, _ catalog: Catalog) async throws -> Digest {
         let members = try await catalog.approvers().head.approvers.members
-        guard let member = members.first(where: { $0.name.utf8.elementsEqual(proposer.utf8) }) else {
-            throw ValidationError("No approver is called \(proposer); approvers shows those who are there.")
+        guard let member = members.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+            throw ValidationError("No approver is called \(name); approvers shows those who are there.")
         }
         return member.key.identity
     }

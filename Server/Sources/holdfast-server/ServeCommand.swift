@@ -30,6 +30,8 @@ struct ServeCommand: AsyncParsableCommand {
     var adminTlsCertificate: String?
     @Option(help: "Their private key, PEM.", completion: .file())
     var adminTlsKey: String?
+    @Flag(help: "Answer tools of a mobile utility server there, at /admin: what they write is proposed.")
+    var utilityAdmin = false
     @Option(help: "Addresses that may be watched although they are private, such as 10.0.0.0/8. Repeat it.")
     var allow: [String] = []
     @Flag(help: "Do not watch hosts.")
@@ -39,6 +41,18 @@ struct ServeCommand: AsyncParsableCommand {
     var vantage: String?
     @Option(help: "From which level on there are lines in the log: trace, debug, info, notice, warning or error.")
     var logLevel: String?
+    @Option(help: "What a line of the log looks like: text or json; text if absent.")
+    var logFormat: String?
+    @Option(help: "Where the secret is, if not where init put it.", completion: .file())
+    var secret: String?
+    @Option(help: "Tell this address, with https, about alarms, open changes and ends.")
+    var webhook: String?
+    @Option(help: "The secret that its receiver shares: whsec_ and Base64, mode 0600.", completion: .file())
+    var webhookSecret: String?
+    @Option(help: "The authorities of its certificate, PEM; the system's if absent.", completion: .file())
+    var webhookCa: String?
+    @Option(help: "Run this program for each of these events; it reads JSON.", completion: .file())
+    var onEvent: String?
     @Option(help: "A file with settings, JSON.", completion: .file())
     var config: String?
 
@@ -51,10 +65,17 @@ struct ServeCommand: AsyncParsableCommand {
         flags[.adminListen] = adminListen
         flags[.adminTLSCertificate] = adminTlsCertificate
         flags[.adminTLSKey] = adminTlsKey
+        flags[.utilityAdmin] = utilityAdmin ? "true" : nil
         flags[.allow] = allow.isEmpty ? nil : allow.joined(separator: ",")
         flags[.watch] = noWatch ? "false" : nil
         flags[.vantage] = vantage
         flags[.logLevel] = logLevel
+        flags[.logFormat] = logFormat
+        flags[.secret] = secret
+        flags[.webhook] = webhook
+        flags[.webhookSecret] = webhookSecret
+        flags[.webhookCA] = webhookCa
+        flags[.onEvent] = onEvent
         return flags
     }
 
@@ -63,17 +84,18 @@ struct ServeCommand: AsyncParsableCommand {
             flags: flags, environment: ProcessInfo.processInfo.environment, file: config.map { URL(filePath: $0) })
         let wanted = settings.listen.limits.connections
         let connections = DescriptorLimit.raise(for: wanted)
-        var logger = Logger(label: "holdfast-server") { _ in TerminalLogHandler() }
+        var logger = Logger(label: "holdfast-server") { _ in TerminalLogHandler(format: settings.logFormat) }
         logger.logLevel = settings.logLevel
         if connections < wanted {
             logger.warning(
                 "the limit of open files leaves \(connections) connections, not \(wanted): raise it (ulimit -n)")
         }
         let clock = SystemWallClock()
-        try server.folder.readConfiguration()
-        let lock = try server.folder.lock()
+        let folder = ServerFolder(server.folder.url, secret: settings.secret)
+        try folder.readConfiguration()
+        let lock = try folder.lock()
         defer { withExtendedLifetime(lock) {} }
-        while try await serve(settings, clock, connections, logger) {
+        while try await serve(folder, settings, clock, connections, logger) {
             logger.notice("the database can be used again: starting anew")
         }
         logger.info("stopped")
@@ -82,24 +104,26 @@ struct ServeCommand: AsyncParsableCommand {
     /// Serves as much as can be.
     /// - Returns: whether what was missing is there now.
     private func serve(
-        _ settings: ServeSettings, _ clock: any WallClock, _ connections: Int, _ logger: Logger
+        _ folder: ServerFolder, _ settings: ServeSettings, _ clock: any WallClock, _ connections: Int, _ logger: Logger
     ) async throws -> Bool {
         let listening: @Sendable (ServerProcess.Audience, String) -> Void = { audience, address in
             logger.info("listening for \(audience.rawValue) on \(address)")
         }
-        let mending = FolderMending(server.folder, clock: clock)
+        let mending = FolderMending(folder, clock: clock)
         let open: ServerFolder.Open
         var isWhole = false
-        switch try await server.folder.openWhatCanBe(clock: clock) {
+        switch try await folder.openWhatCanBe(clock: clock) {
         case .whole(let found): (open, isWhole) = (found, true)
         case .reading(let found, let problem):
-            logger.error("nothing can be written: challenges are answered, documents are not signed again: \(problem)")
+            logger.error(
+                "nothing can be written: challenges are answered, and rounds go on in the journal if that can be: \(problem)"
+            )
             open = found
         case .documents(let problem):
             logger.error(
-                "the documents in \(server.folder.publicFolder.url.path) are served, and nothing else: \(problem)")
+                "the documents in \(folder.publicFolder.url.path) are served, and nothing else: \(problem)")
             let process = ServerProcess(
-                documentsOf: server.folder, because: problem, settings, clock: clock, connections: connections,
+                documentsOf: folder, because: problem, settings, clock: clock, connections: connections,
                 mending: mending, logger: logger, onListening: listening)
             try await process.run()
             return mending.isDone
@@ -107,7 +131,8 @@ struct ServeCommand: AsyncParsableCommand {
         if let problem = open.secretProblem { logger.error("nothing can be signed: \(problem)") }
         do {
             do throws(ServerError) {
-                try await open.publisher.refresh()
+                // Clients are answered first; the loop compresses at once.
+                try await open.publisher.refresh(compressing: false)
             } catch {
                 logger.error("reading what is published: \(error)")
             }

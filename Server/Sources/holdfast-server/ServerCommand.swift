@@ -27,6 +27,6 @@ struct ServerCommand: AsyncParsableCommand {
             RejectCommand.self,
             PublishCommand.self, RenewCommand.self, RevertCommand.self, StatusCommand.self, DoctorCommand.self,
             TokenCommand.self,
-            BackupCommand.self, RestoreCommand.self, ResealCommand.self, ResumeCommand.self,
+            BackupCommand.self, RestoreCommand.self, ResealCommand.self, ResumeCommand.self, ImportCommand.self,
         ])
 }

@@ -42,6 +42,7 @@ struct StatusCommand: AsyncParsableCommand {
                     Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(words)")
                 }
                 isGood = isGood && standing.losses.isEmpty && !standing.isPressing
+                for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
                 for (change, state) in standing.open {
                     Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")
                 }
@@ -86,6 +87,7 @@ struct StatusCommand: AsyncParsableCommand {
         var members: [String: CanonicalJSON] = [
             "name": .text("\(standing.app)"), "generation": .integer(standing.generation),
             "losses": AdministrationView.texts(standing.losses), "open": .array(open),
+            "plainTextKeys": AdministrationView.texts(standing.plainTextKeys),
         ]
         if let time = standing.refusedFrom { members["refusedFrom"] = AdministrationView.time(time) }
         if let end = standing.end { members["end"] = AdministrationView.time(end) }

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import Foundation
+package import Foundation
 package import Holdfast
 import HoldfastAsyncHTTPClient
 import Logging
@@ -38,6 +38,12 @@ package struct DocumentDownloader: RemoteDataProvider {
         try await provider.data(for: request)
     }
 
+    /// Downloads a document.
+    /// - Throws: `RemoteDataError`.
+    package func document(at url: URL, maximumBytes: Int) async throws -> Data {
+        try await data(for: RemoteDataRequest(url: url, maximumBytes: maximumBytes)).document()
+    }
+
     private static var silence: PolicyLog {
         PolicyLog(Logger(label: "holdfast.policies") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -52,5 +58,15 @@ package struct DocumentDownloader: RemoteDataProvider {
                 host: proxy.host.name, port: proxy.host.port ?? ProxyServer.defaultPort,
                 authorization: proxy.credentials.map { .basic(credentials: $0) })
         }
+    }
+}
+
+extension RemoteDataResponse {
+    /// What was asked for without a condition.
+    func document() throws(RemoteDataError) -> Data {
+        guard case .body(let data) = content else {
+            throw RemoteDataError(.unexpectedStatus, expected: "a document", found: "none")
+        }
+        return data
     }
 }

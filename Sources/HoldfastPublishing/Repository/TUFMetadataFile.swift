@@ -1,3 +1,4 @@
+import Crypto
 public import Foundation
 import Holdfast
 import HoldfastSigning
@@ -14,6 +15,9 @@ public struct TUFMetadataFile: Sendable {
     /// The first instant at which it no longer counts: the `expires` of the file.
     public let end: Date
     let file: SignedFile
+
+    /// The SHA-256 of the file in hexadecimal, for people to compare.
+    package var fingerprint: String { HexText.text(of: SHA256.hash(data: data)) }
 
     static let maximumBytes = TUFSettings.pythonTUF.targetsBytes
 

@@ -1,5 +1,5 @@
 public import Foundation
-import Holdfast
+package import Holdfast
 import HoldfastTUF
 
 extension TUFRepositoryState {
@@ -80,4 +80,9 @@ extension TUFRepositoryState {
         }
         return refusals
     }
+}
+
+extension TUFRepositoryState.Live {
+    /// The published pins, as clients read them; nil if they do not.
+    package var pinFile: PinFile? { try? PinFile(json: pins) }
 }

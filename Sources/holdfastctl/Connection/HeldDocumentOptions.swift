@@ -1,6 +1,4 @@
 import ArgumentParser
-import Holdfast
-import HoldfastPublishing
 
 /// What clients may hold that no host shows: what was published before, and what builds of the app carry.
 struct HeldDocumentOptions: ParsableArguments {

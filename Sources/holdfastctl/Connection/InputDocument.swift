@@ -49,11 +49,7 @@ struct InputDocument: Sendable {
         let downloader = DocumentDownloader(
             trusting: try await anchors(), within: .seconds(timeout), through: try proxies())
         do {
-            let answer = try await downloader.data(for: RemoteDataRequest(url: url, maximumBytes: maximumBytes))
-            guard case .body(let data) = answer.content else {
-                throw RemoteDataError(.unexpectedStatus, expected: "a document", found: "none")
-            }
-            return data
+            return try await downloader.document(at: url, maximumBytes: maximumBytes)
         } catch let error as RemoteDataError {
             throw CommandFailure(.downloadFailed, "\(name) cannot be downloaded: \(error)")
         } catch {

@@ -1,7 +1,6 @@
 import Foundation
 import Holdfast
 import HoldfastPublishing
-import HoldfastTUF
 
 /// How far apps that were built with a root can follow a repository. Its fields are those of the JSON object.
 struct RepositoryFollowing: Encodable {
@@ -34,16 +33,10 @@ struct RepositoryFollowing: Encodable {
         (appRoot, newestRoot) = (following.appRoot, following.newestRoot)
         needsSeveralUpdates = following.needsSeveralUpdates
         roles = following.roles.map { RepositoryRole($0, at: time) }
-        let (single, problem) = Self.pins(of: following)
-        let (bundled, bundleProblem) = Self.pins(of: bundle, root: root, at: time)
-        self.problem = problem
-        self.bundleProblem = bundleProblem
-        pins = bundle == nil ? single : bundled
+        let followed = TUFFollowedPins(following, bundle: bundle, root: root, at: time)
+        (problem, bundleProblem) = (followed.problem, followed.bundleProblem)
+        (pins, published) = (followed.pins, followed.published)
         pinsEnd = pins?.end.map { $0.formatted(.iso8601) }
-        published = bundle.flatMap { bundle in
-            try? PublishedPins(
-                bundle: bundle, root: root, named: "the pins that apps with root \(following.appRoot) get", at: time)
-        }
     }
 
     var isGood: Bool { problem == nil && bundleProblem == nil }
@@ -77,33 +70,6 @@ struct RepositoryFollowing: Encodable {
                 "root \(newestRoot) is more than one update away from root \(appRoot): such an app needs several")
         }
         return warnings
-    }
-
-    private static func pins(of following: TUFFollowing) -> (PinFile?, problem: String?) {
-        guard let data = following.pins else {
-            return (nil, following.problem.map(Self.text) ?? "it gets no pin file")
-        }
-        do throws(PinFileError) {
-            let file = try PinFile(json: data)
-            try file.checkSignedRequirements()
-            return (file, nil)
-        } catch {
-            return (nil, "the pin file: expected \(error.expected), found \(error.found)")
-        }
-    }
-
-    private static func pins(of bundle: Data?, root: Data, at time: Date) -> (PinFile?, problem: String?) {
-        guard let bundle else { return (nil, "there is no bundle.json") }
-        do throws(StoreError) {
-            return (try PinBundle.proved(bundle, root: root, clock: TUFFixedClock(now: time)), nil)
-        } catch {
-            if let metadata = error.underlying as? TUFError { return (nil, text(metadata)) }
-            return (nil, "expected \(error.expected), found \(error.found)")
-        }
-    }
-
-    private static func text(_ error: TUFError) -> String {
-        "\(error.subject.map { "\($0): " } ?? "")expected \(error.expected), found \(error.found)"
     }
 
     private enum CodingKeys: CodingKey {

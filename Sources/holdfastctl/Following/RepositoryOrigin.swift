@@ -11,7 +11,7 @@ struct RepositoryOrigin: Sendable {
     /// The repository's name for messages.
     let name: String
     private let base: URL
-    private let provider: NotingProvider
+    private let provider: NotingDownloader
 
     /// The largest bundle that the command reads, in bytes. Apps accept less by default.
     private static let maximumBundle = 64 << 20
@@ -29,8 +29,8 @@ struct RepositoryOrigin: Sendable {
         // Plain HTTP needs no anchors, and some machines have none.
         let needsAnchors = url.scheme?.lowercased() == "https"
         let trusted = needsAnchors ? try await anchors() : TrustAnchors([])
-        provider = NotingProvider(
-            provider: Self.downloader(trusting: trusted, within: .seconds(timeout), through: try proxies()))
+        provider = NotingDownloader(
+            Self.downloader(trusting: trusted, within: .seconds(timeout), through: try proxies()))
     }
 
     private static let expectation = "expected the https URL of a folder, without user name, password and query"
@@ -86,13 +86,7 @@ struct RepositoryOrigin: Sendable {
     /// Downloads the bundle; nil if none is served.
     func bundle() async throws(CommandFailure) -> Data? {
         do {
-            let request = RemoteDataRequest(
-                url: base.appending(path: "bundle.json"), headers: ["Accept": "application/json"],
-                maximumBytes: Self.maximumBundle)
-            guard case .body(let data) = try await provider.data(for: request).content else { return nil }
-            return data
-        } catch let error as RemoteDataError where error.status == 404 || error.status == 403 {
-            return nil
+            return try await provider.json(at: base.appending(path: "bundle.json"), maximumBytes: Self.maximumBundle)
         } catch let error as RemoteDataError {
             throw CommandFailure(.downloadFailed, "\(name) cannot be asked for bundle.json: \(error)")
         } catch {
@@ -112,7 +106,7 @@ struct RepositoryOrigin: Sendable {
             bundle = served
         } else {
             do throws(TUFError) {
-                bundle = try await PinBundle.data(of: source, root: root, clock: TUFFixedClock(now: time))
+                bundle = try await TUFFollowedPins.bundle(of: source, root: root, at: time)
             } catch {
                 throw CommandFailure(.invalidList, following.verdict(at: name))
             }
@@ -125,37 +119,4 @@ struct RepositoryOrigin: Sendable {
     /// The files that the server refused with status 403. That counts as absent, because object stores answer like this
     /// for missing files; but so do servers with wrong permissions.
     var forbidden: [String] { provider.forbidden }
-}
-
-/// Downloads files, and remembers the statuses that clients do not distinguish.
-private struct NotingProvider: RemoteDataProvider {
-    private struct Notes {
-        var forbidden: [String] = []
-        var failure: RemoteDataError?
-    }
-
-    let provider: DocumentDownloader
-    private let notes = Lock(Notes())
-
-    init(provider: DocumentDownloader) { self.provider = provider }
-
-    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
-        do {
-            return try await provider.data(for: request)
-        } catch let error as RemoteDataError {
-            notes.withLock { notes in
-                switch error.status {
-                case 403: notes.forbidden.append(request.url.lastPathComponent)
-                case 404: break
-                default: notes.failure = error
-                }
-            }
-            throw error
-        }
-    }
-
-    var forbidden: [String] { notes.withLock { $0.forbidden } }
-
-    /// The last error because of which it is not known what the server has.
-    var failure: RemoteDataError? { notes.withLock { $0.failure } }
 }

@@ -15,13 +15,12 @@ struct RepositoryPinCheck {
     /// - Parameters:
     ///   - path: the folder's name for messages.
     ///   - end: when the timestamp expires that is published with the pins.
-    init(new data: Data, live: Data?, path: String, at now: Date, until end: Date) throws(CommandFailure) {
+    init(new data: Data, live: PinFile?, path: String, at now: Date, until end: Date) throws(CommandFailure) {
         name = "\(path)/draft/pins.json"
         self.data = data
         self.now = now
         rules = PinPublicationCheck(
-            new: try PinFileReading.pinFile(data, named: name), live: live.flatMap { try? PinFile(json: $0) }, at: now,
-            until: end)
+            new: try PinFileReading.pinFile(data, named: name), live: live, at: now, until: end)
     }
 
     /// Connects to every host that can be dialed, at each of its addresses.

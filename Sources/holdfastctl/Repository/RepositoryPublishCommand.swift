@@ -90,7 +90,7 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
         if let pins = state.draftPins {
             let end = now.addingTimeInterval(Double(publishing.lifetime.seconds))
             let check = try RepositoryPinCheck(
-                new: pins, live: state.live?.pins, path: place.path, at: now, until: end)
+                new: pins, live: state.live?.pinFile, path: place.path, at: now, until: end)
             warnings += await check.rules.youngPins(in: place.folder, after: state.live?.targets.version)
             var findings = check.rules.changes + check.rules.backups
             if force.contains(.offline) {

@@ -100,7 +100,7 @@ struct RepositoryPublishing: ParsableArguments {
         if exceptions.contains(.lifetime), lifetime.seconds < 7 * 86_400 {
             overridden.append("lifetime: the timestamp lasts less than 7 days")
         }
-        if exceptions.contains(.expiry), let live = next.live, let pins = try? PinFile(json: live.pins) {
+        if exceptions.contains(.expiry), let live = next.live, let pins = live.pinFile {
             overridden += Self.endings(of: pins, before: live.timestamp.end)
         }
         var warnings = warnings + RepositoryWatch(span: .days(Self.warningDays)).endings(of: next, at: now)

@@ -143,7 +143,7 @@ struct RepositoryReport: Encodable {
         }
         self.roles = roles
         takeNames(state)
-        pinsEnd = (try? PinFile(json: live.pins))?.end.map { $0.formatted(.iso8601) }
+        pinsEnd = live.pinFile?.end.map { $0.formatted(.iso8601) }
     }
 
     private mutating func take(_ roots: [TUFMetadataFile]) {
@@ -198,7 +198,7 @@ struct RepositoryReport: Encodable {
         }
         guard let pins = state.draftPins else { return }
         let end = now.addingTimeInterval(TUFRepositoryState.Lifetimes().timestamp.inSeconds)
-        let check = try RepositoryPinCheck(new: pins, live: state.live?.pins, path: place.path, at: now, until: end)
+        let check = try RepositoryPinCheck(new: pins, live: state.live?.pinFile, path: place.path, at: now, until: end)
         warnings += (check.rules.changes + check.rules.backups).map {
             "publish will refuse this, unless --force names \($0.kind.rawValue): \($0.text)"
         }

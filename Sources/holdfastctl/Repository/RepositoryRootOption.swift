@@ -1,7 +1,5 @@
 import ArgumentParser
-import Crypto
 import Foundation
-import Holdfast
 import HoldfastPublishing
 import HoldfastTUF
 
@@ -29,9 +27,4 @@ struct RepositoryRootOption: ParsableArguments {
                     + (state.live == nil ? "nothing published" : "others; take the folder from where you trust it"))
         }
     }
-}
-
-extension TUFMetadataFile {
-    /// The SHA-256 of the file in hexadecimal, for people to compare.
-    var fingerprint: String { HexText.text(of: SHA256.hash(data: data)) }
 }

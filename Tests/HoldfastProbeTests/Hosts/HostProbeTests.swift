@@ -179,6 +179,49 @@ struct HostProbeTests {
         }
     }
 
+    @Test(
+        "A server that says with an alert that it has no other kind of key has one kind, in every version",
+        arguments: [TLSVersion.tlsv12, .tlsv13])
+    func noOtherKey(_ version: TLSVersion) async throws {
+        let root = try TestAuthority.root()
+        for key in [TestKey.Choice.p256, .sharedRSA(bits: 2048, index: 0)] {
+            let leaf = try root.leaf(names: [.dns(LoopbackFleet.name)], key: key)
+            let options = LoopbackTLSServer.Options(newestTLSVersion: version)
+            try await withLoopbackTLSServer(serving: leaf, options: options) { server in
+                let findings = await (try HostProbe(trusting: root, resolving: ["127.0.0.1"])).ask(
+                    try DialedHost(LoopbackFleet.name, port: server.port))
+                #expect(findings.failures.isEmpty, "\(findings.failures)")
+                #expect(findings.shown.map { $0.decision.chain?.leaf } == [leaf.der])
+                #expect(server.statistics.connectionsAccepted == 2)
+            }
+        }
+    }
+
+    @Test("A server that merely closes the connection for the other kind of key may have one: nobody knows")
+    func closesSecond() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.dns(LoopbackFleet.name)])
+        let server = try await OnceServer.start(serving: leaf)
+        var probe = try HostProbe(trusting: root, resolving: ["127.0.0.1"])
+        let host = try DialedHost(LoopbackFleet.name, port: server.port)
+        let findings = await probe.ask(host)
+        #expect(findings.shown.map { $0.decision.chain?.leaf } == [leaf.der])
+        #expect(findings.failures.map(\.code) == [.otherKeyUnknown], "\(findings.failures)")
+        #expect(findings.sightings.map(\.offer) == [.any, .rsa])
+        #expect(findings.failures.first?.sentence.contains("127.0.0.1:\(server.port) has a key for RSA") == true)
+        // However often it is asked, it is said once.
+        probe.connectionsPerAddress = 6
+        await server.reset()
+        #expect(await probe.ask(host).failures.map(\.code) == [.otherKeyUnknown])
+        // Somebody knows that it has one kind.
+        await server.reset()
+        probe.connectionsPerAddress = 2
+        probe.asksForOtherKeys = false
+        let alone = await probe.ask(host)
+        #expect(alone.failures.isEmpty && alone.shown.count == 1)
+        await server.shutdown()
+    }
+
     @Test("IPv6 is asked beside IPv4, and one family alone if that is asked for", .enabled(if: LoopbackFleet.hasIPv6))
     func families() async throws {
         let root = try TestAuthority.root()
@@ -286,6 +329,37 @@ private struct ClosingServer {
             .bind(host: "0.0.0.0", port: 0).get()
         return ClosingServer(channel: channel)
     }
+
+    func shutdown() async { try? await channel.close() }
+}
+
+/// Makes one handshake, and closes every connection after it, as a server does that hides a second key.
+private struct OnceServer {
+    private let channel: any Channel
+    private let isUsed: Lock<Bool>
+
+    var port: Int { channel.localAddress?.port ?? 0 }
+
+    static func start(serving leaf: TestCertificate) async throws -> OnceServer {
+        let context = try NIOSSLContext(configuration: try .testServer(leaf))
+        let isUsed = Lock(false)
+        let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelInitializer { channel in
+                let isSecond = isUsed.withLock { used in
+                    defer { used = true }
+                    return used
+                }
+                guard !isSecond else { return channel.close() }
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        return OnceServer(channel: channel, isUsed: isUsed)
+    }
+
+    /// Lets it make a handshake again.
+    func reset() async { isUsed.withLock { $0 = false } }
 
     func shutdown() async { try? await channel.close() }
 }

@@ -14,38 +14,67 @@ struct OutlookMinutesTests {
         ProcessInfo.processInfo.environment["HOLDFAST_OUTLOOKS"].flatMap { Int($0) } ?? 20
     }
 
+    /// What was compared.
+    private struct Tally {
+        var changes = 0
+        var minutes = 0
+        var outs = 0
+
+        mutating func add(_ other: Tally) {
+            changes += other.changes
+            minutes += other.minutes
+            outs += other.outs
+        }
+    }
+
     @Test("An outlook says for every minute what the clients' own stores decide")
     func everyMinute() async throws {
-        var (changes, minutes, outs) = (0, 0, 0)
-        for seed in 0..<Self.count {
-            var generator = SplitMix64(seed: UInt64(seed))
-            let case_ = try await OutlookCase(&generator)
-            let outlook = try PublicationOutlook(judging: case_.inputs)
-            for row in outlook.rows {
-                guard let begins = row.start, let ends = row.end else { continue }
-                changes += row.spans.count - 1
-                let client = try await case_.client(of: row)
-                // Every minute, and both sides of every boundary that the outlook names.
-                var times = stride(from: begins.timeIntervalSince1970, to: ends.timeIntervalSince1970, by: 60)
-                    .map { $0 }
-                times += row.spans.flatMap { [$0.start.timeIntervalSince1970, $0.end.timeIntervalSince1970 - 1] }
-                for seconds in times {
-                    let time = Date(timeIntervalSince1970: seconds)
-                    let span = try #require(row.spans.last { $0.start <= time })
-                    let isTrusted = try await client(time)
-                    minutes += 1
-                    outs += isTrusted ? 0 : 1
-                    guard isTrusted != span.getsIn else { continue }
-                    Issue.record(
-                        "seed \(seed), \(row.client?.rawValue ?? "") \(row.holders) at \(time): outlook \(span.getsIn)")
-                    return
+        let parts = 4
+        let tally = try await withThrowingTaskGroup(of: Tally.self) { group in
+            for part in 0..<parts {
+                group.addTask {
+                    var tally = Tally()
+                    for seed in stride(from: part, to: Self.count, by: parts) {
+                        tally.add(try await Self.compare(seed))
+                    }
+                    return tally
                 }
             }
+            var all = Tally()
+            for try await tally in group { all.add(tally) }
+            return all
         }
         // The comparison has something to say.
-        #expect(changes >= Self.count)
-        #expect(outs * 20 > minutes)
-        #expect(outs * 20 < minutes * 19)
+        #expect(tally.changes >= Self.count)
+        #expect(tally.outs * 20 > tally.minutes)
+        #expect(tally.outs * 20 < tally.minutes * 19)
+    }
+
+    private static func compare(_ seed: Int) async throws -> Tally {
+        var tally = Tally()
+        var generator = SplitMix64(seed: UInt64(seed))
+        let case_ = try await OutlookCase(&generator)
+        let outlook = try PublicationOutlook(judging: case_.inputs)
+        for row in outlook.rows {
+            guard let begins = row.start, let ends = row.end else { continue }
+            tally.changes += row.spans.count - 1
+            let client = try await case_.client(of: row)
+            // Every minute, and both sides of every boundary that the outlook names.
+            var times = stride(from: begins.timeIntervalSince1970, to: ends.timeIntervalSince1970, by: 60).map { $0 }
+            times += row.spans.flatMap { [$0.start.timeIntervalSince1970, $0.end.timeIntervalSince1970 - 1] }
+            for seconds in times {
+                let time = Date(timeIntervalSince1970: seconds)
+                let span = try #require(row.spans.last { $0.start <= time })
+                let isTrusted = try await client(time)
+                tally.minutes += 1
+                tally.outs += isTrusted ? 0 : 1
+                guard isTrusted != span.getsIn else { continue }
+                Issue.record(
+                    "seed \(seed), \(row.client?.rawValue ?? "") \(row.holders) at \(time): outlook \(span.getsIn)")
+                return tally
+            }
+        }
+        return tally
     }
 }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// scripts/publish-s3 with a store that honors the preconditions of Amazon S3 (moto 5.2.1 does both).
 @Suite(
-    "Uploading a repository of pins to S3", .timeLimit(.minutes(15)), .serialized,
+    "Uploading a repository of pins to S3", .timeLimit(.minutes(15)),
     .enabled(if: S3Store.isAvailable, "no moto and aws: scripts/s3-tools"))
 struct RepositoryUploadTests {
     private func apps(_ store: S3Store, of site: SigningSite) throws -> [RepositoryApp] {

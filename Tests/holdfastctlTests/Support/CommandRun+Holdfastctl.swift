@@ -33,9 +33,12 @@ extension CommandRun {
         return await withTaskExecutorPreference(CommandThreads.shared, operation: command)
     }
 
-    /// Whether arguments name what only a process has: standard input, another descriptor, or the folder in which it runs.
+    /// Whether arguments need what only a process has: standard input, another descriptor, signals that end it, or the
+    /// folder in which it runs, which trust servers have their own folders in.
     static func needsProcess(_ arguments: [String]) -> Bool {
-        arguments.first == "trust-server" || arguments.contains("-") || arguments.contains("--password-fd")
+        let needsFolder =
+            arguments.first == "trust-server" && !["--domains", "--folder"].allSatisfy(arguments.contains)
+        return needsFolder || ["-", "--password-fd", "--every"].contains(where: arguments.contains)
     }
 
     /// Runs the command as it was built beside the tests. Of the variables that it reads, its environment has only those

@@ -3,7 +3,9 @@ import Foundation
 /// Arguments that name files of a folder as a command would that runs in it. This process runs elsewhere.
 struct LocalArguments {
     /// Options whose file may not be there yet.
-    private static let outputs: Set = ["-o", "--output", "--list", "--request", "--metadata-dir"]
+    private static let outputs: Set = [
+        "-o", "--output", "--list", "--request", "--metadata-dir", "--domains", "--folder",
+    ]
     /// Options with a word, which may be the name of a file as well.
     private static let words: Set = [
         "--certificates", "--force", "--format", "--from", "--host", "--role", "--state",

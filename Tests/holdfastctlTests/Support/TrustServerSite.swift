@@ -27,7 +27,7 @@ struct TrustServerSite {
     func write(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: file(name)) }
 
     func publish(_ arguments: [String] = []) async throws -> CommandRun {
-        try await CommandRun.holdfastctl(publishArguments + arguments, in: folder)
+        try await CommandRun.inProcess(publishArguments + arguments, in: folder)
     }
 
     /// - Parameter script: starts the command as `"$@"`, with what more it shall get.

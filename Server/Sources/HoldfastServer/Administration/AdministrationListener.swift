@@ -13,26 +13,36 @@ public struct AdministrationListener: Service {
     ///     as none here. The usual limits become ``ListenerLimits/administration``.
     ///   - publisher: everything that the server knows and does.
     ///   - counters: what the public listener counts.
+    ///   - answersUtilityTools: whether tools of the reference server are answered as well, at `/admin/…`.
     ///   - readiness: why the server is not ready, in sentences; empty if it is.
     ///   - group: the threads.
     ///   - logger: for starting and stopping.
+    ///   - requests: gets a line for each request, at the level `info` for what somebody with a token changed, else
+    ///     `debug`; nil for none.
+    ///   - notices: counts whom the server told what.
     ///   - onListening: gets the address, with the port that was free.
     /// - Throws: ``ServerError`` `invalidValue` for settings that rely on a proxy.
     public init(
         _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
-        readiness: @escaping @Sendable () -> [String] = { [] }, on group: any EventLoopGroup, logger: Logger,
+        answersUtilityTools: Bool = false, readiness: @escaping @Sendable () -> [String] = { [] },
+        on group: any EventLoopGroup, logger: Logger, requests: Logger? = nil,
+        notices: NoticeCounters = NoticeCounters(),
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) throws(ServerError) {
         guard settings.proxies == .none else {
             throw ServerError(
                 .invalidValue, of: "admin-listen", expected: "loopback, or a certificate", found: "a proxy before it")
         }
-        let responder = AdministrationResponder(publisher: publisher, counters: counters, readiness: readiness)
+        let responder = AdministrationResponder(
+            publisher: publisher, counters: counters, notices: notices, readiness: readiness,
+            answersUtilityTools: answersUtilityTools)
         var settings = settings
         if settings.limits == ListenerLimits() { settings.limits = .administration }
+        settings.namesRequests = true
         listener = HTTPListener(
             settings, on: group, logger: logger, answering: .waiting { await responder.answer($0) },
-            refusing: AdministrationError.refusal, onListening: onListening)
+            refusing: AdministrationError.refusal,
+            requests: requests.map { RequestLog(logger: $0, listener: "administration") }, onListening: onListening)
     }
 
     /// Listens until the task is canceled or asked to stop.

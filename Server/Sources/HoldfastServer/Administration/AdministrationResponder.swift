@@ -5,19 +5,33 @@ import NIOHTTP1
 struct AdministrationResponder: Sendable {
     let publisher: Publisher
     let counters: ListenerCounters
+    var notices = NoticeCounters()
     /// Why the server is not ready; empty if it is.
     let readiness: @Sendable () -> [String]
     /// How often each may call.
     var rates = AdministrationRates()
+    /// Whether tools of the reference server are answered as well.
+    var answersUtilityTools = false
 
     var catalog: Catalog { publisher.catalog }
 
     func answer(_ request: ListenerRequest) async -> ListenerAnswer {
-        do throws(AdministrationError) {
-            return try await call(try await accepted(request))
-        } catch {
-            return error.answer
+        if answersUtilityTools,
+            let answer = await UtilityAdministration(publisher: publisher, rates: rates).answer(request)
+        {
+            return answer
         }
+        var caller: String?
+        var answer: ListenerAnswer
+        do throws(AdministrationError) {
+            let call = try await accepted(request)
+            caller = call.grant == nil ? nil : call.actor
+            answer = try await self.call(call)
+        } catch {
+            answer = error.answer
+        }
+        answer.caller = caller
+        return answer
     }
 
     // MARK: Who may
@@ -197,7 +211,11 @@ struct AdministrationResponder: Sendable {
     }
 
     private func metrics() -> ListenerAnswer {
-        let families = counters.families + MetricsText.families(of: publisher.live.current)
+        let families =
+            counters.families + MetricsText.families(of: publisher.live.current)
+            + MetricsText.families(
+                of: catalog.ledger, isReady: readiness().isEmpty, at: catalog.signingTime ?? 0)
+            + MetricsText.families(of: notices)
         return ListenerAnswer(
             .ok, body: ByteBuffer(string: MetricsText(families: families).text),
             headers: [

@@ -24,6 +24,9 @@ struct ProposalBody: Sendable {
         if isEmergency { gates.insert(.canary) }
         var wishes = Catalog.ContentWishes()
         wishes.formats = try fields.optionalArray("formats", atMost: 64, ContentFormat.init(reading:_:))
+        wishes.domains = try fields.optional("domains").map { value throws(ServerError) in
+            try ContentDomains(reading: value, "domains")
+        }
         wishes.includesSeen = try fields.optionalBoolean("includeSeen") ?? false
         wishes.removed = Set(try fields.optionalArray("remove", atMost: 1_000, Self.digest) ?? [])
         if let days = try fields.optionalInteger("lifetimeDays", in: 1...366) { wishes.lifetime = days * 86_400 }

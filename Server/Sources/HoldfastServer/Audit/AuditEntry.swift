@@ -28,6 +28,8 @@ public struct AuditEntry: Sendable, Hashable {
         case root
         /// A private key was made, prepared for later, begun or dropped.
         case key
+        /// An app was taken over from another server.
+        case takenOver = "taken-over"
         /// What was signed while the database could not be written is entered; the next entries say what.
         case journal
         /// Private keys were sealed with another secret.

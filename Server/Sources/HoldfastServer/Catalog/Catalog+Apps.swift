@@ -21,21 +21,8 @@ extension Catalog {
     public func addApp(
         _ name: AppName, displayName: String, settings: AppSettings, by actor: String
     ) async throws(ServerError) {
-        guard (1...255).contains(displayName.utf8.count) else {
-            throw ServerError(
-                .invalidValue, of: "display name", expected: "1 to 255 octets", found: "\(displayName.utf8.count)")
-        }
         try await transact { step throws(ServerError) in
-            guard step.ledger.apps[name] == nil else {
-                throw ServerError(.constraint, of: "app \(name)", expected: "a new app", found: "one that exists")
-            }
-            try step.session.run(
-                "INSERT INTO app (name, display_name, created_at) VALUES ($1, $2, $3)",
-                [.text("\(name)"), .text(displayName), .integer(step.now)])
-            try step.session.run(
-                "INSERT INTO app_setting (app, octets) VALUES ($1, $2)",
-                [.text("\(name)"), .octets(settings.octets)])
-            try step.set(name, Self.settingsName, settings.octets, by: actor)
+            try step.addApp(name, displayName: displayName, settings: settings, by: actor)
         }
     }
 
@@ -79,27 +66,7 @@ extension Catalog {
         // The content's own rules, so that what is taken here can be published.
         let content = try Content(app: app, hosts: [], formats: [], versions: versions, texts: texts, end: 0)
         try await transact { step throws(ServerError) in
-            try step.requireApp(app)
-            try step.session.run("DELETE FROM app_version WHERE app = $1", [.text("\(app)")])
-            try step.session.run("DELETE FROM localized_text WHERE app = $1", [.text("\(app)")])
-            for rule in content.versions {
-                try step.session.run(
-                    """
-                    INSERT INTO app_version (app, platform, major_system_version, suggested, required, message_key) \
-                    VALUES ($1, $2, $3, $4, $5, $6)
-                    """,
-                    [
-                        .text("\(app)"), .text(rule.platform.rawValue), .integer(rule.majorSystemVersion ?? -1),
-                        .optional(rule.suggested.map(\.description)), .optional(rule.required.map(\.description)),
-                        .optional(rule.messageKey),
-                    ])
-            }
-            for text in content.texts {
-                try step.session.run(
-                    "INSERT INTO localized_text (app, message_key, language, text) VALUES ($1, $2, $3, $4)",
-                    [.text("\(app)"), .text(text.key), .text(text.language), .text(text.text)])
-            }
-            try step.set(app, "versions and texts", content.octets, by: actor)
+            try step.set(versionsAndTextsOf: content, by: actor)
         }
     }
 
@@ -143,6 +110,51 @@ extension Catalog {
 }
 
 extension Catalog.Step {
+    /// Adds an app.
+    mutating func addApp(
+        _ name: AppName, displayName: String, settings: AppSettings, by actor: String
+    ) throws(ServerError) {
+        guard (1...255).contains(displayName.utf8.count) else {
+            throw ServerError(
+                .invalidValue, of: "display name", expected: "1 to 255 octets", found: "\(displayName.utf8.count)")
+        }
+        guard ledger.apps[name] == nil else {
+            throw ServerError(.constraint, of: "app \(name)", expected: "a new app", found: "one that exists")
+        }
+        try session.run(
+            "INSERT INTO app (name, display_name, created_at) VALUES ($1, $2, $3)",
+            [.text("\(name)"), .text(displayName), .integer(now)])
+        try session.run(
+            "INSERT INTO app_setting (app, octets) VALUES ($1, $2)",
+            [.text("\(name)"), .octets(settings.octets)])
+        try set(name, Catalog.settingsName, settings.octets, by: actor)
+    }
+
+    /// Replaces the rules for versions of an app and its texts by those of a content.
+    mutating func set(versionsAndTextsOf content: Content, by actor: String) throws(ServerError) {
+        try requireApp(content.app)
+        try session.run("DELETE FROM app_version WHERE app = $1", [.text("\(content.app)")])
+        try session.run("DELETE FROM localized_text WHERE app = $1", [.text("\(content.app)")])
+        for rule in content.versions {
+            try session.run(
+                """
+                INSERT INTO app_version (app, platform, major_system_version, suggested, required, message_key) \
+                VALUES ($1, $2, $3, $4, $5, $6)
+                """,
+                [
+                    .text("\(content.app)"), .text(rule.platform.rawValue), .integer(rule.majorSystemVersion ?? -1),
+                    .optional(rule.suggested.map(\.description)), .optional(rule.required.map(\.description)),
+                    .optional(rule.messageKey),
+                ])
+        }
+        for text in content.texts {
+            try session.run(
+                "INSERT INTO localized_text (app, message_key, language, text) VALUES ($1, $2, $3, $4)",
+                [.text("\(content.app)"), .text(text.key), .text(text.language), .text(text.text)])
+        }
+        try set(content.app, "versions and texts", content.octets, by: actor)
+    }
+
     /// Writes the digest of a setting into the audit.
     mutating func set(_ app: AppName, _ name: String, _ octets: [UInt8], by actor: String) throws(ServerError) {
         try record(.app, by: actor, ["app": "\(app)", "name": name, "digest": "\(Digest(of: octets))"])

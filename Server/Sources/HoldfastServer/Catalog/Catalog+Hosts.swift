@@ -4,19 +4,7 @@ extension Catalog {
     /// Adds a host, or replaces how it is dialed and renewed.
     /// - Throws: ``ServerError`` `notFound` for an app that does not exist.
     public func set(_ host: CatalogHost, of app: AppName, by actor: String) async throws(ServerError) {
-        try await transact { step throws(ServerError) in
-            try step.requireApp(app)
-            try step.session.run(
-                """
-                INSERT INTO host (app, name, port, dial, renewal, next_poll_at) VALUES ($1, $2, $3, $4, $5, {now}) \
-                ON CONFLICT (app, name, port) DO UPDATE SET dial = excluded.dial, renewal = excluded.renewal
-                """,
-                [
-                    .text("\(app)"), .text(host.name), .integer(host.port), .optional(host.dial),
-                    .text(host.renewal.rawValue),
-                ])
-            try step.set(app, Self.name(of: host), host.octets, by: actor)
-        }
+        try await transact { step throws(ServerError) in try step.set(host, of: app, by: actor) }
     }
 
     /// The hosts of an app, sorted by name and port.
@@ -167,6 +155,11 @@ extension Catalog {
         }
     }
 
+    /// Whether the audit has that a key was seen.
+    func hasAlarm(about digest: Digest, on host: CatalogHost, of app: AppName) -> Bool {
+        ledger.alarms.contains(Ledger.Name(app: app, name: "\(host.label) \(digest)"))
+    }
+
     /// Says in the audit that something has to be published soon; once for each certificate or content that ends.
     func remind(
         about digest: Digest, until end: String, on host: CatalogHost, of app: AppName, words: String
@@ -200,6 +193,20 @@ extension Catalog {
             hosts.append((id: try row.integer(0), host: host))
         }
         return hosts
+    }
+
+    /// The host of a row; nil if it is gone, or another app's.
+    static func host(
+        _ id: Int64, of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> CatalogHost? {
+        let rows = try session.run(
+            "SELECT name, port, dial, renewal FROM host WHERE id = $1 AND app = $2", [.integer(id), .text("\(app)")])
+        guard let row = rows.first else { return nil }
+        let host = try CatalogHost(
+            name: try row.text(0), port: try row.integer(1), dial: try row.optionalText(2),
+            renewal: try row.text(3) { CatalogHost.Renewal(octets: $0) })
+        try ledger.require(app, name(of: host), host.octets)
+        return host
     }
 
     static func id(
@@ -257,7 +264,7 @@ extension Catalog {
         for key in chain.publicKeys { try store(key: key, session) }
     }
 
-    private static func store(key: [UInt8], _ session: any StorageSession) throws(ServerError) {
+    static func store(key: [UInt8], _ session: any StorageSession) throws(ServerError) {
         try session.run(
             "INSERT INTO public_key (pin, octets) VALUES ($1, $2) ON CONFLICT (pin) DO NOTHING",
             [.octets(Digest(of: key).octets), .octets(key)])
@@ -293,5 +300,22 @@ extension Catalog {
                     failure: try row.optionalText(3), firstSeen: try row.integer(4), lastSeen: try row.integer(5)))
         }
         return seen
+    }
+}
+
+extension Catalog.Step {
+    /// Adds a host, or replaces how it is dialed and renewed.
+    mutating func set(_ host: CatalogHost, of app: AppName, by actor: String) throws(ServerError) {
+        try requireApp(app)
+        try session.run(
+            """
+            INSERT INTO host (app, name, port, dial, renewal, next_poll_at) VALUES ($1, $2, $3, $4, $5, {now}) \
+            ON CONFLICT (app, name, port) DO UPDATE SET dial = excluded.dial, renewal = excluded.renewal
+            """,
+            [
+                .text("\(app)"), .text(host.name), .integer(host.port), .optional(host.dial),
+                .text(host.renewal.rawValue),
+            ])
+        try set(app, Catalog.name(of: host), host.octets, by: actor)
     }
 }

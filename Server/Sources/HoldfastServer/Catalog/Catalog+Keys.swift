@@ -17,11 +17,14 @@ extension Catalog {
         public let custody: Custody
         /// DER of the certificate; nil for other purposes.
         public let certificate: [UInt8]?
+        /// Whether it was in a file or a database before it was sealed, where somebody may have read it.
+        public let wasInPlainText: Bool
 
         /// Describes a key that the server has.
-        public init(sealed: SealedKey, certificate: [UInt8]? = nil) {
+        public init(sealed: SealedKey, certificate: [UInt8]? = nil, wasInPlainText: Bool = false) {
             (place, publicKey, custody) = (sealed.place, sealed.publicKey, .sealed(sealed))
             self.certificate = certificate
+            self.wasInPlainText = wasInPlainText
         }
 
         /// Describes a key that a program has.
@@ -30,11 +33,14 @@ extension Catalog {
         ///   - place: where the key belongs.
         ///   - publicKey: DER of its SubjectPublicKeyInfo.
         ///   - certificate: DER of the certificate of a trust server's key.
+        ///   - wasInPlainText: whether somebody may have read it before it came to the program.
         public init(
-            program: ProgramCommand, at place: SealedKey.Place, publicKey: [UInt8], certificate: [UInt8]? = nil
+            program: ProgramCommand, at place: SealedKey.Place, publicKey: [UInt8], certificate: [UInt8]? = nil,
+            wasInPlainText: Bool = false
         ) {
             (self.place, self.publicKey, custody) = (place, publicKey, .program(program))
             self.certificate = certificate
+            self.wasInPlainText = wasInPlainText
         }
 
         /// The private key as the server has it; nil if a program has it.
@@ -51,28 +57,8 @@ extension Catalog {
     ///   of a trust server without a certificate, `constraint` for an id that exists, and for another key of an app that
     ///   has published.
     public func add(_ key: Key, replacing: Bool = false, by actor: String) async throws(ServerError) {
-        let place = key.place
-        guard place.server == server, (place.purpose == .trustServer) == (key.certificate != nil) else {
-            throw ServerError(
-                .invalidValue, of: "key \(place.id)",
-                expected: "a key of this server, with a certificate for a trust server",
-                found: "another")
-        }
-        try await transact { step throws(ServerError) in
-            try step.requireApp(place.app)
-            let isUsed =
-                step.ledger.keys[.init(app: place.app, name: place.purpose.rawValue)].map { old in
-                    old.publicKey != Digest(of: key.publicKey)
-                        || old.certificate != key.certificate.map { Digest(of: $0) }
-                } ?? false && step.ledger.generation(of: place.app) > 0
-            guard replacing || !isUsed else {
-                throw ServerError(
-                    .constraint, of: "key for \(place.purpose.rawValue)", expected: "no key that apps know already",
-                    found: "one that has signed for \(place.app)",
-                    remedy:
-                        "Apps refuse what another key signs. Say --replace if no app in the field knows the old one.")
-            }
-            try Self.insert(key, as: .made, by: actor, &step)
+        try await transact { [server] step throws(ServerError) in
+            try step.add(key, of: server, replacing: replacing, by: actor)
         }
     }
 
@@ -182,16 +168,48 @@ extension Catalog {
             return Key(
                 sealed: SealedKey(
                     place: place, publicKey: publicKey, secretID: try row.octets(1), sealed: try row.octets(2)),
-                certificate: certificate)
+                certificate: certificate, wasInPlainText: known.wasInPlainText)
         }
         // Whoever can write to the database must not choose what runs.
         let program = Array(try row.text(3).utf8)
         guard Digest(of: program) == digest else { throw otherKey(known.id, "one of another program") }
         return Key(
-            program: try ProgramCommand(program), at: place, publicKey: publicKey, certificate: certificate)
+            program: try ProgramCommand(program), at: place, publicKey: publicKey, certificate: certificate,
+            wasInPlainText: known.wasInPlainText)
     }
 
     private static func otherKey(_ id: String, _ found: String) -> ServerError {
         ServerError(.brokenChain, of: "key \(id)", expected: "the key that the audit names", found: found)
+    }
+}
+
+extension Catalog.Step {
+    /// Adds a key of a server.
+    mutating func add(
+        _ key: Catalog.Key, of server: RandomID, replacing: Bool = false, by actor: String
+    ) throws(ServerError) {
+        let place = key.place
+        guard place.server == server, (place.purpose == .trustServer) == (key.certificate != nil) else {
+            throw ServerError(
+                .invalidValue, of: "key \(place.id)",
+                expected: "a key of this server, with a certificate for a trust server",
+                found: "another")
+        }
+        try requireApp(place.app)
+        let isAnother =
+            ledger.keys[.init(app: place.app, name: place.purpose.rawValue)].map { old in
+                old.publicKey != Digest(of: key.publicKey)
+                    || old.certificate != key.certificate.map { Digest(of: $0) }
+            } ?? false
+        let isUsed =
+            isAnother
+            && (ledger.generation(of: place.app) > 0 || ledger.takenOver[place.app] != nil)
+        guard replacing || !isUsed else {
+            throw ServerError(
+                .constraint, of: "key for \(place.purpose.rawValue)", expected: "no key that apps know already",
+                found: "one that has signed for \(place.app)",
+                remedy: "Apps refuse what another key signs. Say --replace if no app in the field knows the old one.")
+        }
+        try Catalog.insert(key, as: .made, by: actor, &self)
     }
 }

@@ -38,10 +38,12 @@ extension Catalog {
                 row.secret, row.sealed, row.program, .optional(key.certificate), .integer(step.now),
             ])
         let name = Ledger.Name(app: place.app, name: place.purpose.rawValue)
+        let before = action == .prepared ? step.ledger.nextKeys[name] : step.ledger.keys[name]
+        // What somebody may have read stays read, wherever the key is now.
+        let wasRead = before.map { $0.publicKey == Digest(of: key.publicKey) && $0.wasInPlainText } ?? false
         let known = Ledger.Key(
             id: place.id, publicKey: Digest(of: key.publicKey), certificate: key.certificate.map { Digest(of: $0) },
-            program: key.program.map { Digest(of: $0.octets) })
-        let before = action == .prepared ? step.ledger.nextKeys[name] : step.ledger.keys[name]
+            program: key.program.map { Digest(of: $0.octets) }, wasInPlainText: key.wasInPlainText || wasRead)
         try record(known, name, as: action, replacing: before, by: actor, &step)
     }
 
@@ -67,6 +69,8 @@ extension Catalog {
         var facts = ["app": "\(name.app)", "id": key.id, "purpose": name.name, "publicKey": "\(key.publicKey)"]
         if let certificate = key.certificate { facts["certificate"] = "\(certificate)" }
         if let program = key.program { facts["program"] = "\(program)" }
+        // In the audit, where whoever writes to the database cannot take it back.
+        if key.wasInPlainText { facts["plainText"] = "yes" }
         if action != .made { facts["action"] = action.rawValue }
         if let before {
             facts["replaces"] = before.id

@@ -91,6 +91,8 @@ public struct Ledger: Sendable {
         public let certificate: Digest?
         /// The digest of the program that has the private key; nil if the server has it.
         public let program: Digest?
+        /// Whether it was in a file or a database before it was sealed, where somebody may have read it.
+        public let wasInPlainText: Bool
     }
 
     /// Verifies the entries.
@@ -132,6 +134,9 @@ public struct Ledger: Sendable {
     public private(set) var latestBackup: Int64?
     /// The ``SigningSecret/id`` of the secret that keys are sealed with since the last change of it; nil if there was none.
     public private(set) var secretID: [UInt8]?
+    /// The apps that another server had, and since when clients were told there what the first content says, in seconds
+    /// since 1970; nil if nobody has said.
+    private(set) var takenOver: [AppName: Int64?] = [:]
     /// The journal that was entered last, and how much of it; nil if none was.
     private(set) var journaled: JournalMark?
     /// What restoring has changed.
@@ -226,6 +231,7 @@ public struct Ledger: Sendable {
         case .backup: latestBackup = entry.time
         case .restored: try applyRestoring(facts)
         case .resumed: applyResumption(entry.time)
+        case .takenOver: try applyTakeover(facts)
         case .created, .approved, .root: break
         }
     }
@@ -234,7 +240,8 @@ public struct Ledger: Sendable {
         let name = Name(app: try facts.app(), name: try facts.text("purpose"))
         let key = Key(
             id: try facts.text("id"), publicKey: try facts.digest("publicKey"),
-            certificate: try facts.optionalDigest("certificate"), program: try facts.optionalDigest("program"))
+            certificate: try facts.optionalDigest("certificate"), program: try facts.optionalDigest("program"),
+            wasInPlainText: facts.has("plainText"))
         switch try facts.keyAction() {
         case .made:
             if keys.updateValue(key, forKey: name) != nil, name.isOfFingerprints {
@@ -283,6 +290,15 @@ public struct Ledger: Sendable {
             throw facts.impossible("a vantage of an app's host")
         }
         sightings[name, default: [:]][vantage] = Sighting(certificates: certificates, time: time)
+    }
+
+    private mutating func applyTakeover(_ facts: EntryFacts) throws(ServerError) {
+        let app = try facts.app()
+        guard apps[app]?.isEmpty == true, takenOver[app] == nil else {
+            throw facts.impossible("an app that has published nothing")
+        }
+        let since: Int64? = facts.has("since") ? try facts.number("since") : nil
+        takenOver.updateValue(since, forKey: app)
     }
 
     private mutating func applyRestoring(_ facts: EntryFacts) throws(ServerError) {

@@ -86,11 +86,16 @@ extension Ledger {
     /// what the backup has.
     public func isHeld(_ app: AppName) -> Bool { restored.held[app].map { $0 == generation(of: app) } ?? false }
 
-    /// Until when clients may have what this server never knew, in seconds since 1970: for the staleness after the
-    /// publication that replaced it, and without an end before that. Nil if there was no such thing.
+    /// Until when clients may have what this server never knew, in seconds since 1970: for the staleness after what
+    /// replaced it, and without an end before that. Nil if there was no such thing.
     func unknownDocuments(of app: AppName, staleness: Int64) -> Int64? {
-        guard let held = restored.held[app] else { return nil }
-        let replaced = apps[app]?.first { $0.generation > held }?.time
-        return replaced.map { $0 + staleness } ?? .max
+        let restored = restored.held[app].map { held in
+            apps[app]?.first { $0.generation > held }.map { $0.time + staleness } ?? .max
+        }
+        // What another server said before is as unknown.
+        let taken = takenOver[app].map { since in
+            (since ?? apps[app]?.first?.time).map { $0 + staleness } ?? .max
+        }
+        return [restored, taken].compactMap(\.self).max()
     }
 }

@@ -44,6 +44,8 @@ struct AppScene: Sendable {
     let generation: Int64
     /// The change that holds the canary; nil if none does.
     let canary: Ledger.Canary?
+    /// The repository that its canary follows; nil if there is none.
+    let canaryRepository: CanaryRepository?
     /// The keys that sign for the app, by purpose.
     let keys: SealedKeys
     /// The repository of the app, which may be empty.
@@ -79,6 +81,7 @@ extension Catalog {
                 publications: try Self.publications(of: name, since: now - app.settings.staleness, session, ledger),
                 publicKeys: try Self.publicKeys(session), generation: ledger.generation(of: name),
                 canary: ledger.canaries[name],
+                canaryRepository: try Self.canaryRepository(of: name, session, ledger),
                 keys: SealedKeys(
                     app: name, fingerprints: try Self.key(.fingerprints, of: name, server, session, ledger),
                     trustServer: try Self.key(.trustServer, of: name, server, session, ledger),

@@ -14,37 +14,10 @@ extension Catalog {
         _ content: Content, outlook: [UInt8], forcing forced: Set<Gate>, proposer: Digest?, reason: String,
         base: Int64, using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> RandomID {
-        guard (1...1_024).contains(reason.utf8.count) else {
-            throw ServerError(
-                .invalidValue, of: "reason", expected: "1 to 1024 octets", found: "\(reason.utf8.count)",
-                remedy: "Say why, for those who approve and for the audit.")
-        }
         let id = RandomID(using: &generator)
-        let gates = Self.text(of: forced)
         try await transact { step throws(ServerError) in
-            try step.requireApp(content.app)
-            guard step.ledger.generation(of: content.app) == base else {
-                throw ServerError(
-                    .outOfTurn, of: "app \(content.app)", expected: "generation \(base)",
-                    found: "\(step.ledger.generation(of: content.app))",
-                    remedy: "Propose it again on what is published.")
-            }
-            try step.session.run(
-                """
-                INSERT INTO change (id, app, state, base_generation, content, outlook, forced, proposer, reason, \
-                created_at, ends_at) VALUES ($1, $2, 'proposed', $3, $4, $5, $6, $7, $8, $9, $10)
-                """,
-                [
-                    .octets(id.octets), .text("\(content.app)"), .integer(base), .octets(content.octets),
-                    .octets(outlook), .text(gates), .optional(proposer?.octets), .text(reason), .integer(step.now),
-                    .integer(step.now + Change.span),
-                ])
-            var facts = [
-                "change": "\(id)", "app": "\(content.app)", "content": "\(content.digest)",
-                "outlook": "\(Digest(of: outlook))", "base": "\(base)", "forced": gates, "reason": reason,
-            ]
-            if let proposer { facts["proposer"] = "\(proposer)" }
-            try step.record(.proposed, by: proposer.map { "\($0)" } ?? "watcher", facts)
+            try step.propose(
+                id, content, outlook: outlook, forcing: forced, proposer: proposer, reason: reason, base: base)
         }
         return id
     }
@@ -169,5 +142,43 @@ extension Catalog {
             guard step.ledger.proposals[change] != nil, step.ledger.ended[change] == nil else { return }
             try step.record(.lapsed, by: "server", ["change": "\(change)", "reason": reason])
         }
+    }
+}
+
+extension Catalog.Step {
+    /// Stores a proposal.
+    mutating func propose(
+        _ id: RandomID, _ content: Content, outlook: [UInt8], forcing forced: Set<Gate>, proposer: Digest?,
+        reason: String, base: Int64
+    ) throws(ServerError) {
+        guard (1...1_024).contains(reason.utf8.count) else {
+            throw ServerError(
+                .invalidValue, of: "reason", expected: "1 to 1024 octets", found: "\(reason.utf8.count)",
+                remedy: "Say why, for those who approve and for the audit.")
+        }
+        let gates = Catalog.text(of: forced)
+        try requireApp(content.app)
+        guard ledger.generation(of: content.app) == base else {
+            throw ServerError(
+                .outOfTurn, of: "app \(content.app)", expected: "generation \(base)",
+                found: "\(ledger.generation(of: content.app))",
+                remedy: "Propose it again on what is published.")
+        }
+        try session.run(
+            """
+            INSERT INTO change (id, app, state, base_generation, content, outlook, forced, proposer, reason, \
+            created_at, ends_at) VALUES ($1, $2, 'proposed', $3, $4, $5, $6, $7, $8, $9, $10)
+            """,
+            [
+                .octets(id.octets), .text("\(content.app)"), .integer(base), .octets(content.octets),
+                .octets(outlook), .text(gates), .optional(proposer?.octets), .text(reason), .integer(now),
+                .integer(now + Change.span),
+            ])
+        var facts = [
+            "change": "\(id)", "app": "\(content.app)", "content": "\(content.digest)",
+            "outlook": "\(Digest(of: outlook))", "base": "\(base)", "forced": gates, "reason": reason,
+        ]
+        if let proposer { facts["proposer"] = "\(proposer)" }
+        try record(.proposed, by: proposer.map { "\($0)" } ?? "watcher", facts)
     }
 }

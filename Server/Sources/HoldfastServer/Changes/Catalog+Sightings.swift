@@ -28,20 +28,44 @@ extension Catalog {
         }
     }
 
+    /// What the watcher saw of a host that nobody announced.
+    struct Stranger: Sendable {
+        let id: Int64
+        let host: CatalogHost
+        let app: AppName
+        let chains: [HostChain]
+    }
+
     /// Says in the audit what the watcher saw that nobody announced, unless it said so lately.
-    func say(
-        _ chains: [HostChain], from vantage: String, on host: CatalogHost, of app: AppName
-    ) async throws(ServerError) {
-        let isNews = try await look { session, ledger throws(ServerError) in
-            let id = try Self.id(of: host, app, session, ledger)
-            return try Self.news(chains, at: try session.now(), from: vantage, at: id, host, app, session, ledger)
-                != nil
-        }
-        guard isNews else { return }
+    func say(_ strangers: [Stranger], from vantage: String) async throws(ServerError) {
+        guard !strangers.isEmpty else { return }
         try await transact { step throws(ServerError) in
-            let id = try Self.id(of: host, app, step.session, step.ledger)
-            try Self.say(chains, at: step.now, from: vantage, at: id, host, app, &step, by: "watcher")
+            for stranger in strangers {
+                // It may have been removed meanwhile.
+                guard try Self.host(stranger.id, of: stranger.app, step.session, step.ledger) == stranger.host else {
+                    continue
+                }
+                try Self.say(
+                    stranger.chains, at: step.now, from: vantage, at: stranger.id, stranger.host, stranger.app, &step,
+                    by: "watcher")
+            }
         }
+    }
+
+    /// Whether the audit has lately what a vantage sees, so that nothing has to be written.
+    func hasSaid(
+        _ strange: Set<Digest>, from vantage: String, on host: CatalogHost, of app: AppName, at now: Int64
+    ) -> Bool {
+        let said = strange.sorted { "\($0)" < "\($1)" }.prefix(Self.greatestCount)
+        return Self.isSaid(said, at: now, from: vantage, host, app, ledger)
+    }
+
+    private static func isSaid(
+        _ said: some Sequence<Digest>, at time: Int64, from vantage: String, _ host: CatalogHost, _ app: AppName,
+        _ ledger: Ledger
+    ) -> Bool {
+        guard let last = ledger.sightings[.init(app: app, name: host.label)]?[vantage] else { return false }
+        return time - last.time < repetition && last.certificates.isSuperset(of: said)
     }
 
     private static func say(
@@ -73,12 +97,7 @@ extension Catalog {
         let strange = Set(chains.map(\.fingerprint)).subtracting(known)
         guard !strange.isEmpty else { return nil }
         let said = strange.sorted { "\($0)" < "\($1)" }.prefix(greatestCount)
-        if let last = ledger.sightings[.init(app: app, name: host.label)]?[vantage], time - last.time < repetition,
-            last.certificates.isSuperset(of: said)
-        {
-            return nil
-        }
-        return said.map { "\($0)" }
+        return isSaid(said, at: time, from: vantage, host, app, ledger) ? nil : said.map { "\($0)" }
     }
 }
 

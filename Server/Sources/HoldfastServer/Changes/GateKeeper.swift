@@ -33,7 +33,10 @@ struct GateKeeper {
                     refusals = [error.description] + clients.goingOn(without: change.content)
                 }
             case .signatures: refusals = await RepositoryJudge(scene, change.content).refusals()
-            case .canary: refusals = canary
+            case .canary:
+                let span = scene.app.settings.canary
+                let repository = span > 0 ? scene.canaryRepository : nil
+                refusals = canary + (repository?.refusals(of: change.content, for: span, at: scene.now) ?? [])
             case .readback: refusals = []
             }
             // No client was asked there, so they are named here.

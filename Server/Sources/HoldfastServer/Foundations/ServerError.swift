@@ -78,6 +78,8 @@ extension ServerError.Code {
     public static var database: Self { Self(rawValue: "database") }
     /// Something that was named does not exist.
     public static var notFound: Self { Self(rawValue: "notFound") }
+    /// Another server does not answer, or it is not the one that its name belongs to.
+    public static var unreachable: Self { Self(rawValue: "unreachable") }
     /// A content cannot be published as it is: a document of it cannot be made, or clients would refuse it.
     public static var notPublishable: Self { Self(rawValue: "notPublishable") }
     /// A gate refuses a change.
@@ -117,6 +119,7 @@ extension ServerError.Code {
         "constraint": "Read the current state, and try again with what it allows.",
         "database": "Look at the error, and run holdfast-server doctor.",
         "notFound": "Check the name.",
+        "unreachable": "Check the address, and ask again when the server answers.",
         "notPublishable": "Correct the content, and propose the change again.",
         "gate": "Propose a change that passes the gate, or one that names it with --force.",
         "signerProgram": "Run the program by hand, and read its own log; nothing was published.",

@@ -13,16 +13,23 @@ final class JournalFile: Sendable {
     /// In octets.
     private static let reserve = 8 << 20
     private static let chunk = 64 << 10
-    /// Above this, octets that nobody needs anymore are left out.
-    private static let roomy = reserve / 2
+    /// Above so many octets, those are left out that nobody needs anymore.
+    private let roomy: Int
 
-    init(_ url: URL) { self.url = url }
+    init(_ url: URL, roomy: Int = reserve / 2) { (self.url, self.roomy) = (url, roomy) }
 
     /// Whether something is there, or was there, that history may not have.
     /// - Parameter entered: what history has.
     /// - Throws: ``ServerError`` `file`.
     func waits(entered: JournalMark?) throws(ServerError) -> Bool {
-        if let known = known.withLock({ $0 }), entered?.covers(known) != true { return true }
+        let isMissing = known.withLock { known in
+            guard let mark = known, entered?.covers(mark) != true else {
+                known = nil
+                return false
+            }
+            return true
+        }
+        if isMissing { return true }
         return try Journal.hasBegun(octets(atMost: LineReader.lineOctets))
     }
 
@@ -61,7 +68,7 @@ final class JournalFile: Sendable {
         // A zero after it ends the journal, whatever follows.
         try write(octets + [0], at: start, isClean: !isTorn)
         known.withLock { $0 = next.mark }
-        guard next.length > Self.roomy, next.isMostlyOld else { return }
+        guard next.length > roomy, next.isMostlyOld else { return }
         let compacted = try next.compacted(with: secret)
         // On a full disk it stays as it is.
         guard (try? WholeFile.replace(url, with: compacted.octets)) != nil else { return }

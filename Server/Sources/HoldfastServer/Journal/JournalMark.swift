@@ -12,6 +12,9 @@ struct JournalMark: Sendable, Hashable {
 extension Journal {
     var mark: JournalMark { JournalMark(head: origin.head, count: records.count) }
 
+    /// How far it is ahead of history; nil if history has all of it.
+    func pendingMark(after entered: JournalMark?) -> JournalMark? { pending(after: entered).isEmpty ? nil : mark }
+
     /// The rounds that history does not have yet.
     func pending(after entered: JournalMark?) -> ArraySlice<JournalRecord> {
         records.dropFirst(entered.map { $0.head == origin.head ? $0.count : 0 } ?? 0)

@@ -114,13 +114,18 @@ extension Catalog {
     }
 
     /// What was approved for a publication, verified again as of its time.
+    /// - Parameter known: the approvers, verified in this transaction; nil to verify them here.
     /// - Throws: ``ServerError`` if it was not approved then.
     static func permit(
-        for publication: Ledger.Publication, _ catalog: Catalog, _ session: any StorageSession, _ ledger: Ledger
+        for publication: Ledger.Publication, _ catalog: Catalog, _ session: any StorageSession, _ ledger: Ledger,
+        approvers known: ApproverChain? = nil
     ) throws(ServerError) -> SigningPermit {
         let change = try change(publication.change, session, ledger)
-        let chain = try approverChain(
-            session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
+        let chain =
+            if let known { known } else {
+                try approverChain(
+                    session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
+            }
         guard let then = chain.when(publication.approvers) else {
             throw ServerError(
                 .brokenChain, of: "change \(change.id)", expected: "approvers of this server", found: "others")

@@ -45,7 +45,8 @@ extension Publisher {
         if let end = catalog.ledger.unknownDocuments(of: app, staleness: staleness), end >= scene.now {
             return InstallationReadiness(
                 isReady: false, since: since, until: end == .max ? nil : end,
-                words: "a backup was restored, and clients may have documents that it did not know", now: scene.now)
+                words: "clients may have documents from before a backup was restored, or from another server",
+                now: scene.now)
         }
         let ends = place.shown.compactMap { $0.chain?.leaf?.notAfter.addingTimeInterval(1) }.min()
         guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else {

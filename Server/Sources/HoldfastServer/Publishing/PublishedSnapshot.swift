@@ -11,6 +11,8 @@ public struct PublishedSnapshot: Sendable {
         let body: ByteBuffer
         /// The same compressed, made here so that no client waits for it; nil if that saves little.
         let compressed: ByteBuffer?
+        /// Whether ``compressed`` is what there is, and not what there may be later.
+        private let isCompressed: Bool
         /// The value of `Content-Type`.
         public let mediaType: String
         /// The SHA-256 of ``octets``.
@@ -26,16 +28,40 @@ public struct PublishedSnapshot: Sendable {
         public var octets: [UInt8] { Array(body.readableBytesView) }
 
         /// The strong validator of RFC 9110 8.8.3, with its quotation marks.
-        public var entityTag: String { "\"\(digest)\"" }
+        public let entityTag: String
         /// That of ``compressed``: other octets, another validator.
-        var compressedEntityTag: String { "\"\(digest)-gzip\"" }
+        let compressedEntityTag: String
+        /// The value of `Last-Modified`; nil for a time that it cannot say.
+        let lastModified: String?
 
         /// Describes a document.
         public init(octets: [UInt8], mediaType: String, signedAt: Int64, refresh: Int64, end: Int64) {
-            body = ByteBuffer(bytes: octets)
-            compressed = Gzip.compress(octets).map { ByteBuffer(bytes: $0) }
-            self.mediaType = mediaType
+            self.init(
+                octets: octets, mediaType: mediaType, signedAt: signedAt, refresh: refresh, end: end,
+                like: { _ in nil },
+                compressing: true)
+        }
+
+        /// Describes a document.
+        /// - Parameters:
+        ///   - known: a document that may have the same octets: compressing them costs more than all else.
+        ///   - compressing: whether they are compressed if they have not been.
+        init(
+            octets: [UInt8], mediaType: String, signedAt: Int64, refresh: Int64, end: Int64,
+            like known: (Digest) -> Document?, compressing: Bool
+        ) {
             digest = Digest(of: octets)
+            let known = known(digest)
+            body = known?.body ?? ByteBuffer(bytes: octets)
+            let isCompressed = known?.isCompressed ?? false
+            compressed =
+                isCompressed
+                ? known?.compressed : compressing ? Gzip.compress(octets).map { ByteBuffer(bytes: $0) } : nil
+            self.isCompressed = isCompressed || compressing
+            entityTag = "\"\(digest)\""
+            compressedEntityTag = "\"\(digest)-gzip\""
+            lastModified = HTTPDate.encode(signedAt)
+            self.mediaType = mediaType
             self.signedAt = signedAt
             self.refresh = refresh
             self.end = end
@@ -70,6 +96,14 @@ public struct PublishedSnapshot: Sendable {
             self.key = key
             parts = InitParts(entries, content.domains)
         }
+
+        /// The one that is served, where it says the same: a thousand apps that did not change are in memory once.
+        func shared(with served: App?) -> App {
+            guard let served, served.generation == generation, served.publicKey == publicKey,
+                (served.key == nil) == (key == nil), served.parts == parts, served.content == content
+            else { return self }
+            return served
+        }
     }
 
     /// What is served under one name, an app's or that of its canary.
@@ -78,6 +112,14 @@ public struct PublishedSnapshot: Sendable {
         var documents: [String: Document] = [:]
         /// What challenge answers say; nil if there are none.
         var app: App?
+        /// The last second at which anything may be signed for what is published, in seconds since 1970; nil if that is
+        /// not known.
+        var end: Int64?
+
+        /// The same with what else is served under the name. No two have a path in common.
+        func merging(_ other: Part) -> Part {
+            Part(documents: documents.merging(other.documents) { own, _ in own }, app: app ?? other.app)
+        }
 
         /// The same for a name whose rows cannot be read anymore. What was signed is served on; nothing is signed for a
         /// content that is no longer the one.
@@ -87,7 +129,7 @@ public struct PublishedSnapshot: Sendable {
                 documents: documents,
                 app: App(
                     generation: app.generation, content: app.content, entries: app.entries, publicKey: app.publicKey,
-                    key: nil))
+                    key: nil), end: end)
         }
     }
 

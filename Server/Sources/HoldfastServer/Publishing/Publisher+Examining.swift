@@ -22,6 +22,8 @@ extension Publisher {
         public let isPressing: Bool
         /// The changes that are open, with where they are on their way.
         public let open: [(change: Change, state: Change.State)]
+        /// What to do about keys that were in plain text before they came here, in words.
+        public let plainTextKeys: [String]
     }
 
     /// Says how an app stands: whether everybody gets in, until when, and what waits for people.
@@ -47,7 +49,8 @@ extension Publisher {
         return Standing(
             app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook, losses: losses,
             refusedFrom: refusedFrom, deadline: deadline,
-            isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: open)
+            isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: open,
+            plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning))
     }
 
     /// Something that is wrong, or that an operator must know.
@@ -164,7 +167,12 @@ extension Publisher {
     private func findings(of app: AppName, isInPlace: Bool) async throws(ServerError) -> [Finding] {
         let scene = try await catalog.scene(of: app)
         var findings: [Finding] = []
-        for key in scene.keys.all { findings += self.findings(of: key) }
+        for key in scene.keys.all {
+            if let warning = key.plainTextWarning {
+                findings.append(Finding(isFault: false, words: "\(app): \(warning)"))
+            }
+            findings += self.findings(of: key)
+        }
         let problems = try await catalog.look { [catalog, folder] session, ledger throws(ServerError) in
             var problems: [String] = []
             do throws(ServerError) {
@@ -204,5 +212,15 @@ extension Publisher {
             findings.append(Finding(isFault: false, words: "\(app): \(host.host.label) was never seen"))
         }
         return findings
+    }
+}
+
+extension Catalog.Key {
+    /// Whoever could read the other server's database, or the file, may still sign for the app.
+    fileprivate var plainTextWarning: String? {
+        guard wasInPlainText else { return nil }
+        return
+            "the key for \(place.purpose.rawValue) (\(place.id)) was in plain text before it came here: "
+            + "make another with app key --replace once no build in the field knows it"
     }
 }

@@ -22,7 +22,7 @@ extension Publisher {
         /// The newest of each path.
         var documents: [String: Catalog.StoredDocument] = [:]
         var rounds = 0
-        /// How much of which journal was read.
+        /// How far it is ahead of history; nil if it is not.
         var mark: JournalMark?
     }
 
@@ -69,7 +69,7 @@ extension Publisher {
     func journaled(_ session: any StorageSession, _ ledger: Ledger) throws(ServerError) -> Journaled {
         guard let journal = try journal(session, ledger) else { return Journaled() }
         let pending = journal.pending(after: ledger.journaled)
-        var later = Journaled(rounds: pending.count, mark: journal.mark)
+        var later = Journaled(rounds: pending.count, mark: journal.pendingMark(after: ledger.journaled))
         for record in pending {
             for document in record.documents {
                 guard let octets = document.octets else { continue }
@@ -90,7 +90,7 @@ extension Publisher {
     ///   - app: the app.
     ///   - time: when it was signed, in seconds since 1970.
     ///   - outage: why the database cannot be written; it is not tried again then.
-    ///   - choose: what goes where, by what the audit has and how much of a journal there is.
+    ///   - choose: what goes where, by what the audit has and how far a journal is ahead of it.
     /// - Returns: the paths.
     func write(
         of app: AppName, at time: Int64, _ outage: inout ServerError?,
@@ -130,7 +130,8 @@ extension Publisher {
         do throws(ServerError) {
             record = try await catalog.lookAlone { [self] session, ledger throws(ServerError) in
                 let known = try journal(session, ledger)
-                return try append(try choose(ledger, known?.mark), to: known, of: app, at: time, secret, ledger)
+                let mark = known?.pendingMark(after: ledger.journaled)
+                return try append(try choose(ledger, mark), to: known, of: app, at: time, secret, ledger)
             }
         } catch {
             guard error.code == .file else { throw error }

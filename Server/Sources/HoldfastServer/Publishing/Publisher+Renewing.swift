@@ -65,12 +65,16 @@ extension Publisher {
             }
         }
         for (permit, audiences) in groups {
-            do throws(ServerError) {
-                let scene = try await catalog.scene(of: app)
-                round.signed += try await renew(permit, scene, audiences, &round.outage)
-                round.signed += try await signOutdatedLists(permit, scene, audiences)
-            } catch {
-                problems.append("\(app): \(error)")
+            // A scene has every key that was ever seen: it is read only where something is signed with it.
+            let hasOutdated = catalog.ledger.outdatedLists.contains { $0.app == app }
+            if hasOutdated || permit.content.formats.contains(where: { $0.kind == .trustServer }) {
+                do throws(ServerError) {
+                    let scene = try await catalog.scene(of: app)
+                    round.signed += try await renew(permit, scene, audiences, &round.outage)
+                    round.signed += try await signOutdatedLists(permit, scene, audiences)
+                } catch {
+                    problems.append("\(app): \(error)")
+                }
             }
             guard audiences.contains(.everybody), permit.content.repository != nil else { continue }
             do throws(ServerError) {

@@ -175,12 +175,30 @@ extension Publisher {
         files.set(draft)
         let state = try await Self.state(of: files)
         let progress = try Self.progress(of: state)
+        if keepingOthers { try Self.requireSigned(draft, insteadOf: known, state) }
         if let pins = state.draftPins { try await requireApproved(pins, state, scene) }
         try await catalog.transact { step throws(ServerError) in
             try Catalog.requireUnchanged(files.base, of: app, step)
             try Catalog.keep(RepositoryDraft(state), of: app, by: actor, &step)
         }
         return progress
+    }
+
+    /// Whoever may hand in drafts must not take away what is prepared, and the signatures that it has: something else takes
+    /// its place only if one of its holders has signed that.
+    private static func requireSigned(
+        _ draft: RepositoryDraft, insteadOf known: RepositoryDraft, _ state: TUFRepositoryState
+    ) throws(ServerError) {
+        let progress = (try? state.progress()) ?? []
+        for (role, new, old) in [(TUFRole.root, draft.root, known.root), (.targets, draft.targets, known.targets)] {
+            guard let new, !RepositoryDraft.isSame(new, old) else { continue }
+            guard progress.contains(where: { $0.role == role && !$0.signed.isEmpty }) else {
+                throw ServerError(
+                    .gate, of: "draft of \(role.rawValue)", expected: "what is prepared, or a signature by a holder",
+                    found: "something else that nobody has signed",
+                    remedy: "Sign it first, or sign what is prepared.")
+            }
+        }
     }
 
     /// Targets may contain what a change says that was approved, or what is published.

@@ -131,6 +131,27 @@ public struct Publisher: Sendable {
         return try await propose(content, proposer: proposer, reason: reason, using: &generator)
     }
 
+    /// Proposes once more what another change proposes, for people to look at afresh: one whose time is over, or whose
+    /// outlook was made before anybody had seen the hosts.
+    /// - Parameters:
+    ///   - id: the other change.
+    ///   - end: the last second at which documents may be signed; nil for that of the other change.
+    ///   - forced: the gates that it passes even if it fails them.
+    ///   - proposer: the digest of the proposer's key; nil for nobody who approves.
+    ///   - reason: why.
+    ///   - generator: makes the id.
+    /// - Throws: ``ServerError`` `notFound`.
+    public func proposeAgain(
+        _ id: RandomID, until end: Int64? = nil, forcing forced: Set<Gate> = [], proposer: Digest?, reason: String,
+        using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> Proposal {
+        let old = try await catalog.change(id).content
+        let content = try Content(
+            app: old.app, hosts: old.hosts, formats: old.formats, domains: old.domains, versions: old.versions,
+            texts: old.texts, end: end ?? old.end)
+        return try await propose(content, forcing: forced, proposer: proposer, reason: reason, using: &generator)
+    }
+
     /// Asks the gates as publishing would, and signs nothing.
     /// - Throws: ``ServerError``.
     public func rehearse(_ id: RandomID) async throws(ServerError) -> GateReport {

@@ -50,7 +50,8 @@ public struct PublishingDeadline: Sendable, Hashable {
         }
         // Whoever is locked out already is lost by another fault, which the outlook names.
         let end = Self.accesses(outlook, scene).filter { $0.end > scene.now }.min { $0.end < $1.end }
-        if let end, end.end <= min(horizon, published.end) {
+        let documents = await FirstRefusal(scene, published, signingUntil: nil).time
+        if let end, end.end <= horizon, end.end < documents {
             let host = scene.hosts[end.host]
             lockout = end.end
             words =
@@ -58,9 +59,9 @@ public struct PublishingDeadline: Sendable, Hashable {
                 + "\(host.shown[end.place].address), until \(ClockGuard.text(end.end)) with what is published"
             subject = host.shown[end.place].chain?.fingerprint ?? published.digest
             self.host = host.host
-        } else if published.end < horizon {
-            lockout = published.end + 1
-            words = "nothing is signed after \(ClockGuard.text(published.end)) for what is published"
+        } else if documents <= horizon {
+            lockout = documents
+            words = "what is published ends at \(ClockGuard.text(documents)), and is not signed again"
             (subject, host) = (published.digest, first.host)
         } else {
             return nil

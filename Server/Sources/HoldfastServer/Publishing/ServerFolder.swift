@@ -6,9 +6,15 @@ public import Holdfast
 public struct ServerFolder: Sendable {
     /// The folder.
     public let url: URL
+    /// Where the secret is, if not where the configuration says, such as in the credentials of a service.
+    private let secretFile: URL?
 
     /// Names a folder.
-    public init(_ url: URL) { self.url = url }
+    /// - Parameter secret: where the secret is, if not where the configuration says.
+    public init(_ url: URL, secret: URL? = nil) {
+        self.url = url
+        secretFile = secret
+    }
 
     /// What ``Catalog`` may not read from the database.
     public var configuration: URL { url.appending(path: "configuration.json") }
@@ -25,6 +31,8 @@ public struct ServerFolder: Sendable {
 
     /// A server that is open.
     public struct Open: Sendable {
+        /// Where it is.
+        public let folder: URL
         /// What it is configured with.
         public let configuration: FolderConfiguration
         /// Its database.
@@ -180,14 +188,15 @@ public struct ServerFolder: Sendable {
         var secret: SigningSecret?
         var problem: ServerError?
         do throws(ServerError) {
-            let read = try self.secret(SecretFile(URL(filePath: configuration.secret)), catalog.ledger)
+            let file = SecretFile(secretFile ?? URL(filePath: configuration.secret))
+            let read = try self.secret(file, catalog.ledger)
             secret = read
             try await catalog.requireKeys(sealedWith: read)
         } catch {
             problem = error
         }
         return Open(
-            configuration: configuration, engine: engine, catalog: catalog,
+            folder: url, configuration: configuration, engine: engine, catalog: catalog,
             publisher: Publisher(catalog, folder: publicFolder, secret: secret), secret: secret, secretProblem: problem)
     }
 

@@ -3,7 +3,7 @@ import Foundation
 /// How many files and connections this process may have open.
 public enum DescriptorLimit {
     /// What the process needs beside the connections of clients: database, files, and connections to watched hosts.
-    static let others = 128
+    static let others = 640
 
     /// Raises the limit to what the system allows, and says how many connections fit.
     /// - Parameter wanted: how many are wanted.

@@ -25,6 +25,8 @@ public struct ServeSettings: Sendable {
         case adminTLSCertificate = "admin-tls-certificate"
         /// Their private key, PEM.
         case adminTLSKey = "admin-tls-key"
+        /// Whether tools of the reference server are answered, at `/admin/…`.
+        case utilityAdmin = "utility-admin"
         /// Whether hosts are watched.
         case watch
         /// The blocks of addresses that may be watched although they are not of the public Internet.
@@ -33,12 +35,34 @@ public struct ServeSettings: Sendable {
         case vantage
         /// From which level on there are lines in the log.
         case logLevel = "log-level"
+        /// What a line of the log looks like.
+        case logFormat = "log-format"
+        /// Where the secret is.
+        case secret
+        /// The address that is told what people should know.
+        case webhook
+        /// The file of the secret that its receiver shares.
+        case webhookSecret = "webhook-secret"
+        /// The authorities of its certificate, PEM.
+        case webhookCA = "webhook-ca"
+        /// The program that is told what people should know.
+        case onEvent = "on-event"
+    }
+
+    /// What a line of the log looks like.
+    public enum LogFormat: String, Sendable, Hashable, CaseIterable {
+        /// For people: time, level, words, and names with values.
+        case text
+        /// One object of JSON.
+        case json
     }
 
     /// What apps talk to.
     public let listen: ListenerSettings
     /// What people and their tools talk to.
     public let adminListen: ListenerSettings
+    /// Whether tools of the reference server are answered, at `/admin/…`.
+    public let answersUtilityTools: Bool
     /// Whether hosts are watched.
     public let watches: Bool
     /// The blocks of addresses that may be watched although they are not of the public Internet.
@@ -47,6 +71,12 @@ public struct ServeSettings: Sendable {
     public let vantage: String
     /// From which level on there are lines in the log.
     public let logLevel: Logger.Level
+    /// What a line of the log looks like.
+    public let logFormat: LogFormat
+    /// Where the secret is; nil for where `init` put it.
+    public let secret: URL?
+    /// Whom the server tells what people should know.
+    public let notices: NoticeSettings
 
     private static let prefix = "HOLDFAST_SERVER_"
     private static let greatestFile = 64 << 10
@@ -78,11 +108,8 @@ public struct ServeSettings: Sendable {
         adminListen = try Self.listener(
             text(.adminListen) ?? "127.0.0.1:8081", .adminListen, proxies: [],
             try Self.identity((text(.adminTLSCertificate), .adminTLSCertificate), (text(.adminTLSKey), .adminTLSKey)))
-        switch text(.watch) {
-        case "true", nil: watches = true
-        case "false": watches = false
-        default: throw ServerError(.invalidValue, of: "watch", expected: "true or false", found: "another text")
-        }
+        answersUtilityTools = try Self.flag(text(.utilityAdmin), .utilityAdmin) ?? false
+        watches = try Self.flag(text(.watch), .watch) ?? true
         allowed = try Self.blocks(text(.allow), .allow)
         vantage = text(.vantage) ?? Vantage.usual
         try Vantage.require(vantage)
@@ -93,6 +120,17 @@ public struct ServeSettings: Sendable {
                 found: "another text")
         }
         logLevel = level
+        guard let format = LogFormat(rawValue: text(.logFormat) ?? LogFormat.text.rawValue) else {
+            throw ServerError(
+                .invalidValue, of: "log-format",
+                expected: LogFormat.allCases.map(\.rawValue).joined(separator: " or "), found: "another text")
+        }
+        logFormat = format
+        func path(_ name: Name) -> URL? { text(name).map { URL(filePath: $0) } }
+        secret = path(.secret)
+        notices = try await NoticeSettings(
+            webhook: text(.webhook), secret: path(.webhookSecret), anchors: path(.webhookCA), allowing: allowed,
+            program: text(.onEvent))
     }
 
     // MARK: Where values come from
@@ -166,6 +204,15 @@ public struct ServeSettings: Sendable {
     }
 
     // MARK: What values mean
+
+    private static func flag(_ text: String?, _ name: Name) throws(ServerError) -> Bool? {
+        switch text {
+        case nil: nil
+        case "true": true
+        case "false": false
+        default: throw ServerError(.invalidValue, of: name.rawValue, expected: "true or false", found: "another text")
+        }
+    }
 
     private static func listener(
         _ text: String, _ name: Name, proxies: [AddressBlock], _ identity: TLSIdentity?

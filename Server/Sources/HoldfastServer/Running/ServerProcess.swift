@@ -47,6 +47,7 @@ public struct ServerProcess: Sendable {
         let group = MultiThreadedEventLoopGroup.singleton
         let catalog = open.catalog
         let counters = ListenerCounters()
+        let notices = NoticeCounters()
         let listenerLogger = Self.quieter(logger)
         var apps = settings.listen
         apps.limits.connections = min(apps.limits.connections, connections)
@@ -62,10 +63,12 @@ public struct ServerProcess: Sendable {
             apps, serving: publisher.live,
             budget: SigningBudget(ceiling: ceiling ?? SigningBudget.measuredCeiling(threads: System.coreCount)),
             time: { catalog.signingTime }, counters: counters,
-            readiness: readiness, on: group, logger: listenerLogger, onListening: { onListening(.apps, Self.text($0)) })
+            readiness: readiness, on: group, logger: listenerLogger, requests: logger,
+            onListening: { onListening(.apps, Self.text($0)) })
         let administration = try AdministrationListener(
-            settings.adminListen, for: publisher, counters: counters, readiness: readiness, on: group,
-            logger: listenerLogger,
+            settings.adminListen, for: publisher, counters: counters,
+            answersUtilityTools: settings.answersUtilityTools, readiness: readiness, on: group,
+            logger: listenerLogger, requests: logger, notices: notices,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
@@ -81,6 +84,11 @@ public struct ServerProcess: Sendable {
             watch.allowed = settings.allowed
             watch.clock = clock
             services.append(Watcher(open.catalog, watch, logger: logger))
+        }
+        if !settings.notices.names.isEmpty {
+            services.append(
+                NoticeService(
+                    catalog, publisher.live, settings.notices, folder: open.folder, counters: notices, logger: logger))
         }
         self.services = services
     }
@@ -111,7 +119,7 @@ public struct ServerProcess: Sendable {
             apps, serving: refresh.live, budget: SigningBudget(ceiling: 1), time: { nil },
             readiness: { ["Only documents are served: \(problem.code.rawValue)."] },
             on: MultiThreadedEventLoopGroup.singleton,
-            logger: listenerLogger, onListening: { onListening(.apps, Self.text($0)) })
+            logger: listenerLogger, requests: logger, onListening: { onListening(.apps, Self.text($0)) })
         services = [listener, refresh]
     }
 

@@ -59,6 +59,12 @@ public struct SecretFile: Sendable {
     ///   another content; `file` if it cannot be read.
     public func read(outside folder: URL) throws(ServerError) -> SigningSecret {
         try requireOutside(folder)
+        return try SigningSecret(fileContent: try octets())
+    }
+
+    /// Reads a file that nobody else may read.
+    /// - Throws: ``ServerError`` `secretFile` if others can read or write it; `file` if it cannot be read.
+    func octets() throws(ServerError) -> [UInt8] {
         // The mode is that of what was opened, not of what has the name a moment later.
         let descriptor = unsafe open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -70,7 +76,9 @@ public struct SecretFile: Sendable {
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw ServerError(.secretFile, of: url.path, expected: "a regular file", found: "something else")
         }
-        guard status.st_mode & 0o177 == 0 else {
+        // systemd hands over a file of root, mode 0440, that an entry of its access list opens for the service.
+        let isCredential = status.st_uid == 0 && status.st_gid == 0 && geteuid() != 0
+        guard status.st_mode & (isCredential ? 0o137 : 0o177) == 0 else {
             throw ServerError(
                 .secretFile, of: url.path, expected: "mode 0600",
                 found: "mode 0\(String(status.st_mode & 0o777, radix: 8))",
@@ -87,7 +95,7 @@ public struct SecretFile: Sendable {
         guard count >= 0 else {
             throw ServerError(.file, of: url.path, expected: "a file that can be read", found: SystemText.of(errno))
         }
-        return try SigningSecret(fileContent: Array(content.prefix(count)))
+        return Array(content.prefix(count))
     }
 
     /// Whoever copies or serves the folder would have the secret as well. Links are followed first.

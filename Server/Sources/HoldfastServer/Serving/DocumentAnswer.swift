@@ -18,7 +18,7 @@ enum DocumentAnswer {
         var headers: [(name: String, value: String)] = [
             ("ETag", tag), ("Cache-Control", caching(document, at: now)), ("Vary", "Accept-Encoding"),
         ]
-        let modified = HTTPDate.encode(document.signedAt)
+        let modified = document.lastModified
         if let modified { headers.append(("Last-Modified", modified)) }
         if isCurrent(document, modified, request) {
             return ListenerAnswer(.notModified, body: ByteBuffer(), headers: headers)

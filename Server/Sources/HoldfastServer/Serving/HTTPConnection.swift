@@ -27,9 +27,14 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let refusal: ListenerRefusal
     private let settings: ListenerSettings
     private let table: ConnectionTable
+    private let log: RequestLog?
     private var source = SourcePrefix.unknown
     private var peer: IPAddress?
     private var isCounted = false
+    /// Drawn when a request has to be named.
+    private var name: RandomID?
+    /// The request that is read or answered, and when its head came; nil before there was one.
+    private var current: (head: HTTPRequestHead, began: NIODeadline)?
 
     private var state = State.waiting
     private var body = ByteBuffer()
@@ -43,12 +48,13 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     init(
         _ responder: ListenerResponder, _ refusal: @escaping ListenerRefusal, _ settings: ListenerSettings,
-        _ table: ConnectionTable
+        _ table: ConnectionTable, _ log: RequestLog?
     ) {
         self.responder = responder
         self.refusal = refusal
         self.settings = settings
         self.table = table
+        self.log = log
     }
 
     private var limits: ListenerLimits { settings.limits }
@@ -152,6 +158,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func take(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         requests += 1
+        current = (head, .now())
         // After a request to use another protocol nothing more of this one is read.
         let leaves = head.method == .CONNECT || head.headers.contains(name: "Upgrade")
         if !head.isKeepAlive || leaves || requests >= limits.requestsPerConnection { isLast = true }
@@ -214,6 +221,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             head.headers.add(name: "Content-Length", value: "\(answer.body.readableBytes)")
         }
         if isLast { head.headers.add(name: "Connection", value: "close") }
+        note(answer, &head)
         let hasBody = !isHead && answer.status != .notModified && answer.body.readableBytes > 0
         expect(limits.time(forAnswerOf: hasBody ? answer.body.readableBytes : 0), context)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -221,6 +229,25 @@ final class HTTPConnection: ChannelDuplexHandler {
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenComplete { self.finish($0, pauses: answer.pauses, context) }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+    }
+
+    /// Names a request in the log and, where somebody may ask about the answer and no cache keeps it, in the answer.
+    private func note(_ answer: ListenerAnswer, _ head: inout HTTPResponseHead) {
+        let isNamed = settings.namesRequests || answer.status.code >= 400
+        let isLogged = current.map { log?.writes($0.head.method, answer) ?? false } ?? false
+        guard isNamed || isLogged else { return }
+        let id = requestID()
+        if isNamed { head.headers.add(name: RequestID.header, value: id.text) }
+        guard isLogged, let current else { return }
+        log?.write(RequestLog.Entry(id: id, head: current.head, answer: answer, began: current.began))
+    }
+
+    private func requestID() -> RequestID {
+        if let current, let id = RequestID(current.head.headers, from: peer, trusting: settings.proxies) { return id }
+        var generator = SystemRandomNumberGenerator()
+        let connection = name ?? RandomID(using: &generator)
+        name = connection
+        return RequestID(connection, requests)
     }
 
     private func finish(_ result: Result<Void, any Error>, pauses: Bool, _ context: ChannelHandlerContext) {
@@ -234,6 +261,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func next(_ context: ChannelHandlerContext) {
         state = .waiting
+        current = nil
         expect(limits.waiting, context)
         takeParts(context)
     }

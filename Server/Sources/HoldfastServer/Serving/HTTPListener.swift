@@ -18,18 +18,21 @@ struct HTTPListener: Service {
     ///   - responder: answers.
     ///   - refusal: what a request gets that no responder sees.
     ///   - counters: counts connections.
+    ///   - requests: writes a line for each request; nil for none.
     ///   - onListening: gets the address, with the port that was free.
     init(
         _ settings: ListenerSettings, on group: any EventLoopGroup, logger: Logger,
         answering responder: ListenerResponder, refusing refusal: @escaping ListenerRefusal = ErrorBody.refusal,
-        counters: ListenerCounters = ListenerCounters(),
+        counters: ListenerCounters = ListenerCounters(), requests: RequestLog? = nil,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void
     ) {
         let table = ConnectionTable(settings.limits, counters)
         place =
             settings.host.utf8.contains(UInt8(ascii: ":"))
             ? "[\(settings.host)]:\(settings.port)" : "\(settings.host):\(settings.port)"
-        service = ListenerChannel(responder: responder, refusal: refusal, settings: settings, table: table).server(
+        service = ListenerChannel(
+            responder: responder, refusal: refusal, settings: settings, table: table, requests: requests
+        ).server(
             configuration: ServerConfiguration(address: .hostname(settings.host, port: settings.port), backlog: 1_024),
             onServerRunning: { await onListening($0.localAddress) }, eventLoopGroup: group, logger: logger)
     }
@@ -58,6 +61,7 @@ private struct ListenerChannel: ServerChildChannel {
     let refusal: ListenerRefusal
     let settings: ListenerSettings
     let table: ConnectionTable
+    let requests: RequestLog?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -74,7 +78,8 @@ private struct ListenerChannel: ServerChildChannel {
             try channel.pipeline.syncOperations.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: true,
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
-            try channel.pipeline.syncOperations.addHandler(HTTPConnection(responder, refusal, settings, table))
+            try channel.pipeline.syncOperations.addHandler(
+                HTTPConnection(responder, refusal, settings, table, requests))
             return Value(channel: channel)
         }
     }

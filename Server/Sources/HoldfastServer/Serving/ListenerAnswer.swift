@@ -13,6 +13,8 @@ struct ListenerAnswer: Sendable {
     var closes = false
     /// Whether the connection is read again only after a pause, because this client asks too much.
     var pauses = false
+    /// Who asked, for the log, such as `token ci`; nil for whoever has no name.
+    var caller: String?
 
     /// Makes an answer that no cache keeps.
     init(_ status: HTTPResponseStatus, json: [UInt8], headers: [(name: String, value: String)] = []) {

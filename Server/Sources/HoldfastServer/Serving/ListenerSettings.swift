@@ -10,6 +10,8 @@ public struct ListenerSettings: Sendable {
     public let proxies: TrustedProxies
     /// The certificate to speak TLS with; nil for none.
     public let identity: TLSIdentity?
+    /// Whether every answer has the id of its request, and not only errors: no cache keeps what it answers.
+    var namesRequests = false
     /// What a client gets at most.
     public var limits: ListenerLimits
 

@@ -55,8 +55,55 @@ struct MetricsText: Sendable {
                 "holdfast_app_can_sign", .gauge, "Whether the key of the app is open.",
                 apps.map { Sample([("app", "\($0.content.app)")], $0.key == nil ? 0 : 1) }),
             Family(
+                "holdfast_document_signed_seconds", .gauge, "When the document was signed.",
+                documents.map { Sample([("path", $0.key)], Double($0.value.signedAt)) }),
+            Family(
                 "holdfast_document_end_seconds", .gauge, "The last second at which clients accept the document.",
                 documents.map { Sample([("path", $0.key)], Double($0.value.end)) }),
+        ]
+    }
+
+    /// What waits for people, and what they should look at.
+    /// - Parameters:
+    ///   - ledger: what the audit has.
+    ///   - isReady: whether the server can sign.
+    ///   - now: seconds since 1970.
+    static func families(of ledger: Ledger, isReady: Bool, at now: Int64) -> [Family] {
+        var alarms: [AppName: Int] = [:]
+        for alarm in ledger.alarms { alarms[alarm.app, default: 0] += 1 }
+        var oldest: [AppName: Int64] = [:]
+        for (_, proposal) in ledger.openChanges(at: now) where oldest[proposal.app] == nil {
+            oldest[proposal.app] = proposal.time
+        }
+        // A rate has a beginning only where there was a zero, so every app has its line.
+        let apps = ledger.appNames
+        return [
+            Family(
+                "holdfast_ready", .gauge, "Whether the server can sign.", [Sample([], isReady ? 1 : 0)]),
+            Family(
+                "holdfast_alarms_total", .counter, "Keys that hosts showed and nobody had announced.",
+                apps.map { Sample([("app", "\($0)")], Double(alarms[$0] ?? 0)) }),
+            Family(
+                "holdfast_open_change_seconds", .gauge, "When the oldest change that waits for people was proposed.",
+                apps.compactMap { app in oldest[app].map { Sample([("app", "\(app)")], Double($0)) } }),
+            Family(
+                "holdfast_backup_seconds", .gauge, "When the last backup was written; 0 for never.",
+                [Sample([], Double(ledger.latestBackup ?? 0))]),
+        ]
+    }
+
+    /// Whom the server told what.
+    static func families(of notices: NoticeCounters) -> [Family] {
+        let counts = notices.counts.sorted { $0.key < $1.key }
+        func samples(_ value: (NoticeCounters.Counts) -> Int) -> [Sample] {
+            counts.map { Sample([("to", $0.key)], Double(value($0.value))) }
+        }
+        return [
+            Family("holdfast_notices_waiting", .gauge, "Notices that wait for a target.", samples(\.waiting)),
+            Family("holdfast_notices_total", .counter, "Notices that a target took.", samples(\.delivered)),
+            Family(
+                "holdfast_notice_failures_total", .counter, "Attempts in which a target took none.",
+                samples(\.failures)),
         ]
     }
 

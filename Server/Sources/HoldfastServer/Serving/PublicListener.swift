@@ -14,13 +14,14 @@ public struct PublicListener: Service {
     ///   - counters: counts what is answered.
     ///   - readiness: why the server is not ready, in sentences; empty if it is.
     ///   - group: the threads.
-    ///   - logger: for starting and stopping. Requests are not logged.
+    ///   - logger: for starting and stopping.
+    ///   - requests: gets a line for each request, at the level `debug`; nil for none.
     ///   - onListening: gets the address, with the port that was free.
     public init(
         _ settings: ListenerSettings, serving live: LiveSnapshot, budget: SigningBudget,
         time: @escaping @Sendable () -> Int64?, counters: ListenerCounters = ListenerCounters(),
         readiness: @escaping @Sendable () -> [String] = { [] },
-        on group: any EventLoopGroup, logger: Logger,
+        on group: any EventLoopGroup, logger: Logger, requests: Logger? = nil,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) {
         let responder = PublicResponder(
@@ -29,7 +30,8 @@ public struct PublicListener: Service {
             counters: counters)
         listener = HTTPListener(
             settings, on: group, logger: logger, answering: .immediate { responder.answer($0) },
-            counters: counters, onListening: onListening)
+            counters: counters, requests: requests.map { RequestLog(logger: $0, listener: "apps") },
+            onListening: onListening)
     }
 
     /// Listens until the task is canceled or asked to stop.

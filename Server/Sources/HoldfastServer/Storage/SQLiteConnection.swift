@@ -6,6 +6,11 @@ import Holdfast
 @safe final class SQLiteConnection: StorageSession {
     private let connection: OpaquePointer
     private let dialect: Query.Dialect
+    /// Statements that were prepared, by the text of their query: there are as many as this program has.
+    private var statements: [String: OpaquePointer] = unsafe [:]
+
+    /// More than this program has; beyond, all are prepared anew.
+    private static let greatestStatements = 512
 
     /// How long to wait for another program's lock, in milliseconds.
     private static let patience: Int32 = 5_000
@@ -55,7 +60,10 @@ import Holdfast
         guard registered == SQLITE_OK else { throw unsafe Self.error(registered, connection) }
     }
 
-    deinit { unsafe sqlite3_close_v2(connection) }
+    deinit {
+        unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
+        unsafe sqlite3_close_v2(connection)
+    }
 
     private static func opening(_ path: String, _ access: Access) -> (name: String, flags: Int32) {
         guard case .reading = access else { return (path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) }
@@ -110,15 +118,42 @@ import Holdfast
 
     @discardableResult
     func run(_ query: Query, _ values: [StorageValue]) throws(ServerError) -> [StorageRow] {
-        try run(text: query.rendered(for: dialect), values)
+        let statement: OpaquePointer
+        if let known = unsafe statements[query.text] {
+            unsafe statement = known
+        } else {
+            unsafe statement = try prepare(query.rendered(for: dialect), flags: SQLITE_PREPARE_PERSISTENT)
+            if unsafe statements.count >= Self.greatestStatements {
+                unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
+                unsafe statements = [:]
+            }
+            unsafe statements[query.text] = unsafe statement
+        }
+        // A statement that is not reset keeps its transaction open, and its octets in memory.
+        defer {
+            unsafe sqlite3_reset(statement)
+            unsafe sqlite3_clear_bindings(statement)
+        }
+        return try unsafe rows(of: statement, values)
     }
 
     @discardableResult
     func run(text: String, _ values: [StorageValue] = []) throws(ServerError) -> [StorageRow] {
-        var prepared: OpaquePointer?
-        let code = unsafe sqlite3_prepare_v2(connection, text, -1, &prepared, nil)
-        guard code == SQLITE_OK, let statement = unsafe prepared else { throw unsafe Self.error(code, connection) }
+        let statement = unsafe try prepare(text, flags: 0)
         defer { unsafe sqlite3_finalize(statement) }
+        return try unsafe rows(of: statement, values)
+    }
+
+    private func prepare(_ text: String, flags: Int32) throws(ServerError) -> OpaquePointer {
+        var prepared: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(connection, text, -1, UInt32(flags), &prepared, nil)
+        guard code == SQLITE_OK, let statement = unsafe prepared else { throw unsafe Self.error(code, connection) }
+        return unsafe statement
+    }
+
+    private func rows(
+        of statement: OpaquePointer, _ values: [StorageValue]
+    ) throws(ServerError) -> [StorageRow] {
         guard unsafe Int(sqlite3_bind_parameter_count(statement)) == values.count else {
             throw ServerError(
                 .database, expected: "as many values as parameters", found: "\(values.count)",

@@ -74,6 +74,15 @@ public struct HostLeases: Sendable {
         return leases
     }
 
+    /// What is given back.
+    struct Return: Sendable {
+        let lease: Lease
+        /// After how many seconds it is due again.
+        let delay: Int64
+        /// Writes what was seen.
+        let write: @Sendable (any StorageSession) throws(ServerError) -> Void
+    }
+
     /// Gives a host back, with what was seen of it.
     /// - Parameters:
     ///   - lease: what was taken.
@@ -85,15 +94,26 @@ public struct HostLeases: Sendable {
         _ lease: Lease, dueIn delay: Int64,
         _ write: @escaping @Sendable (any StorageSession) throws(ServerError) -> Void
     ) async throws(ServerError) -> Bool {
+        try await giveBack([Return(lease: lease, delay: delay, write: write)]).contains(lease.id)
+    }
+
+    /// Gives hosts back in one transaction: each waits for the disk, and many at once wait no longer than one.
+    /// - Returns: the rows of those that were written.
+    /// - Throws: ``ServerError`` of the database, or of a closure.
+    func giveBack(_ returns: [Return]) async throws(ServerError) -> Set<Int64> {
         try await engine.write { session throws(ServerError) in
-            let rows = try session.run(
-                """
-                UPDATE host SET lease_token = NULL, leased_until = NULL, next_poll_at = {now} + $3 \
-                WHERE id = $1 AND lease_token = $2 RETURNING id
-                """, [.integer(lease.id), .octets(lease.token.octets), .integer(delay)])
-            guard !rows.isEmpty else { return false }
-            try write(session)
-            return true
+            var written: Set<Int64> = []
+            for given in returns {
+                let rows = try session.run(
+                    """
+                    UPDATE host SET lease_token = NULL, leased_until = NULL, next_poll_at = {now} + $3 \
+                    WHERE id = $1 AND lease_token = $2 RETURNING id
+                    """, [.integer(given.lease.id), .octets(given.lease.token.octets), .integer(given.delay)])
+                guard !rows.isEmpty else { continue }
+                try given.write(session)
+                written.insert(given.lease.id)
+            }
+            return written
         }
     }
 }

@@ -14,8 +14,10 @@ public struct Watcher: Service {
         public var allowed: [AddressBlock] = []
         /// When to look again.
         public var schedule = WatchSchedule.usual
-        /// How many hosts are looked at at the same time.
-        public var hostsAtOnce = 8
+        /// How many hosts one round takes and looks at at the same time.
+        public var hostsAtOnce = 32
+        /// How many rounds there are at the same time: hosts that answer nothing hold up one, until their time is over.
+        public var roundsAtOnce = 4
         /// The time of each decision.
         public var clock: any WallClock = SystemWallClock()
         /// Finds the addresses of names.
@@ -50,6 +52,7 @@ public struct Watcher: Service {
     private let catalog: Catalog
     private let leases: HostLeases
     private let settings: Settings
+    private let memory = WatchMemory()
     private let logger: Logger
 
     /// Watches the hosts of a catalog.
@@ -63,21 +66,48 @@ public struct Watcher: Service {
     /// Watches until the task is canceled or asked to stop. Without the database it goes on trying.
     public func run() async throws {
         await cancelWhenGracefulShutdown {
-            var generator = SystemRandomNumberGenerator()
-            while !Task.isCancelled {
-                do throws(ServerError) {
-                    for report in try await round(using: &generator) {
-                        for alarm in report.alarms {
-                            logger.warning(
-                                "alarm",
-                                metadata: ["app": "\(report.app)", "host": "\(report.host)", "why": "\(alarm)"])
-                        }
+            await withTaskGroup(of: Void.self) { group in
+                var rounds = 0
+                while !Task.isCancelled {
+                    if rounds >= max(1, settings.roundsAtOnce) {
+                        _ = await group.next()
+                        rounds -= 1
                     }
-                } catch {
-                    logger.error("the hosts could not be looked at", metadata: ["error": "\(error)"])
+                    let taken = await take()
+                    if !taken.isEmpty {
+                        rounds += 1
+                        group.addTask { await watch(taken) }
+                    }
+                    // Fewer than a round takes: nothing else is due.
+                    if taken.count < hostsAtOnce { try? await Task.sleep(for: Self.rest) }
                 }
-                try? await Task.sleep(for: Self.rest)
             }
+        }
+    }
+
+    private func take() async -> [HostLeases.Lease] {
+        // By a wrong clock every certificate is expired, or none.
+        guard catalog.clockProblem == nil else { return [] }
+        var generator = SystemRandomNumberGenerator()
+        do throws(ServerError) {
+            return try await leases.take(hostsAtOnce, for: Self.lease, token: RandomID(using: &generator))
+        } catch {
+            logger.error("the hosts could not be looked at", metadata: ["error": "\(error)"])
+            return []
+        }
+    }
+
+    private func watch(_ taken: [HostLeases.Lease]) async {
+        var generator = SystemRandomNumberGenerator()
+        do throws(ServerError) {
+            for report in try await look(at: taken, using: &generator) {
+                for alarm in report.alarms {
+                    logger.warning(
+                        "alarm", metadata: ["app": "\(report.app)", "host": "\(report.host)", "why": "\(alarm)"])
+                }
+            }
+        } catch {
+            logger.error("the hosts could not be looked at", metadata: ["error": "\(error)"])
         }
     }
 
@@ -118,27 +148,39 @@ public struct Watcher: Service {
 
     private var hostsAtOnce: Int64 { Int64(max(1, settings.hostsAtOnce)) }
 
+    /// A look that has ended.
+    private struct Look: Sendable {
+        let target: WatchScene.Target
+        let delay: Int64
+        let findings: [WatchFinding]
+    }
+
     private func look(
         at taken: [HostLeases.Lease], using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> [Report] {
-        let due = taken.map { ($0, settings.schedule.next(after: 0, using: &generator)) }
-        let results = await withTaskGroup(of: Result<Report, ServerError>.self) { group in
-            for (lease, delay) in due {
-                group.addTask {
-                    do throws(ServerError) {
-                        return .success(try await look(lease, dueIn: delay))
-                    } catch {
-                        return .failure(error)
-                    }
-                }
-            }
-            return await group.reduce(into: [Result<Report, ServerError>]()) { $0.append($1) }
-        }
+        guard !taken.isEmpty else { return [] }
+        let scene = try await catalog.watchScene(of: taken, remembering: memory)
         var reports: [Report] = []
         var failures: [ServerError] = []
-        for result in results {
-            do throws(ServerError) { reports.append(try result.get()) } catch { failures.append(error) }
+        var due: [(target: WatchScene.Target, delay: Int64)] = []
+        for (lease, result) in zip(taken, scene.targets) {
+            do throws(ServerError) {
+                if let target = try result.get() {
+                    due.append((target, settings.schedule.next(after: 0, using: &generator)))
+                } else {
+                    reports.append(Self.nothing(lease))
+                }
+            } catch {
+                failures.append(error)
+            }
         }
+        let looks = await withTaskGroup(of: Look.self) { group in
+            for (target, delay) in due {
+                group.addTask { Look(target: target, delay: delay, findings: await findings(target)) }
+            }
+            return await group.reduce(into: [Look]()) { $0.append($1) }
+        }
+        reports += try await write(looks)
         // What was found of other hosts is not lost with one.
         if reports.isEmpty, let first = failures.first { throw first }
         for failure in failures {
@@ -147,63 +189,76 @@ public struct Watcher: Service {
         return reports
     }
 
-    private func look(_ lease: HostLeases.Lease, dueIn delay: Int64) async throws(ServerError) -> Report {
-        let scene = try await catalog.scene(of: lease.app)
-        let label = "\(lease.name):\(lease.port)"
-        guard let host = scene.hosts.first(where: { $0.host.label == label }) else {
-            return Report(app: lease.app, host: label, findings: [], alarms: [])
-        }
-        let findings = Array(
-            await watch(scene).look(at: try watched(host, in: scene)).prefix(Self.greatestFindings))
-        let seen = observations(findings)
-        let isWritten = try await leases.giveBack(lease, dueIn: delay) { session throws(ServerError) in
-            let now = try session.now()
-            for (address, chain, failure) in seen {
-                let observation = Observation(
-                    vantage: settings.vantage, address: address, chain: chain, failure: failure, firstSeen: now,
-                    lastSeen: now)
-                try Catalog.note(observation, at: lease.id, session)
+    private static func nothing(_ lease: HostLeases.Lease) -> Report {
+        Report(app: lease.app, host: "\(lease.name):\(lease.port)", findings: [], alarms: [])
+    }
+
+    private func findings(_ target: WatchScene.Target) async -> [WatchFinding] {
+        let findings = await HostWatch(
+            validator: target.validator, allowing: settings.allowed, clock: settings.clock,
+            resolver: settings.resolver, deadlines: settings.deadlines
+        ).look(at: target.watched)
+        return Array(findings.prefix(Self.greatestFindings))
+    }
+
+    /// Writes down what was seen, in one transaction, then what the audit has to know of it.
+    private func write(_ looks: [Look]) async throws(ServerError) -> [Report] {
+        let seen = looks.map { observations($0.findings) }
+        let vantage = settings.vantage
+        let returns = zip(looks, seen).map { look, seen in
+            HostLeases.Return(lease: look.target.lease, delay: look.delay) { session throws(ServerError) in
+                let now = try session.now()
+                for (address, chain, failure) in seen {
+                    let observation = Observation(
+                        vantage: vantage, address: address, chain: chain, failure: failure, firstSeen: now,
+                        lastSeen: now)
+                    try Catalog.note(observation, at: look.target.lease.id, session)
+                }
             }
         }
-        guard isWritten else { return Report(app: lease.app, host: label, findings: [], alarms: []) }
-        try await catalog.say(seen.compactMap(\.chain), from: settings.vantage, on: host.host, of: lease.app)
+        let written = try await leases.giveBack(returns)
+        try await say(looks, seen.map { $0.compactMap(\.chain) }, written)
+        var reports: [Report] = []
+        for look in looks {
+            let (target, lease) = (look.target, look.target.lease)
+            guard written.contains(lease.id) else {
+                reports.append(Self.nothing(lease))
+                continue
+            }
+            reports.append(
+                Report(
+                    app: lease.app, host: target.host.label, findings: look.findings,
+                    alarms: try await alarms(look)))
+        }
+        return reports
+    }
+
+    private func say(
+        _ looks: [Look], _ chains: [[HostChain]], _ written: Set<Int64>
+    ) async throws(ServerError) {
+        let now = try await catalog.now()
+        var strangers: [Catalog.Stranger] = []
+        for (look, chains) in zip(looks, chains) where written.contains(look.target.lease.id) {
+            let (target, app) = (look.target, look.target.lease.app)
+            let strange = Set(chains.map(\.fingerprint)).subtracting(target.known)
+            guard !strange.isEmpty,
+                !catalog.hasSaid(strange, from: settings.vantage, on: target.host, of: app, at: now)
+            else { continue }
+            strangers.append(Catalog.Stranger(id: target.lease.id, host: target.host, app: app, chains: chains))
+        }
+        try await catalog.say(strangers, from: settings.vantage)
+    }
+
+    private func alarms(_ look: Look) async throws(ServerError) -> [String] {
+        let (host, app) = (look.target.host, look.target.lease.app)
         var alarms: [String] = []
-        for finding in findings where finding.verdict == .unannounced {
-            guard let key = finding.key else { continue }
+        for finding in look.findings where finding.verdict == .unannounced {
+            // What is in the audit already needs no transaction.
+            guard let key = finding.key, !catalog.hasAlarm(about: key, on: host, of: app) else { continue }
             let words = "\(finding.place) showed the key \(key), which nobody announced"
-            if try await catalog.alarm(about: key, on: host.host, of: lease.app, words: words) { alarms.append(words) }
+            if try await catalog.alarm(about: key, on: host, of: app, words: words) { alarms.append(words) }
         }
-        return Report(app: lease.app, host: label, findings: findings, alarms: alarms)
-    }
-
-    private func watch(_ scene: AppScene) -> HostWatch {
-        // The settings were checked when they were written; without anchors nothing would be valid.
-        let anchors = (try? TrustAnchors(der: scene.app.settings.anchors)) ?? TrustAnchors([])
-        return HostWatch(
-            validator: PathValidator(anchors: anchors), allowing: settings.allowed, clock: settings.clock,
-            resolver: settings.resolver, deadlines: settings.deadlines)
-    }
-
-    private func watched(_ host: AppScene.Host, in scene: AppScene) throws(ServerError) -> WatchedHost {
-        let dialed = try Self.dialed(host.host.name, port: host.host.port)
-        let published = scene.published?.hosts.first {
-            $0.port == host.host.port && ((try? HostPattern($0.name))?.matches(dialed) ?? false)
-        }
-        return try WatchedHost(
-            dialed,
-            dial: try host.host.dial.map { name throws(ServerError) in
-                try Self.dialed(name, port: host.host.port)
-            }, published: published,
-            announcedCertificates: host.next.chains.compactMap(\.chain.certificates.first),
-            announcedKeys: host.next.keys)
-    }
-
-    private static func dialed(_ name: String, port: Int64) throws(ServerError) -> DialedHost {
-        do {
-            return try DialedHost(name, port: Int(port))
-        } catch {
-            throw ServerError(.invalidValue, of: "host", expected: "a name or an address", found: "\(error)")
-        }
+        return alarms
     }
 
     /// One for each address and chain: what an address shows with its second kind of key has a place of its own.

@@ -8,7 +8,10 @@ enum Terminal {
     static func printAsIs(_ text: String) { write(text + "\n") }
 
     /// Prints JSON in one line. Only texts in it can have what would control the terminal, which is escaped as JSON has it.
-    static func printJSON(_ json: String) {
+    static func printJSON(_ json: String) { printAsIs(escapedJSON(json)) }
+
+    /// The same JSON, without octets that would control a terminal.
+    static func escapedJSON(_ json: String) -> String {
         var escaped = ""
         for scalar in json.unicodeScalars {
             if isControl(scalar) || turnsText(scalar) {
@@ -18,7 +21,7 @@ enum Terminal {
                 escaped.unicodeScalars.append(scalar)
             }
         }
-        printAsIs(escaped)
+        return escaped
     }
 
     /// What a shell says of a program that wrote for a reader that had gone away.

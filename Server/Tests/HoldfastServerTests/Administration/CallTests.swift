@@ -52,6 +52,7 @@ struct CallTests {
             #expect((approved.json["approvals"] as? [Any])?.count == 2)
             let published = try await site.call("POST", "/v1/changes/\(change)/publish")
             #expect(published.json["outcome"] as? String == "published" && published.json["generation"] as? Int == 1)
+            try await world.everybodyFollows()
             try await site.refuses(409, .outOfTurn, "POST", "/v1/changes/\(change)/publish")
 
             let documents = try await site.call("GET", "/v1/documents?app=bank", token: "read")

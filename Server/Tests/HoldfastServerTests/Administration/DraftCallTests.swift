@@ -112,16 +112,27 @@ struct DraftCallTests {
             try await site.refuses(403, .forbidden, "GET", Self.drafts, token: "gate")
             try await site.refuses(403, .forbidden, "POST", Self.publish, token: "propose")
             try await site.refuses(403, .forbidden, "POST", "/v1/changes/\(change)/drafts", token: "read")
+            // A root that says something else than what is prepared, and that nobody signed.
+            let other = try TUFRepositoryState(
+                roles: [
+                    .root: holders.rootKeys, .targets: holders.rootKeys, .snapshot: holders.targetsKeys,
+                    .timestamp: holders.targetsKeys,
+                ], at: world.clock.now)
+            let unsigned = try #require(other.draftRoot)
+            let stranger = try await site.call(
+                "POST", Self.drafts, body: body(["root": Base64.encode(unsigned.data)]))
+            #expect(stranger.status == 409 && stranger.json["code"] as? String == "gate", "\(stranger.text)")
             // Pins that nobody approved, signed by the holders themselves.
             let answer = try await site.call("GET", Self.drafts)
             let folder = try folder(answer, site)
             var state = try await folder.state()
-            let stranger = try world.root.leaf(names: [.dns(World.host)])
+            let unapproved = try world.root.leaf(names: [.dns(World.host)])
             let pins = try #require(state.draftPins)
             let own = Base64.encode(Digest(of: try world.shown.subjectPublicKeyInfo).octets)
-            let other = Base64.encode(Digest(of: try stranger.subjectPublicKeyInfo).octets)
+            let forgedPin = Base64.encode(Digest(of: try unapproved.subjectPublicKeyInfo).octets)
             try state.prepare(
-                pins: Data(String(decoding: pins, as: UTF8.self).replacing(own, with: other).utf8), at: world.clock.now)
+                pins: Data(String(decoding: pins, as: UTF8.self).replacing(own, with: forgedPin).utf8),
+                at: world.clock.now)
             for key in holders.targets { _ = try state.sign(by: key) }
             let draft = RepositoryDraft(state)
             let (targets, forgedPins) = (try #require(draft.targets), try #require(draft.pins))

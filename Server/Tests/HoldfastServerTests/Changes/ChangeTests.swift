@@ -81,6 +81,7 @@ struct ChangeTests {
             let change = try await world.propose().change
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .canary(until: world.now + 86_400))
+            try await world.everybodyFollows(as: .canary)
             try await world.pass(8 * 86_400)
             let renewed = try await world.publisher.renew()
             #expect(renewed.problems == [])
@@ -195,6 +196,7 @@ struct ChangeTests {
             await expectError(.gate) { try await world.publisher.publish(other.change) }
             try await world.approve(forced.change)
             #expect(try await world.publisher.publish(forced.change) == .published(generation: 2))
+            try await world.everybodyFollows()
         }
     }
 
@@ -234,6 +236,7 @@ struct ChangeTests {
             await expectError(.notApproved) { try await world.publisher.publish(change) }
             try await world.catalog.add(try await world.statement(.carol, of: change))
             #expect(try await world.publisher.publish(change) == .published(generation: 1))
+            try await world.everybodyFollows()
         }
     }
 

@@ -64,7 +64,8 @@ struct CommandTests {
             return output
         }
 
-        func makeServer() async throws {
+        /// A server without apps.
+        func makeEmptyServer() async throws {
             _ = try await run(
                 "genesis", "--approver", "alice=alice.pub", "--approver", "bob=bob.pub", "--approver",
                 "carol=carol.pub",
@@ -75,6 +76,10 @@ struct CommandTests {
             _ = try await run(
                 "init", "--data", data, "--secret", path("secret"), "--no-recovery-copy", "--genesis", "genesis.txt",
                 "--signature", "alice.sig", "--signature", "bob.sig", "--signature", "carol.sig")
+        }
+
+        func makeServer() async throws {
+            try await makeEmptyServer()
             _ = try await run(
                 "app", "add", "bank", "--data", data, "--anchors", "roots.pem", "--no-shipped-pins", "--canary", "0")
             _ = try await run("app", "key", "bank", "--data", data)

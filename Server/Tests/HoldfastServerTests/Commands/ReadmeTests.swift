@@ -14,7 +14,8 @@ struct ReadmeTests {
     /// - Parameter ofRepositories: those of the procedure of repositories, in which holders sign elsewhere, or all others.
     private func commands(ofRepositories: Bool = false) throws -> [Manual.Command] {
         try Manual("Server/README.md").blocks.filter { block in
-            block.language == "sh" && block.mark != "install"
+            // TakingOverProcedureTests run what takes over from another server.
+            block.language == "sh" && block.mark != "install" && block.mark != "taking over"
                 && block.text.contains("app repository") == ofRepositories
         }.flatMap(\.commands)
     }
@@ -24,7 +25,8 @@ struct ReadmeTests {
         ("holdfastctl keygen", ""), ("holdfast-server genesis", "With 3 approvers of whom 2 must agree"),
         ("holdfast-server sign", "These 3 people approve from now on, 2 for each change?"),
         ("holdfast-server init", "The approvers' digest, which is worth writing down"), ("holdfast-server app add", ""),
-        ("holdfast-server app key", "="), ("holdfast-server host add", ""), ("holdfast-server host see", " key "),
+        ("holdfast-server app key", "="), ("holdfast-server app answers", ""), ("holdfast-server host add", ""),
+        ("holdfast-server host see", " key "),
         ("holdfast-server host look", ""), ("holdfast-server host import", ""), ("holdfast-server next chain", ""),
         ("holdfast-server change propose", "gate replay: passed"),
         ("holdfast-server approve", "approve: "),

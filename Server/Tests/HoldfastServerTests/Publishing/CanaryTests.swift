@@ -47,6 +47,7 @@ struct CanaryTests {
             await expectError(.rejected) { try await world.publisher.publish(change) }
             #expect(try await world.publisher.renew().problems == [])
             #expect(try isBack(world))
+            for audience in Audience.allCases { try await world.everybodyFollows(as: audience) }
             // The trust server's clients take it: it is no older than what the change had.
             let store = try await world.trustServerStore()
             _ = try await store.update(mode: .forced)
@@ -156,6 +157,7 @@ struct CanaryTests {
             try await world.publisher.publish(next)
             #expect(try world.publisher.folder.read(Self.canaryList) != nil)
             #expect(world.catalog.ledger.documents[.init(app: world.app, name: Self.canaryList)]?.version == 3)
+            try await world.everybodyFollows(lettingIn: [world.shown])
         }
     }
 

@@ -35,6 +35,7 @@ struct EmergencyTests {
             #expect(world.now - alarm <= 900)
             #expect(try await world.clientsThatGetIn(world.shown) == [])
             #expect(try await world.clientsThatGetIn(world.announced) == World.everybody)
+            try await world.everybodyFollows(lettingIn: [world.announced], refusing: [world.shown])
         }
     }
 }

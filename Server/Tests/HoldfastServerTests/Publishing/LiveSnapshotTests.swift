@@ -1,3 +1,6 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
 import Testing
 
 @testable import HoldfastServer
@@ -33,5 +36,61 @@ struct LiveSnapshotTests {
         }
         #expect(snapshot.document(at: [UInt8](repeating: 0x61, count: 600)) == nil)
         #expect(snapshot.document(at: "lists/bank.json".utf8)?.entityTag.utf8.count == 66)
+    }
+
+    @Test("Octets that were compressed are not compressed again, and those that were not are once there is time")
+    func compressing() throws {
+        func document(
+            _ octets: [UInt8], like known: PublishedSnapshot.Document? = nil, compressing: Bool
+        ) -> PublishedSnapshot.Document {
+            PublishedSnapshot.Document(
+                octets: octets, mediaType: "application/json", signedAt: 1, refresh: 60, end: 100,
+                like: { $0 == known?.digest ? known : nil }, compressing: compressing)
+        }
+        let octets = [UInt8](repeating: 0x61, count: 4_096)
+        let early = document(octets, compressing: false)
+        #expect(early.compressed == nil && early.octets == octets)
+        let full = document(octets, like: early, compressing: true)
+        #expect(full.compressed != nil && full.compressed != early.compressed)
+        // What is known is taken, also by a look that does not compress.
+        #expect(document(octets, like: full, compressing: false).compressed == full.compressed)
+        let other = document([UInt8](repeating: 0x62, count: 4_096), like: full, compressing: true)
+        #expect(other.compressed != nil && other.compressed != full.compressed && other.digest != full.digest)
+        // What is not worth compressing is not tried again.
+        let noise = document([1, 2, 3], compressing: true)
+        #expect(noise.compressed == nil && document([1, 2, 3], like: noise, compressing: true) == noise)
+    }
+
+    @Test(
+        "A server that starts serves documents before it has compressed them, and compressed ones after the next look")
+    func starting() async throws {
+        try await World.run { world in
+            try await world.publish()
+            let started = Publisher(world.catalog, folder: world.publisher.folder, secret: World.secret())
+            let first = try await started.refresh(compressing: false)
+            #expect(!first.documents.isEmpty && first.documents.values.allSatisfy { $0.compressed == nil })
+            let second = try await started.refresh()
+            #expect(second.documents.values.contains { $0.compressed != nil })
+            #expect(second.documents.mapValues(\.octets) == first.documents.mapValues(\.octets))
+            #expect(second.documents == world.publisher.live.current.documents)
+        }
+    }
+
+    @Test("What a look finds unchanged is the value that is served, and every difference is taken")
+    func shared() throws {
+        let site = try ServingSite()
+        let app = try site.app().1
+        #expect(try app.shared(with: site.app().1).generation == app.generation)
+        let later = try FingerprintEntry(
+            name: "other.example.com", pin: Pin(subject: .certificate, digest: Digest(of: [1]).octets),
+            until: Date(timeIntervalSince1970: 1_900_000_000))
+        for other in try [
+            site.app(entries: [later]).1, site.app(end: ServingSite.end + 1).1, site.app(hasKey: false).1,
+            ServingSite(key: SigningKey()).app().1,
+        ] {
+            let taken = other.shared(with: app)
+            #expect(taken.parts == other.parts && taken.content == other.content)
+            #expect((taken.key == nil) == (other.key == nil) && taken.publicKey == other.publicKey)
+        }
     }
 }

@@ -22,6 +22,7 @@ struct PublishingTests {
             #expect(try await world.clientsThatGetIn(world.announced) == World.everybody)
             let stranger = try world.root.leaf(names: [.dns(World.host)])
             #expect(try await world.clientsThatGetIn(stranger) == [])
+            try await world.everybodyFollows(lettingIn: [world.shown, world.announced], refusing: [stranger])
             await expectError(.outOfTurn) { try await world.publisher.publish(change) }
         }
     }
@@ -43,6 +44,7 @@ struct PublishingTests {
             _ = try await world.publisher.renew()
             #expect(try await world.clientsThatGetIn(world.announced) == World.everybody)
             #expect(try await world.clientsThatGetIn(spare) == World.everybody)
+            try await world.everybodyFollows(lettingIn: [world.announced, spare])
         }
     }
 
@@ -62,6 +64,7 @@ struct PublishingTests {
             let store = try await world.trustServerStore()
             _ = try await store.update(mode: .forced)
             #expect(store.timestamp == world.clock.now)
+            try await world.everybodyFollows()
 
             try await world.pass(31 * 86_400 - 400)
             _ = try await world.publisher.renew()
@@ -194,6 +197,7 @@ struct PublishingTests {
             let store = try await world.certStore(path: "lists/bank-canary.json")
             _ = try await store.update(mode: .forced)
             #expect(try world.letsIn(world.announced, store.policy(for: World.host)))
+            try await world.everybodyFollows(lettingIn: [world.shown, world.announced], as: .canary)
 
             try await world.pass(86_000)
             let error = await expectError(.gate) { try await world.publisher.publish(change) }
@@ -203,6 +207,8 @@ struct PublishingTests {
             await expectError(.notApproved) { try await world.publisher.publish(change) }
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 1))
+            _ = try await world.publisher.renew()
+            for audience in Audience.allCases { try await world.everybodyFollows(as: audience) }
             let emergency = try await world.publish(forcing: [.canary])
             #expect(try await world.catalog.change(emergency).canaryBegan == nil)
         }
@@ -231,6 +237,7 @@ struct PublishingTests {
             #expect(try await world.publisher.publish(revert.change) == .published(generation: 3))
             #expect(try await world.clientsThatGetIn(spare) == [])
             #expect(try await world.clientsThatGetIn(world.shown) == World.everybody)
+            try await world.everybodyFollows(lettingIn: [world.shown], refusing: [spare])
         }
     }
 

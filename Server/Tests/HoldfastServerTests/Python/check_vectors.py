@@ -171,6 +171,44 @@ def backup():
             check(False, "order and end of a backup")
 
 
-for part in (approvals, contents, audit, sealed_key, challenge, backup):
+def webhook():
+    vector = load("server-webhook.json")
+    notice = json.loads(vector["body"])
+    check(canonical(notice) == vector["body"], "a notice is canonical")
+    facts = {name: value for name, value in notice.items() if name not in ("id", "words")}
+    check(notice["id"] == vector["webhook-id"] == sha256(canonical(facts))[:32], "id of a notice")
+    key = base64.b64decode(vector["secret"].removeprefix("whsec_"), validate=True)
+    signed = ".".join([vector["webhook-id"], vector["webhook-timestamp"], vector["body"]])
+    code = base64.b64encode(hmac.digest(key, signed.encode(), "sha256")).decode()
+    check(hmac.compare_digest(vector["webhook-signature"], f"v1,{code}"), "signature of a notice")
+
+
+def journal():
+    vector = load("server-journal.json")
+    secret = base64.b64decode(vector["secretFile"].split(" ")[1])
+    key = HKDF(hashes.SHA256(), 32, salt=None, info=b"holdfast-journal-v1").derive(secret)
+
+    def holds(indices):
+        previous = bytes(32)
+        for place, index in enumerate(indices):
+            mac, text = vector["lines"][index].split(" ", 1)
+            value = json.loads(text)
+            check(canonical(value) == text, "a line is canonical")
+            if not hmac.compare_digest(hmac.new(key, previous + text.encode(), "sha256").hexdigest(), mac):
+                return False
+            check(value["format"] == "holdfast-journal-v1" if place == 0 else value["index"] == place - 1, "a place")
+            for document in value.get("documents", []):
+                octets = document.get("octets")
+                check(octets is None or sha256(base64.b64decode(octets)) == document["digest"], "digest of a document")
+            previous = bytes.fromhex(mac)
+        return True
+
+    for indices in vector["accepted"]:
+        check(holds(indices), f"the lines {indices}")
+    for indices in vector["refused"]:
+        check(not holds(indices), f"not the lines {indices}")
+
+
+for part in (approvals, contents, audit, sealed_key, challenge, backup, webhook, journal):
     part()
 print(f"{checks} checks hold")

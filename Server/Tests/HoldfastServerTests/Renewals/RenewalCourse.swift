@@ -94,7 +94,8 @@ struct RenewalCourse {
         let digest = Digest(of: waiting.certificate.der)
         let readiness = try await world.publisher.readiness(of: digest, on: shop.host, of: shop.app)
         guard readiness.isReady else {
-            next?.asked = readiness.until ?? world.now + 1
+            let later = world.now + 1
+            next?.asked = readiness.until ?? later
             return
         }
         try server.serve(waiting.certificate)

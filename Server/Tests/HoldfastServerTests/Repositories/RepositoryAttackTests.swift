@@ -234,6 +234,7 @@ struct RepositoryAttackTests {
             // The control: what the audit has is published.
             try await write(good)
             #expect(try await world.publisher.publish(change) == .published(generation: 2))
+            try await world.everybodyFollows()
         }
     }
 }

@@ -76,6 +76,7 @@ struct RepositoryGateTests {
             // The control: what was approved.
             try await world.publisher.sign(change, holders, in: world.folder)
             #expect(try await world.publisher.publish(change) == .published(generation: 1))
+            try await world.everybodyFollows()
             #expect(try await !world.repositoryApp(isBundle: true).letsIn(stranger, trusting: world.root))
         }
     }

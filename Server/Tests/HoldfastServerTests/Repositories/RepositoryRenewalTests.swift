@@ -30,6 +30,7 @@ struct RepositoryRenewalTests {
             try await world.pass(1)
             let round = try await world.publisher.renew()
             #expect(round.signed == [Self.timestamp, "repo/bank/bundle.json"] && round.problems == [])
+            try await world.everybodyFollows()
             #expect(try version(world) == 2)
             #expect(try await world.publisher.renew().signed == [])
             // Nobody renews for twelve days, then the snapshot is about to end as well.
@@ -194,6 +195,7 @@ struct RepositoryRenewalTests {
             // Clients that do not know the next root yet want the old keys between two writes.
             try await world.publisher.pass(world.app, to: [successor, holders.targets[0]], in: world.folder)
             #expect(try await world.publisher.publish(change) == .published(generation: 2))
+            try await world.everybodyFollows()
             let root = "repo/bank/metadata/2.root.json"
             #expect(world.publisher.live.current.document(at: root.utf8) != nil)
             for app in [old, try world.repositoryApp(isBundle: true), try world.repositoryApp(isBundle: false)] {
@@ -201,7 +203,7 @@ struct RepositoryRenewalTests {
             }
             try await world.pass(Self.day)
             #expect(try await world.publisher.renew().problems == [])
-            _ = try await world.followed()
+            try await world.everybodyFollows()
         }
     }
 }

@@ -53,6 +53,8 @@ struct RepositoryTests {
             }
             let pins = try await world.followed()
             #expect(try PinFile(json: pins).app == "bank")
+            let stranger = try world.root.leaf(names: [.dns(World.host)])
+            try await world.everybodyFollows(lettingIn: [world.shown, world.announced], refusing: [stranger])
             // The folder has the same, for any web server.
             for (path, document) in world.publisher.live.current.documents {
                 #expect(try world.publisher.folder.read(path) == document.octets, "\(path)")

@@ -43,7 +43,7 @@ struct DyingTests {
         try await server.says("the database can be used again", after: count)
         try await server.says("listening for administration on", after: count)
         try await server.says("signed again", after: count)
-        #expect(try await site.clientsThatLetIn(site.shown, server.latestPort) == World.everybody)
+        try await site.everybodyFollows(server.latestPort)
         #expect(await server.stop() == 0)
         #expect(server.text.contains("stopped"))
     }

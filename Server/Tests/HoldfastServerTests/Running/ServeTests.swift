@@ -23,6 +23,7 @@ struct ServeTests {
             for certificate in [site.shown, site.announced] {
                 #expect(try await site.clientsThatLetIn(certificate, server.port) == World.everybody)
             }
+            try await site.everybodyFollows(server.port)
             let metrics = try await RawClient(port: server.administration).get("/metrics")
             #expect(metrics.status == 200 && metrics.body.contains("bank"), "\(metrics.text)")
             #expect(try await client.get("/health/ready").status == 200)

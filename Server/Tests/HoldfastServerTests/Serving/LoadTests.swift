@@ -84,6 +84,59 @@ struct LoadTests {
         }
     }
 
+    @Test(
+        "Nobody waits behind what one source has sent: of each of its connections one request is refused, and no more read"
+    )
+    func turns() async throws {
+        let site = try ServingSite()
+        site.publish(apps: [try site.app()])
+        let counters = ListenerCounters()
+        var settings = try ListenerSettings(port: 0)
+        // As if no time passed.
+        settings.limits.pause = .hours(1)
+        let (connections, honest) = (32, 60)
+        let batch = ByteBuffer(string: String(repeating: Self.request + "\r\n", count: 20))
+        // One source may have ten in a second, and sends 640.
+        try await site.listening(settings, ceiling: 80, counters: counters) { port in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let (refusals, refused) = AsyncStream.makeStream(of: Void.self)
+                for _ in 0..<connections {
+                    group.addTask {
+                        try? await RawClient(port: port, from: "127.66.0.1").connected { inbound, outbound in
+                            try await outbound.write(batch)
+                            var text = ""
+                            for try await buffer in inbound {
+                                text += String(buffer: buffer)
+                                guard text.contains("HTTP/1.1 503") else { continue }
+                                refused.yield()
+                                text = ""
+                            }
+                        }
+                    }
+                }
+                var waiting = connections
+                for await _ in refusals {
+                    waiting -= 1
+                    if waiting == 0 { break }
+                }
+                let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for number in 0..<honest {
+                        group.addTask {
+                            let client = RawClient(port: port, from: "127.1.\(number).1")
+                            return RawAnswer(try await client.exchange(Self.request + "Connection: close\r\n\r\n"))
+                                .status
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(statuses == [Int](repeating: 200, count: honest))
+                #expect(counters.value("holdfast_signatures_refused_total", "source") == Double(connections))
+                #expect(counters.value("holdfast_signatures_refused_total", "ceiling") == 0)
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test("Past the ceiling the answer is 503, says when to come back, has no signature, and no effect on documents")
     func ceiling() async throws {
         let site = try ServingSite()
@@ -154,5 +207,12 @@ struct LoadTests {
             end.finish()
             try await unread
         }
+    }
+}
+
+extension ListenerCounters {
+    /// What was counted under a name and the value of a label.
+    fileprivate func value(_ name: String, _ label: String) -> Double? {
+        families.first { $0.name == name }?.samples.first { $0.labels.contains { $0.1 == label } }?.value
     }
 }

@@ -80,6 +80,24 @@ struct SigningBudgetTests {
         #expect((0..<3_000).count { _ in shares.take(apps[0], at: later) } == 1_000)
     }
 
+    @Test(
+        "Of 1,000 sources that ask once nobody is refused, although one asks for ten times what there is, before each")
+    func fair() throws {
+        let ceiling = 400
+        let budget = SigningBudget(ceiling: Double(ceiling))
+        let (app, greedy) = (try AppName("bank"), try source(60_000))
+        var (served, taken) = (0, 0)
+        // The others need half of what there is: one in five milliseconds, in which the greedy one asks twenty times.
+        for number in 0..<1_000 {
+            let now = 100 * Self.second + UInt64(number) * 5_000_000
+            for _ in 0..<20 where budget.take(app, for: greedy, at: now) == nil { taken += 1 }
+            if try budget.take(app, for: source(number), at: now) == nil { served += 1 }
+        }
+        #expect(served == 1_000)
+        // An eighth of what there is in five seconds, and what it had saved.
+        #expect(taken <= ceiling / 8 * 5 + 20 && taken >= ceiling / 8 * 4)
+    }
+
     @Test("The ceiling is measured, and never so low that nothing is signed")
     func ceiling() {
         #expect(SigningBudget.measuredCeiling(threads: 2, within: .milliseconds(5)) >= 8)

@@ -100,4 +100,30 @@ struct ColumnMutationTests {
         }
         #expect(announced > 0)
     }
+
+    @Test("Damaged drafts that holders hand in, and damaged files of an operator, are read, or refused")
+    func files() throws {
+        let file = CanonicalJSON.text(Base64.encode(Array(#"{"signatures":[],"signed":{}}"#.utf8)))
+        let handed = CanonicalJSON.object(["root": file, "targets": file, "pins": file]).octets
+        let drafts = campaign(0xD4A7, [handed]) { mutant in
+            var fields = try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
+            let draft = try DraftsBody(&fields).draft
+            #expect(draft != .empty && (draft.targets != nil || draft.pins == nil))
+        }
+        #expect(drafts > 0)
+        let answers =
+            #"{"versions": [{"platform": "IOS", "required": "2.0.0", "messageKey": "old"}], "#
+            + #""texts": [{"key": "old", "language": "en", "text": "Please update."}]}"#
+        let read = campaign(0xA457, [Array(answers.utf8)]) { mutant in
+            let file = try AnswersFile(mutant, named: "answers.json")
+            #expect(file.versions.count <= 1 && file.texts.count <= 1)
+        }
+        #expect(read > 0)
+        let needed = Array(#"{"unlistedNeedPins": true, "domains": [{"name": "a.b", "needsPins": false}]}"#.utf8)
+        let domains = campaign(0xD03A, [needed]) { mutant in
+            let needed = try ContentDomains(mutant, named: "domains.json")
+            #expect(needed.domains.count <= 1)
+        }
+        #expect(domains > 0)
+    }
 }

@@ -49,9 +49,8 @@ struct UpgradeTests {
             await #expect(throws: ServerError.self) { try await world.opened { _ in } }
             #expect(try OldDatabase.version(of: world.server.database) == 2)
             try inTheWay("DROP TABLE repository_draft")
-            try await world.opened { opened in
-                #expect(try await opened.publisher.examine().filter(\.isFault) == [])
-            }
+            let findings = try await world.opened { opened in try await opened.publisher.examine() }
+            #expect(findings.filter(\.isFault) == [])
         }
     }
 

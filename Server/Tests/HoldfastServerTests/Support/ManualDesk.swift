@@ -10,7 +10,7 @@ import Testing
 /// Where the commands of a page are run: what an operator has before the first of them, and what stands in the place of
 /// things that a test has not.
 struct ManualDesk {
-    private static let holdfastctl = Manual.root.appending(path: ".build/debug/holdfastctl")
+    static let holdfastctl = Manual.root.appending(path: ".build/debug/holdfastctl")
     static let isTested =
         ForeignProgram.areRequired || FileManager.default.isExecutableFile(atPath: holdfastctl.path)
 
@@ -48,7 +48,7 @@ struct ManualDesk {
         for (name, text) in [
             ("roots.pem", TestCertificate.pem(authority.root)), ("today.pem", shown.chainPEM),
             ("fullchain.pem", next.chainPEM),
-            ("answer", "yes\n"),
+            ("answer", "yes\n"), ("answers.json", #"{"versions": [], "texts": []}"#),
             ("alice.password", "for alice alone"), ("bob.password", "for bob alone"),
             ("carol.password", "for carol alone"), ("backup.password", "for backups alone"),
         ] { try write(name, text) }

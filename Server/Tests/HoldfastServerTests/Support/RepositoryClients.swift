@@ -19,9 +19,10 @@ struct RepositoryApp: Sendable {
     ///   - base: where the repository is, without a slash at the end.
     ///   - root: the root of the build.
     ///   - isBundle: whether it asks for the bundle, or file by file.
+    ///   - application: whose pins it takes.
     init(
         _ base: String, root: Data, isBundle: Bool, provider: any RemoteDataProvider, clock: any WallClock,
-        storage: InMemoryDataStore = InMemoryDataStore()
+        application: String = "bank", storage: InMemoryDataStore = InMemoryDataStore()
     ) throws {
         let url = try #require(URL(string: base))
         let source: PinRepositoryConfiguration.Source =
@@ -30,7 +31,7 @@ struct RepositoryApp: Sendable {
             : .files(metadata: url.appending(path: "metadata"), targets: url.appending(path: "targets"))
         var configuration = PinRepositoryConfiguration(
             source: source, root: root, floor: PinFloor(covering: [try HostPattern(World.host)]))
-        configuration.application = "bank"
+        configuration.application = application
         configuration.allowsPlainHTTP = true
         configuration.remoteDataProvider = provider
         self.storage = storage

@@ -76,7 +76,7 @@ extension World {
         return id
     }
 
-    /// Publishes a repository, from the keys on.
+    /// Publishes a repository, from the keys on, and has every kind of client follow.
     @discardableResult
     func publishRepository(_ holders: RepositoryHolders, beside formats: [ContentFormat] = []) async throws -> RandomID
     {
@@ -84,6 +84,7 @@ extension World {
         let id = try await approvedRepository(holders, beside: formats)
         try await publisher.sign(id, holders, in: folder)
         try await publisher.publish(id)
+        try await everybodyFollows(isThorough: false)
         return id
     }
 

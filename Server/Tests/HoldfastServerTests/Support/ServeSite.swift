@@ -90,11 +90,12 @@ struct ServeSite: Sendable {
         return change
     }
 
-    /// Proposes, approves and publishes.
+    /// Proposes, approves and publishes, and has every kind of client follow.
     @discardableResult
     func publish(until days: Int64 = 180) async throws -> Int64 {
         let change = try await approvedChange(until: days)
         guard case .published(let generation) = try await open.publisher.publish(change).stage else { return 0 }
+        try await everybodyFollows()
         return generation
     }
 

@@ -9,7 +9,7 @@ enum TUFPython {
 
     /// The Python that `scripts/tuf-python` made, or the one that `HOLDFAST_TUF_PYTHON` names; an empty name says that this
     /// machine cannot have one.
-    private static let program: URL? = {
+    static let program: URL? = {
         let program = given.map { URL(filePath: $0) } ?? package.appending(path: ".build-tuf/bin/python")
         return given != "" && FileManager.default.isExecutableFile(atPath: program.path) ? program : nil
     }()

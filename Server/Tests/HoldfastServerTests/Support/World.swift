@@ -202,12 +202,14 @@ struct World: Sendable {
         for approver in approvers { try await catalog.add(try await statement(approver, of: change)) }
     }
 
-    /// Proposes, approves and publishes.
+    /// Proposes, approves and publishes, and has every kind of client follow.
     @discardableResult
     func publish(_ content: Content? = nil, forcing: Set<Gate> = []) async throws -> RandomID {
         let proposal = try await propose(content, forcing: forcing)
         try await approve(proposal.change)
         try await publisher.publish(proposal.change)
+        // What decides whether a host may be dialed takes a process for each document: once is enough.
+        try await everybodyFollows(isThorough: catalog.ledger.generation(of: app) == 1)
         return proposal.change
     }
 }

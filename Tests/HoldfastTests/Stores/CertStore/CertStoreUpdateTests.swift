@@ -438,6 +438,8 @@ struct CertStoreUpdateTests {
                     default: seen.torn += 1
                     }
                 }
+                // The updates need a core too, and so does everything else that is tested meanwhile.
+                sched_yield()
             }
         }
     }

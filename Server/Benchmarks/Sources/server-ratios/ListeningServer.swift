@@ -1,0 +1,41 @@
+import Foundation
+import Holdfast
+import Logging
+import NIOCore
+import NIOPosix
+
+@testable import HoldfastServer
+
+/// A public listener in this process, whose processor time getrusage can tell.
+enum ListeningServer {
+    static let quiet = Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Seconds since 1970.
+    static var now: Int64 { Int64(SystemWallClock().now.timeIntervalSince1970) }
+
+    /// Serves a snapshot while a closure runs.
+    static func run(
+        _ snapshot: PublishedSnapshot, _ body: (_ port: Int) async throws -> Void
+    ) async throws {
+        var settings = try ListenerSettings(port: 0)
+        settings.limits.requestsPerConnection = .max
+        let (ports, found) = AsyncStream.makeStream(of: Int.self)
+        let time = ServerTime(SystemWallClock())
+        // One source must be able to use the whole machine.
+        let listener = PublicListener(
+            settings, serving: LiveSnapshot(snapshot), budget: SigningBudget(ceiling: 1e9),
+            time: { try? time.now(after: 0) },
+            on: MultiThreadedEventLoopGroup.singleton, logger: quiet, onListening: { found.yield($0?.port ?? 0) })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { found.finish() }
+                try await listener.run()
+            }
+            for await port in ports {
+                try await body(port)
+                break
+            }
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// wrk: it asks from another process, on another core.
+struct LoadGenerator {
+    let folder: URL
+    let seconds: Int
+
+    /// What it found.
+    struct Result {
+        let requests: Int
+        let perSecond: Double
+        /// In seconds.
+        let p99: Double
+    }
+
+    /// Asks an address again and again, on some connections that stay open.
+    /// - Throws: ``BenchmarkError`` if anything but 200 was answered.
+    func load(_ url: String, connections: Int = 32, headers: [String] = []) async throws -> Result {
+        let text = try await ForeignProgram.run(
+            "wrk",
+            ["-t1", "-c\(connections)", "-d\(seconds)s", "--latency"] + headers.flatMap { ["-H", $0] } + [url],
+            in: folder)
+        guard !text.contains("Non-2xx"), !text.contains("Socket errors") else { throw BenchmarkError(text) }
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard let requests = Self.word(before: "requests", in: words).flatMap({ Int($0) }),
+            let rate = Self.word(after: "Requests/sec:", in: words).flatMap({ Double($0) }),
+            let slowest = Self.word(after: "99%", in: words).flatMap(Self.seconds)
+        else { throw BenchmarkError(text) }
+        return Result(requests: requests, perSecond: rate, p99: slowest)
+    }
+
+    private static func word(before word: String, in words: [String]) -> String? {
+        words.firstIndex(of: word).flatMap { $0 > 0 ? words[$0 - 1] : nil }
+    }
+
+    private static func word(after word: String, in words: [String]) -> String? {
+        words.firstIndex(of: word).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
+    }
+
+    /// Reads `12.34ms`.
+    private static func seconds(_ text: String) -> Double? {
+        for (unit, factor) in [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)] where text.hasSuffix(unit) {
+            return Double(text.dropLast(unit.count)).map { $0 * factor }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+/// Measures the pin server beside what it is compared with, in one run, and prints a table.
+@main
+enum ServerRatios {
+    private static let usage = """
+        usage: server-ratios [--seconds N] [--program holdfast-server] [SECTION...]
+          --seconds N  how long each load lasts; 5 by default
+          --program    a release build of holdfast-server, which the section "large" starts
+          SECTION      challenges documents large watching; all of them by default
+        Needs wrk, nginx, openssl and curl.
+        """
+
+    static func main() async throws {
+        var settings = BenchmarkSettings()
+        do {
+            settings = try BenchmarkSettings(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n\(usage)\n".utf8))
+            exit(2)
+        }
+        var report = Report()
+        for section in settings.sections {
+            FileHandle.standardError.write(Data("measuring: \(section.rawValue)\n".utf8))
+            let folder = FileManager.default.temporaryDirectory.appending(path: "server-ratios-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            switch section {
+            case .challenges: try await ChallengeSection(settings, folder).measure(&report)
+            case .documents: try await DocumentSection(settings, folder).measure(&report)
+            case .large: try await LargeSection(settings, folder).measure(&report)
+            case .watching: try await WatchSection(settings, folder).measure(&report)
+            }
+        }
+        print(report.markdown)
+        print("Targets missed: \(report.missed).")
+        exit(report.missed == 0 ? 0 : 1)
+    }
+}
+
+/// What to measure.
+struct BenchmarkSettings {
+    enum Section: String, CaseIterable {
+        case challenges, documents, large, watching
+    }
+
+    private(set) var seconds = 5
+    private(set) var program: URL?
+    private(set) var sections = Section.allCases
+
+    init() {}
+
+    init(_ arguments: [String]) throws {
+        var named: [Section] = []
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--seconds":
+                guard let text = rest.popFirst(), let number = Int(text), (1...600).contains(number) else {
+                    throw BenchmarkError("--seconds takes a number from 1 to 600")
+                }
+                seconds = number
+            case "--program":
+                guard let path = rest.popFirst() else { throw BenchmarkError("--program takes a path") }
+                program = URL(filePath: path)
+            default:
+                guard let section = Section(rawValue: argument) else {
+                    throw BenchmarkError("there is no section \(argument)")
+                }
+                named.append(section)
+            }
+        }
+        if !named.isEmpty { sections = named }
+    }
+}
+
+/// Why nothing could be measured.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,234 @@
+import Foundation
+import Holdfast
+import NIOHTTP1
+
+/// What the reference's tools write: each call proposes a change of what is published, and people approve it.
+extension UtilityAdministration {
+    /// A content without an end, as somebody wishes it.
+    private struct Wish {
+        var hosts: [ContentHost]
+        var domains: ContentDomains?
+        var versions: [VersionRule]
+        var texts: [LocalizedText]
+    }
+
+    /// For how long documents may be signed, as change propose has it.
+    private static let lifetime: Int64 = 180 * 86_400
+
+    // MARK: Certificates and domains
+
+    func addCertificate(_ call: Call) async throws(Refusal) -> ListenerAnswer {
+        let app = try app(call)
+        var fields = try fields(call)
+        let (pem, domain, depth) = try reading { () throws(ServerError) in
+            let pem = try fields.text("pem")
+            let domain = try fields.optionalText("domain")
+            let depth = try fields.optionalInteger("depth", in: 0...16) ?? 0
+            try fields.finish()
+            return (pem, domain, depth)
+        }
+        guard let der = PEMText.blocks("CERTIFICATE", of: pem)?.first, let read = try? X509Certificate(der: der) else {
+            throw .request("pem: expected a certificate in PEM.")
+        }
+        guard let name = domain ?? read.subject.commonName.map({ Array($0.utf8) }), ContentHost.isName(name) else {
+            throw .request("domain: expected a host name in lower case, or a certificate with one as its common name.")
+        }
+        return try await propose(app, call, "added a certificate of \(String(decoding: name, as: UTF8.self))") {
+            wish throws(ServerError) in
+            let certificate = try ContentHost.Certificate(
+                fingerprint: Digest(of: der), depth: depth, expires: Int64(read.notAfter.timeIntervalSince1970))
+            wish.hosts = try Self.changing(wish.hosts, String(decoding: name, as: UTF8.self)) { certificates in
+                certificates.removeAll { $0.sortingKey == certificate.sortingKey }
+                certificates.append(certificate)
+            }
+        }
+    }
+
+    /// The reference believes whatever it is shown. Here it must have been announced, or seen from two vantages.
+    func addSeen(_ call: Call) async throws(Refusal) -> ListenerAnswer {
+        let app = try app(call)
+        var fields = try fields(call)
+        let name = try reading { () throws(ServerError) in
+            let name = try fields.text("domain", "a host name in lower case") { ContentHost.isName($0) ? $0 : nil }
+            try fields.finish()
+            return name
+        }
+        let seen = try await refusing { () async throws(ServerError) in
+            try await catalog.draft(of: app, Catalog.ContentWishes(includesSeen: true)).hosts.filter {
+                $0.name.utf8.elementsEqual(name)
+            }
+        }
+        guard !seen.isEmpty else {
+            throw .app("Add the host with holdfast-server host add first, so that somebody looks at it.")
+        }
+        return try await propose(app, call, "added what \(String(decoding: name, as: UTF8.self)) shows") {
+            wish throws(ServerError) in
+            wish.hosts = wish.hosts.filter { !$0.name.utf8.elementsEqual(name) } + seen
+        }
+    }
+
+    func removeCertificate(_ call: Call) async throws(Refusal) -> ListenerAnswer {
+        let app = try app(call)
+        guard let name = call.query["domain"], ContentHost.isName(name),
+            let digest = call.query["fingerprint"].flatMap({ Base64.decode($0) }).flatMap({ Digest(octets: $0) })
+        else { throw .request("Give the domain, and the Base64 of the certificate's fingerprint.") }
+        return try await propose(app, call, "removed a certificate of \(String(decoding: name, as: UTF8.self))") {
+            wish throws(ServerError) in
+            wish.hosts = try Self.changing(wish.hosts, String(decoding: name, as: UTF8.self)) { certificates in
+                certificates.removeAll { $0.fingerprint == digest }
+            }
+        }
+    }
+
+    func removeDomain(_ call: Call) async throws(Refusal) -> ListenerAnswer {
+        let app = try app(call)
+        guard let name = call.query["domain"], ContentHost.isName(name) else { throw .request("Give the domain.") }
+        return try await propose(app, call, "removed \(String(decoding: name, as: UTF8.self))") {
+            wish throws(ServerError) in
+            wish.hosts.removeAll { $0.name.utf8.elementsEqual(name) }
+        }
+    }
+
+    /// Answers name no certificate that has expired, so there is nothing that anybody has to agree to.
+    func removeExpired(_ call: Call) async throws(Refusal) -> ListenerAnswer { Self.json(["status": .text("OK")]) }
+
+    func setBypass(_ call: Call) async throws(Refusal) -> ListenerAnswer {
+        let app = try app(call)
+        var fields = try fields(call)
+        let domains = try reading { () throws(ServerError) in
+            let domains = try fields.array("domains", atMost: 10_000) { value, path throws(ServerError) in
+                guard case .text(let name) = value, ContentHost.isName(name) else {
+                    throw ServerError(.invalidValue, of: path, expected: "a host name in lower case", found: "another")
+                }
+                return try ContentDomains.Domain(name: String(decoding: name, as: UTF8.self), needsPins: false)
+            }
+            try fields.finish()
+            return domains
+        }
+        return try await propose(app, call, "changed which domains need no pins") { wish throws(ServerError) in
+            wish.domains = try ContentDomains(
+                unlistedNeedPins: wish.domains?.unlistedNeedPins ?? true, domains: domains)
+        }
+    }
+
+    private static func changing(
+        _ hosts: [ContentHost], _ name: String, _ change: (inout [ContentHost.Certificate]) -> Void
+    ) throws(ServerError) -> [ContentHost] {
+        let old = hosts.first { $0.name.utf8.elementsEqual(name.utf8) }
+        var certificates = old?.certificates ?? []
+        change(&certificates)
+        let new = try ContentHost(
+            name: name, port: old?.port ?? 443, certificates: certificates, keys: old?.keys ?? [])
+        return hosts.filter { $0.sortingKey != new.sortingKey } + [new]
+    }
+
+    // MARK: Versions and texts
+
+    func addVersion(_ call: Call) async throws(Refusal) -> ListenerAnswer {
+        let app = try app(call)
+        var fields = try fields(call)
+        let rule = try reading { () throws(ServerError) in
+            let platform = try fields.text("platform", "ANDROID or IOS") { VersionRule.Platform(octets: $0) }
+            let system = try fields.optionalInteger("majorOsVersion", in: 0...999_999_999)
+            func version(_ key: String) throws(ServerError) -> AppVersion? {
+                guard let text = try fields.optionalText(key) else { return nil }
+                guard let version = AppVersion(text) else { throw fields.invalid(key, "MAJOR.MINOR.PATCH") }
+                return version
+            }
+            let (suggested, required) = (try version("suggestedVersion"), try version("requiredVersion"))
+            let key = try fields.optionalText("messageKey").map { String(decoding: $0, as: UTF8.self) }
+            try fields.finish()
+            return try VersionRule(
+                platform: platform, majorSystemVersion: system, suggested: suggested, required: required,
+                messageKey: key)
+        }
+        return try await propose(app, call, "changed a rule for versions") { wish throws(ServerError) in
+            wish.versions = wish.versions.filter { $0.sortingKey != rule.sortingKey } + [rule]
+        }
+    }
+
+    func removeVersion(_ call: Call) async throws(Refusal) -> ListenerAnswer {
+        let app = try app(call)
+        let index = try index(call, of: try await content(of: app)?.versions ?? [])
+        return try await propose(app, call, "removed a rule for versions") { wish throws(ServerError) in
+            guard wish.versions.indices.contains(index) else {
+                throw ServerError(.outOfTurn, of: "versions", expected: "the rules that were read", found: "others")
+            }
+            wish.versions.remove(at: index)
+        }
+    }
+
+    func addText(_ call: Call) async throws(Refusal) -> ListenerAnswer {
+        var fields = try fields(call)
+        let text = try reading { () throws(ServerError) in
+            let (key, language, text) = (
+                try fields.text("messageKey"), try fields.text("language"), try fields.text("text")
+            )
+            try fields.finish()
+            return try LocalizedText(
+                key: String(decoding: key, as: UTF8.self), language: String(decoding: language, as: UTF8.self),
+                text: String(decoding: text, as: UTF8.self))
+        }
+        return try await proposeForAll(call, using: text.key, "changed a text") { wish throws(ServerError) in
+            wish.texts = wish.texts.filter { $0.sortingKey != text.sortingKey } + [text]
+        }
+    }
+
+    func removeText(_ call: Call) async throws(Refusal) -> ListenerAnswer {
+        let (key, language) = (call.path[1], call.path[2])
+        return try await proposeForAll(call, using: key, "removed a text") { wish throws(ServerError) in
+            wish.texts.removeAll {
+                $0.key.utf8.elementsEqual(key.utf8) && $0.language.utf8.elementsEqual(language.utf8)
+            }
+        }
+    }
+
+    // MARK: Changes
+
+    /// The reference has texts for all apps together; here they belong to the apps whose rules refer to them.
+    private func proposeForAll(
+        _ call: Call, using key: String, _ reason: String, _ change: (inout Wish) throws(ServerError) -> Void
+    ) async throws(Refusal) -> ListenerAnswer {
+        var answers: [ListenerAnswer] = []
+        for app in apps(call) {
+            let content = try await content(of: app)
+            let isUsed = content?.versions.contains { $0.messageKey?.utf8.elementsEqual(key.utf8) == true } ?? false
+            let isThere = content?.texts.contains { $0.key.utf8.elementsEqual(key.utf8) } ?? false
+            guard isUsed || isThere else { continue }
+            answers.append(try await propose(app, call, reason, change))
+        }
+        guard let last = answers.last else { throw .app("No rule for versions refers to this text.") }
+        return last
+    }
+
+    private func propose(
+        _ app: AppName, _ call: Call, _ reason: String, _ change: (inout Wish) throws(ServerError) -> Void
+    ) async throws(Refusal) -> ListenerAnswer {
+        guard let published = try await content(of: app) else {
+            throw .app("Nothing is published for the app yet: publish its first change.")
+        }
+        var wish = Wish(
+            hosts: published.hosts, domains: published.domains, versions: published.versions, texts: published.texts)
+        do throws(ServerError) { try change(&wish) } catch { throw Refusal(error) }
+        try takeTurn(call)
+        let members = try await refusing { [wish] () async throws(ServerError) in
+            let content = try Content(
+                app: app, hosts: wish.hosts, formats: published.formats, domains: wish.domains,
+                versions: wish.versions, texts: wish.texts, end: try await catalog.now() + Self.lifetime)
+            if content.versions != published.versions || content.texts != published.texts {
+                // The next content that follows from the catalog has them as well.
+                try await catalog.set(versions: content.versions, texts: content.texts, of: app, by: call.actor)
+            }
+            var generator = SystemRandomNumberGenerator()
+            let id = try await publisher.propose(
+                content, proposer: nil, reason: "\(call.actor) \(reason)", using: &generator
+            ).change
+            return try await AdministrationView.change(id, by: publisher)
+        }
+        var answer = Self.json(members, .accepted)
+        if case .text(let id)? = members["id"] {
+            answer.headers.append(("Location", "/v1/changes/\(String(decoding: id, as: UTF8.self))"))
+        }
+        return answer
+    }
+}

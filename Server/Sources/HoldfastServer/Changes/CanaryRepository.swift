@@ -1,0 +1,71 @@
+/// The repository that an app's canary follows: that of an app of its own, whose name is `APP-canary`.
+///
+/// A client of The Update Framework never goes back, so it cannot be given what everybody has again, and whatever its root
+/// names it may be shown by anybody (specification 5.3 to 5.6). Thus nothing of a canary may be valid under the root of
+/// everybody, neither a timestamp nor targets: it has a root, versions and holders' signatures of its own, its pin file
+/// names its own app, and what it got too early is taken back by a change that its holders sign, like any other.
+struct CanaryRepository: Sendable {
+    /// Its name.
+    let app: AppName
+    /// What it has; nil before its first publication.
+    let content: Content?
+    /// Since when it has these hosts, in seconds since 1970.
+    let since: Int64
+
+    /// Why a change of the app waits for its canary; empty if it does not.
+    /// - Parameters:
+    ///   - content: what the change publishes.
+    ///   - span: for how long the canary has to have it, in seconds.
+    func refusals(of content: Content, for span: Int64, at now: Int64) -> [String] {
+        guard content.repository != nil else { return [] }
+        let path = "repo/\(app)"
+        guard let held = self.content, held.repository != nil else {
+            return ["the canary \(app) has no repository \(path) yet: publish the same hosts there first"]
+        }
+        let names = Set(content.hosts + held.hosts).filter {
+            content.hosts.contains($0) != held.hosts.contains($0)
+        }.map { "\($0.name):\($0.port)" }
+        guard names.isEmpty else {
+            let list = Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: ", ")
+            return [
+                "the canary \(app) follows other pins for \(list) in \(path): publish the same there first, with change "
+                    + "propose \(app) --like"
+            ]
+        }
+        guard now < since + span else { return [] }
+        return ["the canary \(app) follows it in \(path) until \(UTCText.encode(since + span) ?? "")"]
+    }
+}
+
+extension Catalog {
+    /// The hosts of another app's change, as a content of an app: a canary's repository gets what everybody is to get.
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - change: the change of the other app.
+    ///   - formats: what to publish; nil for what is published.
+    /// - Throws: ``ServerError``.
+    public func content(
+        of app: AppName, like change: RandomID, formats: [ContentFormat]? = nil
+    ) async throws(ServerError) -> Content {
+        let other = try await self.change(change).content
+        let published = try await scene(of: app).published?.formats ?? []
+        return try Content(app: app, hosts: other.hosts, formats: formats ?? published, end: other.end)
+    }
+
+    /// The repository of an app's canary; nil if there is no app of that name.
+    static func canaryRepository(
+        of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> CanaryRepository? {
+        guard let name = AppName(octets: "\(app)-canary".utf8), let publications = ledger.apps[name] else {
+            return nil
+        }
+        var (newest, since): (Content?, Int64) = (nil, 0)
+        for publication in publications.reversed() {
+            let content = try content(of: publication, name, session)
+            guard newest.map({ $0.hosts == content.hosts && content.repository != nil }) ?? true else { break }
+            newest = newest ?? content
+            since = publication.time
+        }
+        return CanaryRepository(app: name, content: newest, since: since)
+    }
+}

@@ -1,0 +1,12 @@
+extension Ledger {
+    /// The changes that people can still publish, the oldest first.
+    /// - Parameter now: seconds since 1970.
+    func openChanges(at now: Int64) -> [(change: RandomID, proposal: Proposal)] {
+        proposals.filter { change, proposal in
+            ended[change] == nil && proposal.baseGeneration == generation(of: proposal.app)
+                && now <= proposal.time + Change.span
+        }
+        .map { (change: $0.key, proposal: $0.value) }
+        .sorted { ($0.proposal.time, "\($0.change)") < ($1.proposal.time, "\($1.change)") }
+    }
+}

@@ -1,0 +1,202 @@
+import Holdfast
+import HoldfastSigning
+
+extension MobileUtilityTables {
+    /// A domain with the certificates that are known for it.
+    private struct Domain {
+        let host: ContentHost
+        let expired: Int
+    }
+
+    /// What is taken over. Certificates that have expired are left out: clients ignore them.
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - refresh: after how many seconds clients ask again.
+    /// - Throws: ``ServerError``: for a private key that does not give the public key beside it, for a row that refers to
+    ///   none, for a fingerprint that is not that of the certificate beside it, and for what could not be published here.
+    public func takeover(at now: Int64, refresh: Int64) throws(ServerError) -> Takeover {
+        let ids = try Self.ids(of: rows(.app))
+        let domains = try domains(of: ids, at: now)
+        let versions = try versions(of: ids)
+        let texts = try texts()
+        var names: Set<[UInt8]> = []
+        var apps: [Takeover.App] = []
+        for row in rows(.app) {
+            let id = try row.number("id")
+            let name = try row.value("name", "2 to 255 letters, digits, hyphens and underscores") {
+                AppName(octets: $0)
+            }
+            guard names.insert(Array("\(name)".utf8)).inserted else {
+                throw row.error("name", "each app once", found: "a name that is there twice")
+            }
+            let (own, rules) = (domains[id] ?? [], versions[id] ?? [])
+            let keys = Set(rules.compactMap { $0.messageKey.map { Array($0.utf8) } })
+            let expired = own.reduce(0) { $0 + $1.expired }
+            apps.append(
+                Takeover.App(
+                    name, displayName: try row.text("display_name", 1...255), keys: [try Self.key(row)],
+                    hosts: own.map(\.host), formats: [try ContentFormat(.challenge, refresh: refresh)],
+                    versions: rules, texts: texts.filter { keys.contains(Array($0.key.utf8)) },
+                    notes: expired == 0 ? [] : ["\(expired) certificates were left out, because they have expired"]))
+        }
+        return try Takeover("mobile-utility-server", apps)
+    }
+
+    // MARK: Rows
+
+    private static func ids(of rows: [CSVTable.Row]) throws(ServerError) -> Set<Int64> {
+        var ids: Set<Int64> = []
+        for row in rows {
+            guard ids.insert(try row.number("id")).inserted else {
+                throw row.error("id", "each id once", found: "one that is there twice")
+            }
+        }
+        return ids
+    }
+
+    /// The number of a row of another table.
+    private static func reference(
+        _ row: CSVTable.Row, _ column: String, to ids: Set<Int64>, of table: Table
+    ) throws(ServerError) -> Int64 {
+        let id = try row.number(column)
+        guard ids.contains(id) else {
+            throw row.error(
+                column, "an id of \(table.rawValue)", found: "one that is not there",
+                "Export all tables at the same time, from one transaction.")
+        }
+        return id
+    }
+
+    /// The key, if the public key beside it is its own: whoever installs another loses every app in the field.
+    private static func key(_ row: CSVTable.Row) throws(ServerError) -> Takeover.Key {
+        let number = try row.text("sign_private_key", 1...64)
+        let key: SigningKey
+        do throws(SigningError) {
+            key = try SigningKey(exportedPrivateKey: number)
+        } catch {
+            throw row.error(
+                "sign_private_key", "Base64 of the number of a P-256 private key, 31 to 33 octets as a rule",
+                "If the old server encrypts its keys, decrypt them first; its manual says how.")
+        }
+        let point = try row.value("sign_public_key", "Base64 of a point of P-256, 65 octets") { octets in
+            Base64.decode(octets).flatMap { $0.count == 65 && $0.first == 0x04 ? $0 : nil }
+        }
+        let own = try ServerError.translating(.invalidValue, of: "key") { () throws(SigningError) in
+            try key.publicKey.base64
+        }
+        guard own.utf8.elementsEqual(Base64.encode(point).utf8) else {
+            throw row.error(
+                "sign_public_key", "the public key of the private key beside it", found: "that of another",
+                "Find out with which public key the apps were built: this row signs what they refuse.")
+        }
+        return Takeover.Key(
+            purpose: .fingerprints, certificate: nil, configured: own, wasInPlainText: true, pem: key.pem)
+    }
+
+    private func domains(of apps: Set<Int64>, at now: Int64) throws(ServerError) -> [Int64: [Domain]] {
+        let ids = try Self.ids(of: rows(.domain))
+        var certificates: [Int64: [ContentHost.Certificate]] = [:]
+        var expired: [Int64: Int] = [:]
+        _ = try Self.ids(of: rows(.certificate))
+        for row in rows(.certificate) {
+            let domain = try Self.reference(row, "mobile_domain_id", to: ids, of: .domain)
+            let certificate = try Self.certificate(row)
+            guard certificate.expires >= now else {
+                expired[domain, default: 0] += 1
+                continue
+            }
+            guard !(certificates[domain] ?? []).contains(where: { $0.fingerprint == certificate.fingerprint }) else {
+                throw row.error("fingerprint", "each certificate of a domain once", found: "one that is there twice")
+            }
+            certificates[domain, default: []].append(certificate)
+        }
+        var domains: [Int64: [Domain]] = [:]
+        var names: [Int64: Set<[UInt8]>] = [:]
+        for row in rows(.domain) {
+            let app = try Self.reference(row, "app_id", to: apps, of: .app)
+            let name = try row.value("domain", "a host name or *.name in lower case, ASCII") {
+                ContentHost.isName($0) ? $0 : nil
+            }
+            guard names[app, default: []].insert(name).inserted else {
+                throw row.error("domain", "each domain of an app once", found: "one that is there twice")
+            }
+            let id = try row.number("id")
+            let host = try row.locating("domain") { () throws(ServerError) in
+                try ContentHost(
+                    name: String(decoding: name, as: UTF8.self), certificates: certificates[id] ?? [])
+            }
+            domains[app, default: []].append(Domain(host: host, expired: expired[id] ?? 0))
+        }
+        return domains
+    }
+
+    private static func certificate(_ row: CSVTable.Row) throws(ServerError) -> ContentHost.Certificate {
+        let fingerprint = try row.value("fingerprint", "Base64 of the SHA-256 of a certificate, 32 octets") {
+            Base64.decode($0).flatMap { Digest(octets: $0) }
+        }
+        let pem = try row.optional("pem", "a certificate in PEM") { octets in
+            PEMText.blocks("CERTIFICATE", of: octets)?.first
+        }
+        if let pem, Digest(of: pem) != fingerprint {
+            throw row.error(
+                "fingerprint", "that of the certificate in pem", found: "that of another",
+                "Find out which of the two the host shows, and delete the row in the old server.")
+        }
+        let expires = try row.value("expires", "a time in seconds since 1970") { octets in
+            LineReader.number(octets[...]).flatMap { UTCText.range.contains($0) ? $0 : nil }
+        }
+        return try row.locating("expires") { () throws(ServerError) in
+            try ContentHost.Certificate(fingerprint: fingerprint, expires: expires)
+        }
+    }
+
+    private func versions(of apps: Set<Int64>) throws(ServerError) -> [Int64: [VersionRule]] {
+        var versions: [Int64: [VersionRule]] = [:]
+        _ = try Self.ids(of: rows(.version))
+        for row in rows(.version) {
+            let app = try Self.reference(row, "app_id", to: apps, of: .app)
+            let platform = try row.value("platform", "ANDROID or IOS") { VersionRule.Platform(octets: $0) }
+            let system = try row.optional("major_os_version", "a number") { LineReader.number($0[...]) }
+            let suggested = try row.optional("suggested_version", "MAJOR.MINOR.PATCH") { AppVersion($0) }
+            let required = try row.optional("required_version", "MAJOR.MINOR.PATCH") { AppVersion($0) }
+            let key = try row.optional("message_key", "1 to 255 printable ASCII characters") {
+                LocalizedText.isKey($0) ? String(decoding: $0, as: UTF8.self) : nil
+            }
+            let rule = try row.locating("major_os_version") { () throws(ServerError) in
+                try VersionRule(
+                    platform: platform, majorSystemVersion: system, suggested: suggested, required: required,
+                    messageKey: key)
+            }
+            guard !(versions[app] ?? []).contains(where: { $0.sortingKey == rule.sortingKey }) else {
+                throw row.error(
+                    "major_os_version", "one rule for each platform and version of its system",
+                    found: "one that is there twice",
+                    "Delete the rule in the old server that is not meant; which one it follows is not known.")
+            }
+            versions[app, default: []].append(rule)
+        }
+        return versions
+    }
+
+    private func texts() throws(ServerError) -> [LocalizedText] {
+        var texts: [LocalizedText] = []
+        var known: Set<[UInt8]> = []
+        for row in rows(.text) {
+            let key = try row.value("message_key", "1 to 255 printable ASCII characters") {
+                LocalizedText.isKey($0) ? String(decoding: $0, as: UTF8.self) : nil
+            }
+            let language = try row.value("language", "a tag such as en") {
+                LocalizedText.isLanguage($0) ? String(decoding: $0, as: UTF8.self) : nil
+            }
+            let text = try row.text("text", 1...LocalizedText.greatestText)
+            let read = try row.locating("text") { () throws(ServerError) in
+                try LocalizedText(key: key, language: language, text: text)
+            }
+            guard known.insert(read.sortingKey).inserted else {
+                throw row.error("message_key", "each text once", found: "one that is there twice")
+            }
+            texts.append(read)
+        }
+        return texts
+    }
+}

@@ -1,0 +1,100 @@
+public import Foundation
+
+/// The tables of a Wultra mobile utility server, exported as CSV. Its accounts are not taken over: tokens take their place.
+public struct MobileUtilityTables: Sendable {
+    /// The tables that are read, in any order.
+    enum Table: String, Sendable, CaseIterable {
+        case app = "mus_mobile_app"
+        case domain = "mus_mobile_domain"
+        case certificate = "mus_certificate"
+        case version = "mus_mobile_app_version"
+        case text = "mus_localized_text"
+
+        var schema: CSVTable.Schema {
+            let columns =
+                switch self {
+                case .app: ["id", "name", "display_name", "sign_private_key", "sign_public_key"]
+                case .domain: ["id", "app_id", "domain"]
+                case .certificate: ["id", "fingerprint", "expires", "mobile_domain_id", "pem"]
+                case .version:
+                    [
+                        "id", "app_id", "platform", "major_os_version", "suggested_version", "required_version",
+                        "message_key",
+                    ]
+                case .text: ["message_key", "language", "text"]
+                }
+            return CSVTable.Schema(name: rawValue, columns: columns)
+        }
+    }
+
+    private let tables: [Table: [CSVTable.Row]]
+
+    /// As many octets as all tables together may have.
+    public static let greatestSize = CSVReader.Limits().octets
+
+    /// Reads all tables from one stream. Before each stands its name on a line of its own.
+    /// - Throws: ``ServerError``, with line, field, what was expected and what to do, and without what a field has.
+    public init(stream: [UInt8]) throws(ServerError) {
+        var reader = try CSVReader(stream, "the export")
+        var tables: [Table: [CSVTable.Row]] = [:]
+        var next = try reader.row()
+        while let row = next {
+            guard let table = Self.table(row) else {
+                throw ServerError(
+                    .malformed, of: "the export, line \(row.line)",
+                    expected: "one of \(Self.names) on a line of its own", found: "another line",
+                    remedy: "Export the tables as Server/README.md has it, with \\echo before each \\copy.")
+            }
+            let read = try CSVTable(&reader, table.schema, until: { Self.table($0) != nil }, next: &next)
+            guard tables.updateValue(read.rows, forKey: table) == nil else {
+                throw ServerError(
+                    .malformed, of: table.rawValue, expected: "the table once", found: "it is there twice",
+                    remedy: "Export each table once.")
+            }
+        }
+        try self.init(tables)
+    }
+
+    /// Reads the files `TABLE.csv` of a folder, each of mode 0600.
+    /// - Throws: ``ServerError``.
+    public init(folder: URL) throws(ServerError) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let files = Table.allCases.map { "\($0.rawValue).csv" }
+        if let stranger = names.filter({ $0.hasSuffix(".csv") && !files.contains($0) }).min() {
+            throw ServerError(
+                .invalidValue, of: folder.path, expected: files.joined(separator: ", "),
+                found: ASCIIText.isPrintable(stranger.utf8, 1...64) ? stranger : "a file with another name",
+                remedy: "Leave out what is not taken over: accounts become tokens (token add).")
+        }
+        var tables: [Table: [CSVTable.Row]] = [:]
+        for table in Table.allCases where names.contains("\(table.rawValue).csv") {
+            let octets = try PrivateInput.file(
+                folder.appending(path: "\(table.rawValue).csv"), limit: Self.greatestSize)
+            var reader = try CSVReader(octets, "\(table.rawValue).csv")
+            var next: CSVReader.Row?
+            tables[table] = try CSVTable(&reader, table.schema, next: &next).rows
+        }
+        try self.init(tables)
+    }
+
+    private init(_ tables: [Table: [CSVTable.Row]]) throws(ServerError) {
+        let missing = Table.allCases.filter { tables[$0] == nil }.map(\.rawValue)
+        guard missing.isEmpty else {
+            throw ServerError(
+                .malformed, of: "the export", expected: "the tables \(Self.names)",
+                found: "none called \(missing.joined(separator: ", "))",
+                remedy: "Export all of them; a table without rows has the names of its columns.")
+        }
+        self.tables = tables
+    }
+
+    private static let names = Table.allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// Every table has several columns, so a line with nothing but a name is none of its rows.
+    private static func table(_ row: CSVReader.Row) -> Table? {
+        guard row.fields.count == 1, let name = row.fields[0] else { return nil }
+        return Table(octets: name)
+    }
+
+    func rows(_ table: Table) -> [CSVTable.Row] { tables[table] ?? [] }
+}

@@ -1,0 +1,151 @@
+import HoldfastPublishing
+import HoldfastSigning
+
+extension Publisher {
+    /// What is decided about what is taken over.
+    public struct TakeoverRules: Sendable {
+        /// What the clients of all its apps are like; `app settings` tells them apart afterwards.
+        public var settings: AppSettings
+        /// For how many seconds documents may be signed.
+        public var lifetime: Int64
+        /// The gates that the changes pass even if they fail them.
+        public var forced: Set<Gate>
+        /// The digest of the proposer's key; nil for nobody who approves.
+        public var proposer: Digest?
+        /// Why.
+        public var reason: String
+        /// Since when the other server has told clients the same, in seconds since 1970; nil if nobody knows.
+        public var since: Int64?
+        /// Who does it, for the audit.
+        public var actor: String
+
+        /// Decides about what is taken over: 180 days by default, and no gate is forced.
+        public init(
+            settings: AppSettings, lifetime: Int64 = 180 * 86_400, forced: Set<Gate> = [], proposer: Digest?,
+            reason: String, since: Int64? = nil, by actor: String
+        ) {
+            self.settings = settings
+            self.lifetime = lifetime
+            self.forced = forced
+            self.proposer = proposer
+            self.reason = reason
+            self.since = since
+            self.actor = actor
+        }
+    }
+
+    /// An app as it is taken over.
+    private struct Newcomer: Sendable {
+        let app: Takeover.App
+        let keys: [Catalog.Key]
+        let change: Change
+        let proposal: Proposal
+    }
+
+    /// Takes apps over from another server: all of them, with their keys, hosts, rules and texts, and a first change for
+    /// each, in one transaction. Nobody is served anything of it before people have approved.
+    /// - Parameters:
+    ///   - takeover: what the other server has.
+    ///   - rules: what was decided about it.
+    ///   - isRehearsal: whether everything is done but the writing.
+    ///   - generator: makes the ids.
+    /// - Returns: what is proposed, for each app.
+    /// - Throws: ``ServerError`` `constraint` for an app that exists; `secretFile` without the secret; `notPublishable` and
+    ///   `invalidValue` for what this server could not publish. Nothing has changed then.
+    public func takeOver(
+        _ takeover: Takeover, _ rules: TakeoverRules, isRehearsal: Bool = false,
+        using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> [Proposal] {
+        let now = try await catalog.look { [catalog] session, ledger throws(ServerError) in
+            let now = try session.now()
+            try catalog.time.require(now, after: ledger.latestTime)
+            for app in takeover.apps where ledger.apps[app.name] != nil {
+                throw ServerError(
+                    .constraint, of: "app \(app.name)", expected: "a new app", found: "one that exists",
+                    remedy:
+                        "Nothing was taken over. If the first change has ended, propose it with change propose --again."
+                )
+            }
+            return now
+        }
+        var newcomers: [Newcomer] = []
+        for app in takeover.apps {
+            newcomers.append(try await newcomer(app, rules, at: now, using: &generator))
+        }
+        guard !isRehearsal else { return newcomers.map(\.proposal) }
+        try await catalog.transact { [newcomers, catalog] step throws(ServerError) in
+            for newcomer in newcomers {
+                try step.take(
+                    newcomer.app, newcomer.keys, newcomer.change, from: takeover.source, rules, of: catalog.server)
+            }
+        }
+        return newcomers.map(\.proposal)
+    }
+
+    private func newcomer(
+        _ app: Takeover.App, _ rules: TakeoverRules, at now: Int64, using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> Newcomer {
+        guard let secret else { throw Self.noSecret }
+        var (keys, sealed): ([Catalog.Key], SealedKeys) = ([], SealedKeys(app: app.name))
+        for key in app.keys {
+            let place = try SealedKey.Place(
+                server: catalog.server, app: app.name, id: "\(RandomID(using: &generator))", purpose: key.purpose)
+            let stored = Catalog.Key(
+                sealed: try SealedKey(sealing: key.pem, at: place, with: secret), certificate: key.certificate,
+                wasInPlainText: key.wasInPlainText)
+            keys.append(stored)
+            switch key.purpose {
+            case .fingerprints: sealed.fingerprints = stored
+            case .trustServer: sealed.trustServer = stored
+            case .snapshot: sealed.snapshot = stored
+            case .timestamp: sealed.timestamp = stored
+            }
+        }
+        let content = try Content(
+            app: app.name, hosts: app.hosts, formats: app.formats, versions: app.versions, texts: app.texts,
+            end: now + rules.lifetime)
+        let scene = AppScene(
+            app: Catalog.App(name: app.name, displayName: app.displayName, settings: rules.settings),
+            hosts: app.dialed.map { AppScene.Host($0, [], NextShown(chains: [], keys: []), [:], at: now) },
+            publications: [],
+            publicKeys: Dictionary(app.publicKeys.map { (Digest(of: $0), $0) }) { first, _ in first }, generation: 0,
+            canary: nil, keys: sealed,
+            repository: RepositoryFiles(of: app.name, RepositoryFiles.Base(), in: catalog), now: now)
+        let outlook = try await OutlookMaker(scene: scene).outlook(of: content)
+        let change = Change(
+            id: RandomID(using: &generator), content: content, outlook: Array(outlook.json), baseGeneration: 0,
+            forced: rules.forced, proposer: rules.proposer, reason: rules.reason, proposed: now, canaryBegan: nil,
+            approvals: [], ended: nil)
+        let report = await GateKeeper(scene: scene, change: change).report().report
+        return Newcomer(
+            app: app, keys: keys, change: change,
+            proposal: Proposal(
+                change: change.id, difference: ContentDifference(from: nil, to: content), outlook: outlook,
+                report: report))
+    }
+}
+
+extension Catalog.Step {
+    /// Writes an app that another server had, and its first change.
+    fileprivate mutating func take(
+        _ app: Takeover.App, _ keys: [Catalog.Key], _ change: Change, from source: String,
+        _ rules: Publisher.TakeoverRules, of server: RandomID
+    ) throws(ServerError) {
+        try addApp(app.name, displayName: app.displayName, settings: rules.settings, by: rules.actor)
+        for host in app.dialed { try set(host, of: app.name, by: rules.actor) }
+        for key in keys { try add(key, of: server, by: rules.actor) }
+        for key in app.publicKeys { try Catalog.store(key: key, session) }
+        if !app.versions.isEmpty || !app.texts.isEmpty {
+            // As app versions and texts are set otherwise: hosts and formats are the change's.
+            let texts = try Content(
+                app: app.name, hosts: [], formats: [], versions: app.versions, texts: app.texts, end: 0)
+            try set(versionsAndTextsOf: texts, by: rules.actor)
+        }
+        var facts = ["app": "\(app.name)", "from": source]
+        if let since = rules.since { facts["since"] = "\(since)" }
+        try record(.takenOver, by: rules.actor, facts)
+        try propose(
+            change.id, change.content, outlook: change.outlook, forcing: change.forced, proposer: change.proposer,
+            reason: change.reason, base: 0)
+    }
+}

@@ -1,0 +1,52 @@
+/// What people are told about without asking: a change that waits for them, an alarm, an end that is near, and where the
+/// audit ends after a round (`holdfast-notice-v1`).
+///
+/// It names apps, hosts, ids and times, and has no text of anybody's: no reason, no secret, no octets of a document.
+public struct Notice: Sendable, Hashable {
+    /// What it is about.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A change waits for approvals, or for somebody who publishes it.
+        case change
+        /// A host showed a key that nobody announced.
+        case alarm
+        /// Something has to be published soon, so that clients know it before they need it.
+        case reminder
+        /// What is published for an app ends sooner than the last of its clients has asked.
+        case end
+        /// Something was published or signed again: the audit ends here. Whoever keeps it can tell later whether the
+        /// audit was cut off or rewritten.
+        case head
+    }
+
+    /// What it is about.
+    public let kind: Kind
+    /// Whether it is news for ever: nobody says when an alarm is over.
+    var isLasting: Bool { kind == .alarm || kind == .reminder }
+    /// The same for the same news, however often it is sent and whoever restarts: what receivers tell repetitions by.
+    public let id: RandomID
+    /// The octets: canonical JSON, the same each time.
+    public let octets: [UInt8]
+
+    private static let name = "holdfast-notice-v1"
+
+    /// Makes a notice.
+    /// - Parameters:
+    ///   - kind: what it is about.
+    ///   - server: the id of the server.
+    ///   - facts: what tells it from other news of its kind, by names of fields.
+    ///   - words: one sentence for people, made of those facts.
+    init(_ kind: Kind, of server: RandomID, _ facts: [String: String], words: String) {
+        var members: [String: CanonicalJSON] = facts.mapValues { .text($0) }
+        members["format"] = .text(Self.name)
+        members["kind"] = .text(kind.rawValue)
+        members["server"] = .text("\(server)")
+        let digest = Digest(of: CanonicalJSON.object(members).octets)
+        // The first 128 bits of a digest are as good an id as random ones.
+        let text = "\(digest)".prefix(32)
+        id = RandomID(hex: text.utf8) ?? server
+        members["id"] = .text(String(text))
+        members["words"] = .text(words)
+        self.kind = kind
+        octets = CanonicalJSON.object(members).octets
+    }
+}

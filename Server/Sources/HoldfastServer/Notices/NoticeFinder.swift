@@ -1,0 +1,98 @@
+/// Finds what people should be told now. News that is over is not found anymore, so nobody is told about it late.
+struct NoticeFinder: Sendable {
+    private let server: RandomID
+    /// For how many seconds the clients of an app go on without asking, and of which settings that was read.
+    private var stalenesses: [AppName: (settings: Digest, seconds: Int64)] = [:]
+    /// The documents and generations of the last round, and where the audit ended after it.
+    private var round: (documents: [Ledger.Name: Ledger.Version], generations: [AppName: Int64], head: AuditHead)?
+
+    init(_ server: RandomID) { self.server = server }
+
+    /// Reads for how long clients go on without asking, where that has changed.
+    /// - Throws: ``ServerError`` of the database; what was known before counts then.
+    mutating func readStalenesses(in catalog: Catalog) async throws(ServerError) {
+        let known = stalenesses.mapValues(\.settings)
+        let read = try await catalog.look { session, ledger throws(ServerError) in
+            var read: [(AppName, Digest, Int64)] = []
+            for app in ledger.appNames {
+                let settings = ledger.settings[.init(app: app, name: Catalog.settingsName)]
+                guard let settings, settings != known[app] else { continue }
+                read.append((app, settings, try Catalog.app(app, session, ledger).settings.staleness))
+            }
+            return read
+        }
+        for (app, settings, seconds) in read { stalenesses[app] = (settings, seconds) }
+    }
+
+    /// Finds what is to be said, the most urgent first.
+    /// - Parameters:
+    ///   - ledger: what the audit has.
+    ///   - snapshot: what is served.
+    ///   - now: seconds since 1970; nil if the clock is not to be trusted, when nothing is known about ends.
+    mutating func notices(
+        _ ledger: Ledger, _ snapshot: PublishedSnapshot, at now: Int64?
+    ) -> [Notice] {
+        var notices = alarms(ledger) + reminders(ledger)
+        if let now {
+            notices += ends(ledger, snapshot, at: now)
+            notices += changes(ledger, at: now)
+        }
+        notices.append(head(ledger))
+        return notices
+    }
+
+    private func alarms(_ ledger: Ledger) -> [Notice] {
+        ledger.alarms.map { alarm in
+            let (host, digest) = Self.parts(alarm)
+            return Notice(
+                .alarm, of: server, ["app": "\(alarm.app)", "host": host, "key": digest],
+                words: "\(host) of \(alarm.app) showed a key that nobody announced.")
+        }.sorted { "\($0.id)" < "\($1.id)" }
+    }
+
+    private func reminders(_ ledger: Ledger) -> [Notice] {
+        ledger.reminders.map { reminder in
+            let (host, digest) = Self.parts(reminder)
+            return Notice(
+                .reminder, of: server, ["app": "\(reminder.app)", "host": host, "subject": digest],
+                words: "Something has to be published for \(host) of \(reminder.app) soon: see status.")
+        }.sorted { "\($0.id)" < "\($1.id)" }
+    }
+
+    /// The name of an alarm or a reminder is the host and the digest of what it is about.
+    private static func parts(_ name: Ledger.Name) -> (host: String, digest: String) {
+        let parts = name.name.split(separator: " ", maxSplits: 1)
+        return (String(parts.first ?? ""), String(parts.dropFirst().first ?? ""))
+    }
+
+    private func ends(_ ledger: Ledger, _ snapshot: PublishedSnapshot, at now: Int64) -> [Notice] {
+        ledger.appNames.compactMap { app in
+            guard let end = snapshot.parts[app]?.end, let staleness = stalenesses[app]?.seconds,
+                end - now <= staleness
+            else { return nil }
+            let text = ClockGuard.text(end)
+            return Notice(
+                .end, of: server, ["app": "\(app)", "until": text],
+                words: "What is published for \(app) ends at \(text), before the last of its clients has asked again.")
+        }
+    }
+
+    private func changes(_ ledger: Ledger, at now: Int64) -> [Notice] {
+        ledger.openChanges(at: now).map { change, proposal in
+            let until = ClockGuard.text(proposal.time + Change.span)
+            return Notice(
+                .change, of: server, ["app": "\(proposal.app)", "change": "\(change)", "until": until],
+                words: "A change of \(proposal.app) waits for people until \(until).")
+        }
+    }
+
+    private mutating func head(_ ledger: Ledger) -> Notice {
+        let generations = ledger.apps.compactMapValues { $0.last?.generation }
+        let isSame = round.map { $0.documents == ledger.documents && $0.generations == generations } ?? false
+        let head = isSame ? round?.head ?? ledger.chain.head : ledger.chain.head
+        round = (ledger.documents, generations, head)
+        return Notice(
+            .head, of: server, ["count": "\(head.count)", "digest": "\(head.digest)"],
+            words: "The audit has \(head.count) entries.")
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Holdfast
+
+/// Tells a receiver over HTTPS. Each request is signed with its time, so that nobody can send an old one again.
+struct Webhook: NoticeTarget {
+    let name = "webhook"
+    /// Where to send notices.
+    let address: WebhookAddress
+    let secret: WebhookSecret
+    let client: WebhookClient
+    let clock: any WallClock
+
+    func deliver(_ notice: Notice) async -> String? {
+        let time = Int64(exactly: clock.now.timeIntervalSince1970.rounded(.down)) ?? 0
+        let headers = [
+            ("Host", address.authority), ("Content-Type", "application/json"),
+            ("Content-Length", "\(notice.octets.count)"), ("Connection", "close"), ("User-Agent", "holdfast-server"),
+            ("webhook-id", "\(notice.id)"), ("webhook-timestamp", "\(time)"),
+            ("webhook-signature", secret.signature(id: notice.id, time: time, body: notice.octets)),
+        ]
+        switch await client.post(notice.octets, headers, to: address) {
+        case .success(let status): return (200..<300).contains(status) ? nil : "it answered with the status \(status)"
+        case .failure(let failure): return failure.words
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Holdfast
+import Synchronization
+
+/// What the watcher has to know of the hosts that it took, read in one transaction. Of an app with thousands of hosts only
+/// those are read.
+struct WatchScene: Sendable {
+    /// A host to look at.
+    struct Target: Sendable {
+        let lease: HostLeases.Lease
+        let host: CatalogHost
+        let watched: WatchedHost
+        /// What is published or announced as its own certificates.
+        let known: Set<Digest>
+        let validator: PathValidator
+    }
+
+    /// For each lease in its place: what to look at, nil for a host that is gone, or why nobody knows.
+    let targets: [Result<Target?, ServerError>]
+}
+
+/// What is the same from look to look: anchors that were read, and published hosts by their names. Everything is found by
+/// the digest that the audit has, so nothing old is ever used.
+final class WatchMemory: Sendable {
+    /// The hosts of a content, to find one without going through all.
+    struct PublishedHosts: Sendable {
+        private let exact: [String: ContentHost]
+        private let patterns: [(pattern: HostPattern, host: ContentHost)]
+        let count: Int
+
+        init(_ hosts: [ContentHost]) {
+            exact = Dictionary(hosts.map { ("\($0.name):\($0.port)", $0) }) { first, _ in first }
+            patterns = hosts.filter { $0.name.utf8.first == UInt8(ascii: "*") }.compactMap { host in
+                (try? HostPattern(host.name)).map { ($0, host) }
+            }
+            count = hosts.count
+        }
+
+        /// What is published under the very name of a host; nil if nothing is.
+        func named(_ host: CatalogHost) -> ContentHost? { exact[host.label] }
+
+        /// What is published for a host, be it by a pattern; nil if nothing is.
+        func host(_ host: CatalogHost, dialed: DialedHost) -> ContentHost? {
+            exact[host.label] ?? patterns.first { $0.host.port == host.port && $0.pattern.matches(dialed) }?.host
+        }
+    }
+
+    private struct State {
+        var validators: [Digest: PathValidator] = [:]
+        var contents: [Digest: PublishedHosts] = [:]
+        var hosts = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Sets of anchors have hundreds of kilobytes each, and most apps have the same.
+    private static let greatestValidators = 32
+    private static let greatestHosts = 50_000
+
+    /// The validator for the settings with a digest.
+    func validator(
+        of settings: Digest, _ read: () throws(ServerError) -> [[UInt8]]
+    ) throws(ServerError) -> PathValidator {
+        if let known = state.withLock({ $0.validators[settings] }) { return known }
+        // The settings were checked when they were written; without anchors nothing would be valid.
+        let validator = PathValidator(anchors: (try? TrustAnchors(der: try read())) ?? TrustAnchors([]))
+        state.withLock { state in
+            if state.validators.count >= Self.greatestValidators { state.validators = [:] }
+            state.validators[settings] = validator
+        }
+        return validator
+    }
+
+    /// The hosts of the content with a digest.
+    func hosts(
+        of content: Digest, _ read: () throws(ServerError) -> [ContentHost]
+    ) throws(ServerError) -> PublishedHosts {
+        if let known = state.withLock({ $0.contents[content] }) { return known }
+        let hosts = PublishedHosts(try read())
+        state.withLock { state in
+            if state.hosts + hosts.count > Self.greatestHosts { (state.contents, state.hosts) = ([:], 0) }
+            if state.contents.updateValue(hosts, forKey: content) == nil { state.hosts += hosts.count }
+        }
+        return hosts
+    }
+}
+
+extension Catalog {
+    /// Reads what the watcher has to know of the hosts that it took.
+    /// - Throws: ``ServerError`` of the database. What concerns one app is in the places of its hosts.
+    func watchScene(
+        of leases: [HostLeases.Lease], remembering memory: WatchMemory
+    ) async throws(ServerError) -> WatchScene {
+        try await look { session, ledger throws(ServerError) in
+            WatchScene(
+                targets: leases.map { lease in
+                    do throws(ServerError) {
+                        return .success(try Self.target(lease, memory, session, ledger))
+                    } catch {
+                        return .failure(error)
+                    }
+                })
+        }
+    }
+
+    private static func target(
+        _ lease: HostLeases.Lease, _ memory: WatchMemory, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> WatchScene.Target? {
+        let app = lease.app
+        guard let host = try Self.host(lease.id, of: app, session, ledger) else { return nil }
+        let settings = ledger.settings[.init(app: app, name: settingsName)] ?? .nothing
+        let validator = try memory.validator(of: settings) { () throws(ServerError) in
+            try Self.app(app, session, ledger).settings.anchors
+        }
+        let dialed = try dialed(host.name, port: host.port)
+        let hosts = try ledger.publication(of: app).map { publication throws(ServerError) in
+            try memory.hosts(of: publication.content) { () throws(ServerError) in
+                try content(of: publication, app, session).hosts
+            }
+        }
+        let next = try next(lease.id, host, app, session, ledger)
+        let watched = try WatchedHost(
+            dialed,
+            dial: try host.dial.map { name throws(ServerError) in try Self.dialed(name, port: host.port) },
+            published: hosts?.host(host, dialed: dialed),
+            announcedCertificates: next.chains.compactMap(\.chain.certificates.first),
+            announcedKeys: next.keys)
+        return WatchScene.Target(
+            lease: lease, host: host, watched: watched,
+            known: Set(
+                (hosts?.named(host)?.certificates ?? []).map(\.fingerprint) + next.chains.map(\.chain.fingerprint)),
+            validator: validator)
+    }
+
+    private static func dialed(_ name: String, port: Int64) throws(ServerError) -> DialedHost {
+        do {
+            return try DialedHost(name, port: Int(port))
+        } catch {
+            throw ServerError(.invalidValue, of: "host", expected: "a name or an address", found: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastServer
+
+/// Takes apps over from another server, and shows that both answer alike.
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Take apps over from another server, with the keys that their clients know.",
+        discussion: """
+            All or nothing is taken over: apps, keys, hosts, rules, texts, and for each app a first change, which people \
+            approve before anybody is served. Files with private keys have mode 0600. With --dry-run everything is \
+            examined and nothing is written. A trust server's apps are called like its customers.
+
+            --compare asks the other server what apps ask it, and compares its answers with those of this one: of what \
+            is published, or else of the newest open change.
+
+            EXAMPLES
+              psql -XqAtf export.sql mus | holdfast-server import --data /srv/pins \\
+                --mobile-utility-server - --anchors roots.pem --no-shipped-pins \\
+                --reason "from the old server" --no-proposer --dry-run
+              holdfast-server import --data /srv/pins --trust-server /srv/trust \\
+                --anchors roots.pem --no-shipped-pins --reason "one server" --no-proposer
+              holdfast-server import --data /srv/pins --compare https://mus.example.com/
+
+            Exit codes: 0 taken over, or both answer alike; 1 they differ; 2 wrong usage; 3 the export cannot be read, \
+            or the other server does not answer.
+            """)
+
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var actor: ActorOption
+    @Option(help: "The tables of a mobile utility server: a folder, or - for standard input.", completion: .directory)
+    var mobileUtilityServer: String?
+    @Option(help: "The folder of a trust server, with data and output.", completion: .directory)
+    var trustServer: String?
+    @Option(help: "A signed list of fingerprints, with its --key.", completion: .file())
+    var list: String?
+    @Option(help: "The private key that signs the list.", completion: .file())
+    var key: String?
+    @Option(help: "A file with the password of the key, in one line.", completion: .file())
+    var passwordFile: String?
+    @Option(help: "A pin file.", completion: .file())
+    var pins: String?
+    @Option(help: "The address of the other server, to compare its answers.")
+    var compare: String?
+    @Option(help: "The authorities of the other server's certificate; the system's if absent.", completion: .file())
+    var ca: String?
+    @Option(help: "How the app is called here; for --compare the app to compare, and all if absent.")
+    var app: String?
+    @Flag(help: "Examine everything, and write nothing.")
+    var dryRun = false
+    @Option(help: "The authorities that the clients' systems trust, PEM.", completion: .file())
+    var anchors: String?
+    @OptionGroup var clients: AppCommand.ClientOptions
+    @Option(help: "After how many seconds clients ask again.")
+    var refresh: Int64 = 3_600
+    @Option(help: "For how many days documents may be signed.")
+    var lifetime: Int64 = 180
+    @Option(help: "Since when the other server has said the same, such as 2026-11-24T12:00:00Z.")
+    var unchangedSince: String?
+    @Option(help: "Let it pass a gate that it fails: lint, replay, outlook, canary or readback. Repeat it.")
+    var force: [String] = []
+    @Option(help: "Why.")
+    var reason: String?
+    @Option(help: "The approver who proposes it, and whose approval does not count then.")
+    var proposer: String?
+    @Flag(help: "Whoever proposes it is no approver, so every approval counts.")
+    var noProposer = false
+
+    func validate() throws {
+        guard [mobileUtilityServer, trustServer, list, pins, compare].compactMap(\.self).count == 1 else {
+            throw ValidationError(
+                "Say what to take over: --mobile-utility-server, --trust-server, --list or --pins; or --compare.")
+        }
+        guard compare == nil else {
+            guard anchors == nil, reason == nil, proposer == nil, !noProposer, !dryRun, force.isEmpty else {
+                throw ValidationError("--compare goes with --ca and --app alone.")
+            }
+            return
+        }
+        guard ca == nil else { throw ValidationError("--ca goes with --compare.") }
+        guard (list == nil) == (key == nil), passwordFile == nil || key != nil else {
+            throw ValidationError("A --list comes with its --key, and no other import does.")
+        }
+        guard list == nil && pins == nil || app != nil else { throw ValidationError("Name the --app.") }
+        guard mobileUtilityServer == nil || app == nil else {
+            throw ValidationError("The apps of a mobile utility server keep their names: leave out --app.")
+        }
+        guard anchors != nil else { throw ValidationError("Give the file of --anchors.") }
+        guard reason != nil else { throw ValidationError("Say why with --reason.") }
+        guard (proposer == nil) == noProposer else {
+            throw ValidationError("Say which approver proposes it with --proposer, or --no-proposer.")
+        }
+        guard (1...366).contains(lifetime) else { throw ValidationError("Give a lifetime of 1 to 366 days.") }
+    }
+
+    func run() async throws {
+        if let compare { return try await compareAnswers(with: compare) }
+        let settings = try clients.settings(anchors: anchors ?? "")
+        let gates = try force.map { name in
+            guard let gate = Gate(rawValue: name) else { throw ValidationError("There is no gate \(name).") }
+            return gate
+        }
+        let since = try unchangedSince.map(CommandValue.seconds)
+        let takeover = try read()
+        try await server.withServer { open in
+            let rules = Publisher.TakeoverRules(
+                settings: settings, lifetime: lifetime * 86_400, forced: Set(gates),
+                proposer: try await identity(open.catalog), reason: reason ?? "", since: since, by: actor.actor)
+            var generator = SystemRandomNumberGenerator()
+            let proposals = try await open.publisher.takeOver(
+                takeover, rules, isRehearsal: dryRun, using: &generator)
+            for (app, proposal) in zip(takeover.apps, proposals) { print(app, proposal) }
+            Terminal.line(
+                dryRun
+                    ? "nothing was written: leave out --dry-run to take it over"
+                    : "taken over: nothing is served before people approve the changes")
+        }
+    }
+
+    private func read() throws -> Takeover {
+        let now = Int64(SystemWallClock().now.timeIntervalSince1970)
+        let name = try app.map { try AppName($0) }
+        if let trustServer {
+            return try Takeover(
+                trustServer: URL(filePath: trustServer), as: name, at: now, until: now + lifetime * 86_400)
+        }
+        if let name, let pins { return try Takeover(pins: InputFile.octets(pins), as: name, refresh: refresh) }
+        if let name, let list, let key {
+            let password = try passwordFile.map { try InputFile.octets($0).prefix { $0 != 0x0A && $0 != 0x0D } }
+            let pem = try PrivateInput.file(URL(filePath: key), limit: 64 << 10)
+            return try Takeover(
+                list: InputFile.octets(list), key: String(decoding: pem, as: UTF8.self),
+                password: password.map(Array.init), as: name, at: now, refresh: refresh)
+        }
+        let tables: MobileUtilityTables
+        if let mobileUtilityServer, mobileUtilityServer != "-" {
+            tables = try MobileUtilityTables(folder: URL(filePath: mobileUtilityServer))
+        } else {
+            tables = try MobileUtilityTables(
+                stream: PrivateInput.stream(.standardInput, limit: MobileUtilityTables.greatestSize))
+        }
+        return try tables.takeover(at: now, refresh: refresh)
+    }
+
+    private func identity(_ catalog: Catalog) async throws -> Digest? {
+        guard let proposer else { return nil }
+        return try await ProposerOptions.identity(proposer, catalog)
+    }
+
+    private func print(_ app: Takeover.App, _ proposal: Publisher.Proposal) {
+        let certificates = app.hosts.reduce(0) { $0 + $1.certificates.count }
+        let keys = app.hosts.reduce(0) { $0 + $1.keys.count }
+        Terminal.line("\(app.name)  \(app.hosts.count) hosts, \(certificates) certificates, \(keys) keys")
+        for key in app.keys { Terminal.line("  clients have \(key.configured) (\(key.purpose.rawValue))") }
+        for note in app.notes { Terminal.line("  \(note)") }
+        if !dryRun { Terminal.line("change \(proposal.change)") }
+        for line in proposal.difference.lines { Terminal.line("  \(line)") }
+        ChangeText.print(proposal.report)
+    }
+
+    // MARK: Comparing
+
+    private func compareAnswers(with address: String) async throws {
+        guard let url = URL(string: address) else { throw ValidationError("Give an address such as https://HOST/.") }
+        let other = try OtherServer(url, anchors: try ca.map(InputFile.certificates))
+        let wanted = try app.map { try AppName($0) }.map { [$0] }
+        try await server.withServer { open in
+            var isAlike = true
+            for name in wanted ?? open.catalog.apps {
+                let comparison = try await ServerComparison(of: name, on: open.publisher, with: other)
+                isAlike = isAlike && comparison.isAlike
+                let what = comparison.isPublished ? "what is published" : "the change that is open"
+                Terminal.line(
+                    "\(name)  \(comparison.isAlike ? "alike" : "DIFFERENT"): \(comparison.questions) questions, about \(what)"
+                )
+                for difference in comparison.differences { Terminal.line("  \(difference)") }
+                for note in comparison.notes { Terminal.line("  note: \(note)") }
+            }
+            guard isAlike else { throw NegativeAnswer(words: "the two servers do not answer alike") }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("What operators install", .timeLimit(.minutes(2)))
+struct DeploymentTests {
+    private static let folder = Vectors.folder.deletingLastPathComponent().appending(path: "Server/Deploy")
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOf: Self.folder.appending(path: name), encoding: .utf8)
+    }
+
+    @Test(
+        "systemd accepts the unit, and finds it exposed by at most 1.1 of 10",
+        .enabled("no systemd-analyze") { ForeignProgram.isTested("systemd-analyze") })
+    func unit() async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "holdfast-server.service")
+            let unit = try text("holdfast-server.service").replacing(
+                "/usr/local/bin/holdfast-server", with: "/bin/true")
+            try Data(unit.utf8).write(to: file)
+            let analyze = try ForeignProgram.required("systemd-analyze")
+            func run(_ arguments: [String]) async throws -> (status: Int32, output: String) {
+                let answer = try await ForeignProgram.run(
+                    analyze, arguments + [file.path], in: folder, withErrors: true)
+                return (answer.status, String(decoding: answer.output, as: UTF8.self))
+            }
+            let verified = try await run(["verify"])
+            #expect(verified.status == 0 && !verified.output.contains("holdfast"), "\(verified.output)")
+            // Tenths; with a threshold that the unit does not meet the exit code is another.
+            let security = try await run(["security", "--offline=true", "--no-pager", "--threshold=11"])
+            #expect(security.status == 0, "\(security.output)")
+            #expect(try await run(["security", "--offline=true", "--no-pager", "--threshold=5"]).status != 0)
+        }
+    }
+
+    @Test("What the unit and the image start, serve takes")
+    func arguments() async throws {
+        let unit = try text("holdfast-server.service")
+        let start = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+        let words = start.split(separator: " ").map(String.init)
+        #expect(words.prefix(2) == ["ExecStart=/usr/local/bin/holdfast-server", "serve"])
+        let image = try text("Dockerfile")
+        let (_, help) = try await ServerProgram.run(["serve", "--help"], in: Self.folder)
+        let inImage = image.split(separator: "\n").filter { $0.hasPrefix("#") }.joined(separator: " ")
+            .split(separator: " ").map(String.init)
+        let serve = try #require(inImage.firstIndex(of: "serve"))
+        for option in (words + inImage[serve...]).filter({ $0.hasPrefix("--") }) {
+            #expect(help.contains(option), "serve has no \(option)")
+        }
+    }
+
+    @Test("The image is built apart, runs without privileges and is stopped by SIGTERM")
+    func image() throws {
+        let lines = try text("Dockerfile").split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
+        let stages = lines.filter { $0.hasPrefix("FROM ") }
+        #expect(stages.count == 2 && stages[0].hasSuffix(" AS build"), "\(stages)")
+        #expect(stages.allSatisfy { !$0.contains(":latest") && $0.contains(":") })
+        let end = try #require(lines.lastIndex { $0.hasPrefix("FROM ") })
+        let last = lines[end...]
+        #expect(last.contains("USER 10001") && last.contains("STOPSIGNAL SIGTERM"))
+        #expect(last.contains(#"ENTRYPOINT ["holdfast-server"]"#) && last.contains("VOLUME /srv/pins"))
+        #expect(
+            last.filter { $0.hasPrefix("COPY ") } == [
+                "COPY --from=build /installed/holdfast-server /usr/local/bin/holdfast-server"
+            ], "nothing of the source is in it")
+        let user = try #require(last.firstIndex(of: "USER 10001"))
+        #expect(!last[user...].contains { $0.hasPrefix("RUN ") || $0.hasPrefix("COPY ") })
+        #expect(try text("Dockerfile").contains("nobody has built it yet"))
+    }
+
+    @Test(
+        "promtool accepts the alert rules, and each fires when it should and not before",
+        .enabled("no promtool") { ForeignProgram.isTested("promtool") })
+    func alerts() async throws {
+        let promtool = try ForeignProgram.required("promtool")
+        for arguments in [["check", "rules", "alerts.yml"], ["test", "rules", "alerts-test.yml"]] {
+            let (status, output) = try await ForeignProgram.run(promtool, arguments, in: Self.folder, withErrors: true)
+            #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+        }
+    }
+
+    @Test("Alert rules name only metrics and labels that /metrics has, and each rule is tested")
+    func metrics() async throws {
+        let rules = try text("alerts.yml")
+        let counters = ListenerCounters()
+        counters.count(.challenge, status: 200)
+        let notices = NoticeCounters()
+        notices.change("webhook") { $0.waiting = 1 }
+        try await World.run { world in
+            try await world.publish()
+            _ = try await world.propose()
+            try await world.publisher.refresh()
+            let text = MetricsText(
+                families: counters.families + MetricsText.families(of: world.publisher.live.current)
+                    + MetricsText.families(of: world.catalog.ledger, isReady: true, at: world.now)
+                    + MetricsText.families(of: notices)
+            ).text
+            let names = Set(text.matches(of: /(?m)^(holdfast_[a-z_]+)/).map { String($0.1) })
+            let wanted = Set(rules.matches(of: /holdfast_[a-z_]+/).map { String($0.0) })
+            #expect(wanted.count > 10 && wanted.isSubset(of: names), "\(wanted.subtracting(names))")
+            let labels = Set(text.matches(of: /([a-z_]+)="/).map { String($0.1) })
+            let used = Set(
+                rules.matches(of: /[{,]([a-z_]+)(?:=|!=|=~|!~)"/).map { String($0.1) }
+                    + rules.matches(of: /\$labels\.([a-z_]+)/).map { String($0.1) }
+                    + rules.matches(of: /by \(([a-z_]+)\)/).map { String($0.1) })
+            #expect(used.subtracting(["job"]).isSubset(of: labels), "\(used.subtracting(labels))")
+        }
+        let tests = try text("alerts-test.yml")
+        for rule in rules.matches(of: /alert: ([A-Za-z]+)/).map({ String($0.1) }) {
+            #expect(tests.contains("alertname: \(rule)\n        exp_alerts"), "nothing shows that \(rule) fires")
+        }
+    }
+
+    @Test("Every app has a line for alarms before its first, since a rate needs a beginning")
+    func alarms() async throws {
+        try await World.run { world in
+            func line() -> String? {
+                MetricsText(families: MetricsText.families(of: world.catalog.ledger, isReady: true, at: world.now)).text
+                    .split(separator: "\n").map(String.init).first { $0.hasPrefix("holdfast_alarms_total{") }
+            }
+            #expect(line() == #"holdfast_alarms_total{app="bank"} 0"#)
+            try await world.catalog.alarm(about: Digest(of: [1]), on: world.catalogHost, of: world.app, words: "seen")
+            #expect(line() == #"holdfast_alarms_total{app="bank"} 1"#)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Logging
+import Testing
+
+@testable import HoldfastServer
+
+/// Apps of a mobile utility server move to this one, and clients notice nothing.
+@Suite("Taking over from a mobile utility server")
+struct TakingOverTests {
+    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func server(_ world: World) throws -> OldUtilityServer {
+        var server = try OldUtilityServer.withVectorKey()
+        try server.add(world.shown)
+        try server.add(world.announced)
+        return server
+    }
+
+    private func rules(
+        _ world: World, since: Int64? = nil, forcing gates: Set<Gate> = []
+    ) throws -> Publisher.TakeoverRules {
+        Publisher.TakeoverRules(
+            settings: try AppSettings(canary: 0, anchors: [world.root.root], builds: []), forced: gates, proposer: nil,
+            reason: "from the old server", since: since, by: "operator")
+    }
+
+    @discardableResult
+    private func takeOver(
+        _ server: OldUtilityServer, _ world: World, since: Int64? = nil, isRehearsal: Bool = false
+    ) async throws -> [Publisher.Proposal] {
+        var generator = SystemRandomNumberGenerator()
+        return try await world.publisher.takeOver(
+            server.takeover(at: world.now), rules(world, since: since), isRehearsal: isRehearsal, using: &generator)
+    }
+
+    /// The host is seen, and people approve what is proposed anew, with an outlook.
+    private func approve(_ proposal: Publisher.Proposal, _ app: AppName, _ world: World) async throws -> RandomID {
+        try await world.see(world.shown, of: app)
+        var generator = SystemRandomNumberGenerator()
+        let again = try await world.publisher.proposeAgain(
+            proposal.change, proposer: nil, reason: "seen", using: &generator)
+        #expect(again.report.isPassed, "\(again.report.results)")
+        try await world.approve(again.change)
+        return again.change
+    }
+
+    /// A client of challenge mode as it was built for the old server.
+    private func client(
+        _ old: OldUtilityServer, _ provider: any RemoteDataProvider, _ storage: InMemoryDataStore, _ world: World
+    ) throws -> CertStore {
+        try CertStore(
+            checking: CertStoreConfiguration(
+                serviceURL: try #require(URL(string: "https://mus.example.com/app/init?appName=\(old.name)")),
+                publicKey: old.publicKey, useChallenge: true),
+            secureDataStore: storage, remoteDataProvider: provider, clock: world.clock, logger: Self.silent)
+    }
+
+    /// What the old server answers.
+    private struct OldProvider: RemoteDataProvider {
+        let key: SigningKey
+        let entries: [FingerprintEntry]
+        let clock: any WallClock
+
+        func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+            let challenge = request.headers["X-Cert-Pinning-Challenge"] ?? ""
+            let answer = try ChallengeSigner(key: key).answer(to: challenge, entries: entries, at: clock.now)
+            return RemoteDataResponse(.body(answer.body), headers: ["X-Cert-Pinning-Signature": answer.signature])
+        }
+    }
+
+    @Test(
+        "Nothing is served before people approve; then old clients go on with the key and the certificates that they know"
+    )
+    func oldClients() async throws {
+        try await World.run { world in
+            let old = try server(world)
+            let app = try AppName(old.name)
+            let proposal = try #require(try await takeOver(old, world).first)
+            try await world.publisher.follow()
+            #expect(world.publisher.live.current.apps[app] == nil)
+            #expect(try await world.publisher.published(app) == nil)
+            await expectError(.notApproved) { try await world.publisher.publish(proposal.change) }
+
+            // A client that has asked the old server, and one that begins later.
+            let entries = try server(world).takeover(at: world.now).apps.flatMap(\.hosts).flatMap { host in
+                try host.certificates.map { certificate in
+                    try FingerprintEntry(
+                        name: host.name, pin: Pin(subject: .certificate, digest: certificate.fingerprint.octets),
+                        until: Date(timeIntervalSince1970: Double(certificate.expires + 1)))
+                }
+            }
+            let before = OldProvider(
+                key: try SigningKey(exportedPrivateKey: old.privateKey), entries: entries, clock: world.clock)
+            let storage = InMemoryDataStore()
+            _ = try await client(old, before, storage, world).update(mode: .forced)
+
+            let change = try await approve(proposal, app, world)
+            try await world.publisher.publish(change)
+            let provider = SnapshotProvider(live: world.publisher.live, app: app, clock: world.clock)
+            for storage in [storage, InMemoryDataStore()] {
+                let store = try client(old, provider, storage, world)
+                let update = try await store.update(mode: .forced)
+                #expect(update.error == nil, "\(update)")
+                for certificate in [world.shown, world.announced] {
+                    #expect(try world.letsIn(certificate, store.policy(for: World.host)))
+                }
+                let stranger = try world.root.leaf(names: [.dns(World.host)])
+                #expect(try !world.letsIn(stranger, store.policy(for: World.host)))
+            }
+            let served = try #require(world.publisher.live.current.apps[app])
+            #expect(served.publicKey == old.publicKey)
+            #expect(served.content.versions.count == 3 && served.content.texts.count == 2)
+        }
+    }
+
+    @Test("All apps are taken over or none, and a rehearsal writes nothing")
+    func allOrNothing() async throws {
+        try await World.run { world in
+            let old = try server(world)
+            let head = world.catalog.ledger.chain.head
+            let rehearsed = try await takeOver(old, world, isRehearsal: true)
+            #expect(rehearsed.count == 1)
+            #expect(rehearsed.first?.difference.lines.contains { $0.contains(World.host) } == true)
+            #expect(world.catalog.ledger.chain.head == head)
+            // The second is there already.
+            var takeover = try old.takeover(at: world.now)
+            takeover = try Takeover(
+                takeover.source, takeover.apps + [Takeover.App(world.app, hosts: [], formats: [])])
+            var generator = SystemRandomNumberGenerator()
+            let error = await expectError(.constraint) {
+                try await world.publisher.takeOver(takeover, rules(world), using: &generator)
+            }
+            #expect(error?.subject == "app bank")
+            #expect(world.catalog.ledger.chain.head == head && world.catalog.apps == [world.app])
+            try await takeOver(old, world)
+            #expect(world.catalog.apps.count == 2)
+            await expectError(.constraint) { try await takeOver(old, world) }
+        }
+    }
+
+    @Test("A key that was in plain text is noted until another takes its place, whatever its row says")
+    func plainText() async throws {
+        try await World.run { world in
+            let old = try server(world)
+            let app = try AppName(old.name)
+            try await takeOver(old, world)
+            let words = "was in plain text before it came here"
+            func notes() async throws -> [String] {
+                try await world.publisher.examine().map(\.words).filter { $0.contains(words) }
+            }
+            #expect(try await notes().count == 1)
+            #expect(try await world.publisher.standing(of: app).plainTextKeys.count == 1)
+            #expect(try await world.publisher.standing(of: world.app).plainTextKeys == [])
+            // Another key needs to be asked for, although nothing is published here.
+            let place = try SealedKeyTests.place("new-1", app: old.name)
+            let key = Catalog.Key(sealed: try SealedKey(sealing: SigningKey().pem, at: place, with: World.secret()))
+            await expectError(.constraint) { try await world.catalog.add(key, by: "operator") }
+            try await world.catalog.add(key, replacing: true, by: "operator")
+            #expect(try await notes() == [])
+            #expect(try await world.publisher.standing(of: app).plainTextKeys == [])
+        }
+    }
+
+    @Test("A gate knows that clients may hold what the old server said before, until they have asked again")
+    func earlierDocuments() async throws {
+        for isKnown in [false, true] {
+            try await World.run { world in
+                let old = try server(world)
+                let app = try AppName(old.name)
+                let since = isKnown ? world.now - 40 * 86_400 : nil
+                let proposal = try #require(try await takeOver(old, world, since: since).first)
+                try await world.publisher.publish(try await approve(proposal, app, world))
+                try await world.catalog.announce(
+                    HostChain(world.announced.chain), from: world.now, on: world.catalogHost, of: app, by: "operator")
+                let digest = HoldfastServer.Digest(of: world.announced.der)
+                func readiness() async throws -> InstallationReadiness {
+                    try await world.publisher.readiness(of: digest, on: world.catalogHost, of: app)
+                }
+                let first = try await readiness()
+                #expect(first.isReady == isKnown, "\(first)")
+                guard !isKnown else { return }
+                #expect(first.until == world.now + 30 * 86_400)
+                #expect(first.words.contains("another server"))
+                world.clock.advance(by: .seconds(30 * 86_400 + 1))
+                try await world.see(world.shown, of: app)
+                #expect(try await readiness().isReady)
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("What people are told", .timeLimit(.minutes(5)))
+struct NoticeFinderTests {
+    private func find(_ finder: inout NoticeFinder, _ world: World) async throws -> [Notice] {
+        try await finder.readStalenesses(in: world.catalog)
+        return finder.notices(world.catalog.ledger, world.publisher.live.current, at: world.now)
+    }
+
+    private func facts(_ notice: Notice) throws -> [String: String] {
+        try #require(try JSONSerialization.jsonObject(with: Data(notice.octets)) as? [String: String])
+    }
+
+    @Test("An open change is news until it ends, and is the same news after a restart")
+    func changes() async throws {
+        try await World.run { world in
+            var finder = NoticeFinder(world.catalog.server)
+            #expect(try await find(&finder, world).map(\.kind) == [.head])
+            let proposal = try await world.propose()
+            let found = try await find(&finder, world)
+            let notice = try #require(found.first { $0.kind == .change })
+            let facts = try facts(notice)
+            #expect(facts["app"] == "bank" && facts["change"] == "\(proposal.change)", "\(facts)")
+            #expect(facts["id"] == "\(notice.id)" && facts["server"] == "\(Story.server)")
+            #expect(facts["until"] == ClockGuard.text(world.now + Change.span))
+            #expect(!facts.values.contains { $0.contains("a test") }, "the reason is anybody's text: \(facts)")
+            var another = NoticeFinder(world.catalog.server)
+            #expect(try await find(&another, world).contains(notice))
+            try await world.approve(proposal.change)
+            #expect(try await find(&finder, world).contains(notice), "somebody has to publish it")
+            try await world.publisher.publish(proposal.change)
+            #expect(try await !find(&finder, world).contains { $0.kind == .change })
+            let late = try await world.propose()
+            world.clock.advance(by: .seconds(Change.span + 1))
+            let open = try await find(&finder, world).map { try self.facts($0)["change"] }
+            #expect(!open.contains("\(late.change)"), "its time is over")
+        }
+    }
+
+    @Test("An alarm or a reminder is news once for each key, and names no text of the host's")
+    func alarms() async throws {
+        try await World.run { world in
+            var finder = NoticeFinder(world.catalog.server)
+            let key = Digest(of: [1])
+            try await world.catalog.alarm(about: key, on: world.catalogHost, of: world.app, words: "evil words")
+            let notice = try #require(try await find(&finder, world).first)
+            #expect(notice.kind == .alarm)
+            let facts = try facts(notice)
+            #expect(facts["host"] == "\(World.host):443" && facts["key"] == "\(key)" && facts["app"] == "bank")
+            #expect(!facts.values.contains { $0.contains("evil") })
+            try await world.catalog.remind(
+                about: key, until: "soon", on: world.catalogHost, of: world.app, words: "evil words")
+            let reminder = try #require(try await find(&finder, world).first { $0.kind == .reminder })
+            #expect(try self.facts(reminder)["subject"] == "\(key)" && reminder.id != notice.id)
+        }
+    }
+
+    @Test("What is published is news once it ends within the staleness, and a trust server's rounds never are")
+    func ends() async throws {
+        try await World.run { world in
+            var finder = NoticeFinder(world.catalog.server)
+            try await world.publish()
+            try await world.publisher.refresh()
+            let end = try #require(world.publisher.live.current.parts[world.app]?.end)
+            let staleness = try await world.catalog.app(world.app).settings.staleness
+            #expect(try await !find(&finder, world).contains { $0.kind == .end })
+            world.clock.advance(by: .seconds(end - staleness - world.now - 1))
+            #expect(try await !find(&finder, world).contains { $0.kind == .end })
+            world.clock.advance(by: .seconds(1))
+            let notice = try #require(try await find(&finder, world).first { $0.kind == .end })
+            #expect(try facts(notice)["until"] == ClockGuard.text(end))
+            #expect(try await find(&finder, world).filter { $0.kind == .end } == [notice], "one for an app")
+        }
+    }
+
+    @Test("The end of the audit is news after something was published or signed, and not after other entries")
+    func heads() async throws {
+        try await World.run { world in
+            var finder = NoticeFinder(world.catalog.server)
+            func head() async throws -> String? {
+                try facts(try #require(try await find(&finder, world).last { $0.kind == .head }))["count"]
+            }
+            try await world.publish()
+            let first = try await head()
+            #expect(first == "\(world.catalog.ledger.chain.head.count)")
+            _ = try await world.propose()
+            #expect(try await head() == first)
+            world.clock.advance(by: .seconds(150))
+            _ = try await world.publisher.renew()
+            let second = try await head()
+            #expect(second == "\(world.catalog.ledger.chain.head.count)" && second != first)
+        }
+    }
+
+    @Test("While the clock cannot be believed, nothing is said about times")
+    func clock() async throws {
+        try await World.run { world in
+            var finder = NoticeFinder(world.catalog.server)
+            _ = try await world.propose()
+            let notices = finder.notices(world.catalog.ledger, world.publisher.live.current, at: nil)
+            #expect(notices.map(\.kind) == [.head])
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// The program itself, telling people.
+@Suite("serve tells people", .timeLimit(.minutes(3)))
+struct NoticeServiceTests {
+    @Test("An open change, an alarm and a round reach the program and the webhook once, whatever the webhook does")
+    func tells() async throws {
+        try await ServeSite.run { site in
+            let root = try TestAuthority.root(name: "Hooks")
+            let certificate = try root.leaf(names: [.address([127, 0, 0, 1])])
+            try await WebhookReceiver.run(certificate, .status(500)) { receiver in
+                let (anchors, secret) = (site.folder.appending(path: "ca.pem"), site.folder.appending(path: "hook"))
+                try Data(root.certificate.pem.utf8).write(to: anchors)
+                try Data("\(WebhookReceiver.line)\n".utf8).write(to: secret)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
+                let told = site.folder.appending(path: "told")
+                let program = site.folder.appending(path: "program")
+                try Data("#!/bin/sh\ncat >>\(told.path)\n".utf8).write(to: program)
+                try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program.path)
+                let arguments = [
+                    "--no-watch", "--webhook", "https://127.0.0.1:\(receiver.port)/s3cret", "--webhook-secret",
+                    secret.path, "--webhook-ca", anchors.path, "--allow", "127.0.0.0/8", "--on-event", program.path,
+                    "--log-format", "json",
+                ]
+                let server = try await ServingProcess.start(site, arguments)
+                try await server.says("telling the webhook: it answered with the status 500")
+                receiver.answer(.takes)
+                let change = try await site.approvedChange()
+                let alarm = Digest(of: [1])
+                let host = try #require(try await site.open.catalog.hosts(of: site.app).first)
+                try await site.open.catalog.alarm(about: alarm, on: host, of: site.app, words: "evil")
+                func everybodyKnows(_ words: String) async {
+                    let end = ContinuousClock.now + .seconds(60)
+                    while ContinuousClock.now < end {
+                        let text = (try? String(contentsOf: told, encoding: .utf8)) ?? ""
+                        let bodies = receiver.requests.map { String(decoding: $0.body, as: UTF8.self) }
+                        if text.contains(words), bodies.contains(where: { $0.contains(words) }) { return }
+                        await Task.yield()
+                    }
+                    Issue.record("nobody was told of \(words): \(server.text)")
+                }
+                await everybodyKnows("\(change)")
+                await everybodyKnows("\(alarm)")
+                try await site.open.publisher.publish(change)
+                await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
+                #expect(await server.stop() == 0)
+                let again = try await ServingProcess.start(site, arguments)
+                try await site.publish()
+                await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
+                let metrics = try await RawClient(port: again.administration).get("/metrics").body
+                #expect(metrics.contains(#"holdfast_notices_waiting{to="webhook"} "#), "\(metrics)")
+                #expect(await again.stop() == 0)
+
+                let lines = try String(contentsOf: told, encoding: .utf8).split(separator: "\n")
+                #expect(Set(lines).count == lines.count, "told twice: \(lines)")
+                #expect(lines.count { $0.contains("\(alarm)") } == 1)
+                let said = server.text + again.text + lines.joined()
+                for secret in ["s3cret", "whsec", "MfKQ9r8G", "evil"] { #expect(!said.contains(secret), "\(secret)") }
+            }
+        }
+    }
+}
