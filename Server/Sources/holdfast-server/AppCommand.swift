@@ -9,7 +9,8 @@ struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Add apps, and make the keys that sign for them.",
         subcommands: [
-            Add.self, Settings.self, List.self, Key.self, AppAnswersCommand.self, AppRepositoryCommand.self,
+            Add.self, Settings.self, List.self, Key.self, AppSignerCommand.self, AppAnswersCommand.self,
+            AppRepositoryCommand.self,
         ])
 
     /// How careful one is with the clients of an app.

@@ -39,7 +39,11 @@ struct PublishCommand: AsyncParsableCommand {
             case .canary(let until):
                 Terminal.line("the canary has it; publish it again from \(CommandValue.time(until)) on")
             }
-            for problem in outcome.problems { Terminal.complain("not there yet, and renew tries again: \(problem)") }
+            let delivery = try await open.publisher.deliverToPlaces()
+            for words in delivery.confirmed { Terminal.line("clients find it at \(words)") }
+            for problem in outcome.problems + delivery.problems {
+                Terminal.complain("not there yet, and renew tries again: \(problem)")
+            }
         }
     }
 }
@@ -56,8 +60,13 @@ struct RenewCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(lock) {} }
         try await server.withReadableServer { open, _ in
             let round = try await open.publisher.renew()
-            // What waits for the folder is in the database.
-            let undelivered = round.outage == nil ? try await open.publisher.deliver().problems : []
+            // What waits for the folder and other places is in the database.
+            var undelivered = round.outage == nil ? try await open.publisher.deliver().problems : []
+            if round.outage == nil {
+                let places = try await open.publisher.deliverToPlaces()
+                undelivered += places.problems
+                for words in places.confirmed { Terminal.line("clients find it at \(words)") }
+            }
             for path in round.signed { Terminal.line("signed \(path)") }
             for words in round.settled { Terminal.line(words) }
             for problem in round.problems + undelivered { Terminal.complain(problem) }

@@ -36,6 +36,7 @@ struct StatusCommand: AsyncParsableCommand {
                     Terminal.line("  if nobody publishes, the first is refused at \(CommandValue.time(time))")
                 }
                 for loss in standing.losses { Terminal.line("  \(loss)") }
+                for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
                 if let deadline = standing.deadline {
                     let words = "publish until \(CommandValue.time(deadline.lastSafe)): \(deadline.words)"
                     Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(words)")

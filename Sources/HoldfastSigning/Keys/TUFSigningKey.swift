@@ -137,13 +137,7 @@ public struct TUFSigningKey: Sendable {
 
     private func octetsFromElsewhere(for message: [UInt8]) throws(SigningError) -> [UInt8] {
         guard case .elsewhere(let sign) = secret else { return [] }
-        do {
-            return try sign(message)
-        } catch let error as any HoldfastError {
-            throw SigningError(.signerFailed, expected: error.expected, found: error.found, remedy: error.remedy)
-        } catch {
-            throw SigningError(.signerFailed, expected: "a signature", found: ForeignErrorText.found(error))
-        }
+        return try OutsideSignature.octets { try sign(message) }
     }
 }
 

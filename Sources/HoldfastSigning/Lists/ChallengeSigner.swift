@@ -15,11 +15,11 @@ public struct ChallengeSigner: Sendable {
     /// How many octets a challenge may have, before Base64.
     public static let challengeLength = 16...32
 
-    private let key: SigningKey
+    private let key: any DocumentSigner
 
     /// Makes a signer.
-    /// - Parameter key: the private key of the public key that clients are configured with.
-    public init(key: SigningKey) { self.key = key }
+    /// - Parameter key: what signs for the public key that clients are configured with.
+    public init(key: any DocumentSigner) { self.key = key }
 
     /// Responds to a challenge.
     /// - Parameters:

@@ -75,7 +75,7 @@ public struct PinListDraft: Sendable, Hashable {
 
     /// Signs every entry and writes the list: JSON in UTF-8, one entry per line, with a line break at the end.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
-    public func signed(by key: SigningKey) throws(SigningError) -> Data {
+    public func signed(by key: some DocumentSigner) throws(SigningError) -> Data {
         let publicKey = try key.publicKey
         var signatures: [FingerprintEntry: String] = [:]
         for entry in entries {

@@ -58,10 +58,12 @@ public struct TrustServerDraft: Sendable, Hashable {
     /// - Parameters:
     ///   - key: the key. Clients are configured with its certificate.
     ///   - limits: the limits of the clients.
-    /// - Returns: the DER of a CMS SignedData; see ``TrustServerKey/sign(_:at:)``.
+    /// - Returns: the DER of a CMS SignedData; see ``TrustServerDocumentSigner/sign(_:at:)``.
     /// - Throws: ``SigningError`` `unreadableDocument` if a client would refuse the document, with the client's reason;
     ///   `cryptographyFailed`.
-    public func signed(by key: TrustServerKey, limits: DocumentLimits = DocumentLimits()) throws(SigningError) -> Data {
+    public func signed(
+        by key: some TrustServerDocumentSigner, limits: DocumentLimits = DocumentLimits()
+    ) throws(SigningError) -> Data {
         let data = try key.sign(try content, at: timestamp)
         let document: TrustServerDocument
         do throws(DocumentError) {

@@ -87,23 +87,32 @@ public struct TrustServerKey: Sendable {
     /// - Throws: ``SigningError``; `wrongCertificate` if the two do not belong together.
     public init(certificate: Data, privateKeyPEM: String) throws(SigningError) {
         secret = try Self.secret(privateKeyPEM)
+        let read = try Self.certificate(in: certificate)
+        guard read.subjectPublicKeyInfo.elementsEqual(Self.subjectPublicKeyInfo(of: secret)) else {
+            throw SigningError(
+                .wrongCertificate, expected: "the certificate of the private key", found: "that of another key")
+        }
+        self.certificate = Data(read.der)
+        issuerAndSerialNumber = Self.issuerAndSerialNumber(of: read)
+    }
+
+    /// The one certificate of a file.
+    static func certificate(in file: Data) throws(SigningError) -> X509Certificate {
         let all: [X509Certificate]
         do throws(CertificateFileError) {
-            all = try CertificateFile.certificates(in: certificate, named: "certificate")
+            all = try CertificateFile.certificates(in: file, named: "certificate")
         } catch {
             throw SigningError(.wrongCertificate, expected: error.expected, found: error.found)
         }
         guard let read = all.first, all.count == 1 else {
             throw SigningError(.wrongCertificate, expected: "one certificate", found: "\(all.count)")
         }
-        guard read.subjectPublicKeyInfo.elementsEqual(Self.subjectPublicKeyInfo(of: secret)) else {
-            throw SigningError(
-                .wrongCertificate, expected: "the certificate of the private key", found: "that of another key")
-        }
-        self.certificate = Data(read.der)
-        issuerAndSerialNumber = DERText.sequence([
-            Array(read.issuer.der), DERText.integer(Array(read.serialNumber)),
-        ])
+        return read
+    }
+
+    /// How a message names its signer (RFC 5652 10.2.4).
+    static func issuerAndSerialNumber(of certificate: X509Certificate) -> [UInt8] {
+        DERText.sequence([Array(certificate.issuer.der), DERText.integer(Array(certificate.serialNumber))])
     }
 
     /// The customer whose documents clients accept from this key: the certificate's common name. It is nil if the
@@ -133,6 +142,17 @@ public struct TrustServerKey: Sendable {
     /// - Returns: the DER of a CMS SignedData that contains the content and the certificate.
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func sign(_ content: Data, at time: Date) throws(SigningError) -> Data {
+        let isRSA = if case .rsa = secret { true } else { false }
+        return try Self.message(content, at: time, certificate: certificate, issuerAndSerialNumber, isRSA: isRSA) {
+            message throws(SigningError) in try Self.signature(of: message, by: secret)
+        }
+    }
+
+    /// Puts the signed message together.
+    static func message(
+        _ content: Data, at time: Date, certificate: Data, _ issuerAndSerialNumber: [UInt8], isRSA: Bool,
+        signing sign: ([UInt8]) throws(SigningError) -> [UInt8]
+    ) throws(SigningError) -> Data {
         let digest = DERText.sequence([DERText.objectIdentifier(Identifier.sha256), DERText.null])
         let data = DERText.objectIdentifier(Identifier.data)
         func attribute(_ type: ASN1ObjectIdentifier, _ value: [UInt8]) -> [UInt8] {
@@ -148,14 +168,12 @@ public struct TrustServerKey: Sendable {
         // 5652 5.4).
         let sent = [0xA0] + signed.dropFirst()
         let algorithm =
-            switch secret {
-            case .rsa: DERText.sequence([DERText.objectIdentifier(Identifier.rsaEncryption), DERText.null])
-            case .p256: Self.certificateAlgorithm(of: secret)
-            }
+            isRSA
+            ? DERText.sequence([DERText.objectIdentifier(Identifier.rsaEncryption), DERText.null])
+            : DERText.sequence([DERText.objectIdentifier(Identifier.ecdsaWithSHA256)])
         let one = DERText.integer([1])
         let signer = DERText.sequence([
-            one, issuerAndSerialNumber, digest, sent, algorithm,
-            DERText.octetString(try Self.signature(of: signed, by: secret)),
+            one, issuerAndSerialNumber, digest, sent, algorithm, DERText.octetString(try sign(signed)),
         ])
         let message = DERText.sequence([
             one, DERText.set([digest]),

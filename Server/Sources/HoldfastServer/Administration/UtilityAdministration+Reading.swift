@@ -31,7 +31,7 @@ extension UtilityAdministration {
         ]
         if let key = scene.keys.fingerprints {
             // The uncompressed point ends the SubjectPublicKeyInfo (RFC 5480 2).
-            members["publicKey"] = .text(Base64.encode(key.sealed.publicKey.suffix(65)))
+            members["publicKey"] = .text(Base64.encode(key.publicKey.suffix(65)))
         }
         return Self.json(members)
     }

@@ -5,6 +5,18 @@ public struct ApprovedSubject: Sendable, Hashable {
     public let subject: ApprovalText.Subject
     /// Who they are, by the digests of their keys.
     public let approvers: Set<Digest>
+    /// With what somebody else can verify it again.
+    let evidence: Evidence
+
+    /// What was verified, and with what.
+    struct Evidence: Sendable, Hashable {
+        /// The approvals that counted.
+        let approvals: [SignedApproval]
+        /// The statements of approvers, the genesis first, up to the one under which they counted.
+        let approvers: [SignedApprovers]
+        /// The digest of the proposer's key; nil if the watcher proposed it.
+        let proposer: Digest?
+    }
 
     /// Counts the approvals of a change.
     /// - Parameters:
@@ -27,6 +39,7 @@ public struct ApprovedSubject: Sendable, Hashable {
                 found: "others")
         }
         var approving: Set<Digest> = []
+        var counted: [SignedApproval] = []
         for approval in approvals {
             let text = try ApprovalText(approval.text)
             // A rejection is final for the change, whatever else it names: content, outlook and time may have moved.
@@ -48,6 +61,7 @@ public struct ApprovedSubject: Sendable, Hashable {
             // One person is enough only where the approvers themselves have signed that it is.
             if set.number > 1, approval.signature.identity == proposer { continue }
             approving.formUnion(signers)
+            counted.append(approval)
         }
         guard approving.count >= set.number else {
             throw ServerError(
@@ -56,5 +70,6 @@ public struct ApprovedSubject: Sendable, Hashable {
         }
         self.subject = subject
         approvers = approving
+        evidence = Evidence(approvals: counted, approvers: chain.signed, proposer: proposer)
     }
 }

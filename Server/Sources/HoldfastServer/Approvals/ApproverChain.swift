@@ -17,6 +17,8 @@ public struct ApproverChain: Sendable, Hashable {
 
     /// The verified statements, the genesis first.
     public private(set) var statements: [ApproverStatement]
+    /// The same with their signatures, for whoever verifies them again.
+    private(set) var signed: [SignedApprovers]
 
     /// The statement that counts.
     public var head: ApproverStatement { statements[statements.count - 1] }
@@ -43,6 +45,7 @@ public struct ApproverChain: Sendable, Hashable {
         let signers = try statement.approvers.signers(of: genesis.text, genesis.signatures)
         try Self.require(signers.count, of: statement.approvers.members.count, "genesis")
         statements = [statement]
+        signed = [genesis]
     }
 
     /// Verifies a whole chain.
@@ -115,6 +118,7 @@ public struct ApproverChain: Sendable, Hashable {
                 found: "none by \(missing.name)", remedy: "Have \(missing.name) sign the statement too.")
         }
         statements.append(statement)
+        signed.append(next)
     }
 
     /// The chain as it was when a statement counted; nil if it never did.
@@ -122,6 +126,7 @@ public struct ApproverChain: Sendable, Hashable {
         guard let index = statements.firstIndex(where: { $0.digest == digest }) else { return nil }
         var earlier = self
         earlier.statements.removeSubrange((index + 1)...)
+        earlier.signed.removeSubrange((index + 1)...)
         return earlier
     }
 

@@ -1,24 +1,58 @@
 extension Catalog {
     /// A key that signs for an app, with the certificate that clients of a trust server are configured with.
     public struct Key: Sendable, Hashable {
-        /// The private key, sealed.
-        public let sealed: SealedKey
+        /// Who has the private key.
+        public enum Custody: Sendable, Hashable {
+            /// The server, sealed.
+            case sealed(SealedKey)
+            /// A program of the operator, such as one that uses a token.
+            case program(ProgramCommand)
+        }
+
+        /// Where it belongs.
+        public let place: SealedKey.Place
+        /// DER of the SubjectPublicKeyInfo.
+        public let publicKey: [UInt8]
+        /// Who has the private key.
+        public let custody: Custody
         /// DER of the certificate; nil for other purposes.
         public let certificate: [UInt8]?
         /// Whether it was in a file or a database before it was sealed, where somebody may have read it.
         public let wasInPlainText: Bool
 
-        /// Describes a key.
+        /// Describes a key that the server has.
         public init(sealed: SealedKey, certificate: [UInt8]? = nil, wasInPlainText: Bool = false) {
-            self.sealed = sealed
+            (place, publicKey, custody) = (sealed.place, sealed.publicKey, .sealed(sealed))
             self.certificate = certificate
             self.wasInPlainText = wasInPlainText
         }
+
+        /// Describes a key that a program has.
+        /// - Parameters:
+        ///   - program: the program that signs with it.
+        ///   - place: where the key belongs.
+        ///   - publicKey: DER of its SubjectPublicKeyInfo.
+        ///   - certificate: DER of the certificate of a trust server's key.
+        ///   - wasInPlainText: whether somebody may have read it before it came to the program.
+        public init(
+            program: ProgramCommand, at place: SealedKey.Place, publicKey: [UInt8], certificate: [UInt8]? = nil,
+            wasInPlainText: Bool = false
+        ) {
+            (self.place, self.publicKey, custody) = (place, publicKey, .program(program))
+            self.certificate = certificate
+            self.wasInPlainText = wasInPlainText
+        }
+
+        /// The private key as the server has it; nil if a program has it.
+        public var sealed: SealedKey? { if case .sealed(let sealed) = custody { sealed } else { nil } }
+        /// The program that has it; nil if the server does.
+        public var program: ProgramCommand? { if case .program(let program) = custody { program } else { nil } }
     }
 
     /// Adds a key. It signs from now on what others of its purpose signed before, and the one before it is removed.
     /// - Parameter replacing: whether another key may be there that clients are configured with. They refuse what this one
-    ///   signs, and no gate asks: an outlook takes each document with the key that signs it.
+    ///   signs, and no gate asks: an outlook takes each document with the key that signs it. The same key may always move
+    ///   from the server to a program, and from one program to another.
     /// - Throws: ``ServerError`` `notFound` for an app that does not exist, `invalidValue` for a key of another server or
     ///   of a trust server without a certificate, `constraint` for an id that exists, and for another key of an app that
     ///   has published.
@@ -94,11 +128,11 @@ extension Catalog {
                 guard let purpose = SealedKey.Purpose(octets: name.name.utf8),
                     let key = try Self.key(purpose, of: name.app, server, session, ledger)
                 else { continue }
-                _ = try key.sealed.opened(with: secret)
+                _ = try key.sealed?.opened(with: secret)
             }
             for app in ledger.appNames {
                 for key in try Self.nextKeys(of: app, server, session, ledger) {
-                    _ = try key.sealed.opened(with: secret)
+                    _ = try key.sealed?.opened(with: secret)
                 }
             }
         }
@@ -119,19 +153,29 @@ extension Catalog {
         _ session: any StorageSession
     ) throws(ServerError) -> Key {
         let row = try session.run(
-            "SELECT public_key, secret_id, sealed, certificate FROM signing_key WHERE id = $1 AND app = $2 AND purpose = $3",
-            [.text(known.id), .text("\(app)"), .text(purpose.rawValue)]
+            """
+            SELECT public_key, secret_id, sealed, program, certificate FROM signing_key \
+            WHERE id = $1 AND app = $2 AND purpose = $3
+            """, [.text(known.id), .text("\(app)"), .text(purpose.rawValue)]
         ).first
         guard let row else { throw otherKey(known.id, "none") }
-        let (publicKey, certificate) = (try row.octets(0), try row.optionalOctets(3))
+        let (publicKey, certificate) = (try row.octets(0), try row.optionalOctets(4))
         guard Digest(of: publicKey) == known.publicKey, certificate.map({ Digest(of: $0) }) == known.certificate else {
             throw otherKey(known.id, "another")
         }
+        let place = try SealedKey.Place(server: server, app: app, id: known.id, purpose: purpose)
+        guard let digest = known.program else {
+            return Key(
+                sealed: SealedKey(
+                    place: place, publicKey: publicKey, secretID: try row.octets(1), sealed: try row.octets(2)),
+                certificate: certificate, wasInPlainText: known.wasInPlainText)
+        }
+        // Whoever can write to the database must not choose what runs.
+        let program = Array(try row.text(3).utf8)
+        guard Digest(of: program) == digest else { throw otherKey(known.id, "one of another program") }
         return Key(
-            sealed: SealedKey(
-                place: try SealedKey.Place(server: server, app: app, id: known.id, purpose: purpose),
-                publicKey: publicKey, secretID: try row.octets(1), sealed: try row.octets(2)),
-            certificate: certificate, wasInPlainText: known.wasInPlainText)
+            program: try ProgramCommand(program), at: place, publicKey: publicKey, certificate: certificate,
+            wasInPlainText: known.wasInPlainText)
     }
 
     private static func otherKey(_ id: String, _ found: String) -> ServerError {
@@ -144,7 +188,7 @@ extension Catalog.Step {
     mutating func add(
         _ key: Catalog.Key, of server: RandomID, replacing: Bool = false, by actor: String
     ) throws(ServerError) {
-        let place = key.sealed.place
+        let place = key.place
         guard place.server == server, (place.purpose == .trustServer) == (key.certificate != nil) else {
             throw ServerError(
                 .invalidValue, of: "key \(place.id)",
@@ -152,8 +196,13 @@ extension Catalog.Step {
                 found: "another")
         }
         try requireApp(place.app)
+        let isAnother =
+            ledger.keys[.init(app: place.app, name: place.purpose.rawValue)].map { old in
+                old.publicKey != Digest(of: key.publicKey)
+                    || old.certificate != key.certificate.map { Digest(of: $0) }
+            } ?? false
         let isUsed =
-            ledger.keys[.init(app: place.app, name: place.purpose.rawValue)] != nil
+            isAnother
             && (ledger.generation(of: place.app) > 0 || ledger.takenOver[place.app] != nil)
         guard replacing || !isUsed else {
             throw ServerError(

@@ -15,28 +15,35 @@ extension Catalog {
     static func insert(
         _ key: Key, as action: KeyAction, by actor: String, _ step: inout Step
     ) throws(ServerError) {
-        let place = key.sealed.place
+        let place = key.place
         // The secret may have been replaced since the key was sealed.
-        if let secret = step.ledger.secretID, secret != key.sealed.secretID {
+        if let secret = step.ledger.secretID, let sealed = key.sealed, secret != sealed.secretID {
             throw ServerError(
                 .sealedKey, of: place.id, expected: "a key under the secret \(Hex.encode(secret))",
-                found: "one under \(Hex.encode(key.sealed.secretID))", remedy: "Add the key again.")
+                found: "one under \(Hex.encode(sealed.secretID))", remedy: "Add the key again.")
+        }
+        var row: (secret: StorageValue, sealed: StorageValue, program: StorageValue) = (.null, .null, .null)
+        switch key.custody {
+        case .sealed(let sealed): (row.secret, row.sealed) = (.octets(sealed.secretID), .octets(sealed.sealed))
+        case .program(let program): row.program = .text(String(decoding: program.octets, as: UTF8.self))
         }
         try step.session.run(
             """
-            INSERT INTO signing_key (id, app, purpose, public_key, secret_id, sealed, certificate, created_at) \
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            INSERT INTO signing_key \
+            (id, app, purpose, public_key, secret_id, sealed, program, certificate, created_at) \
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
             """,
             [
-                .text(place.id), .text("\(place.app)"), .text(place.purpose.rawValue),
-                .octets(key.sealed.publicKey), .octets(key.sealed.secretID), .octets(key.sealed.sealed),
-                .optional(key.certificate), .integer(step.now),
+                .text(place.id), .text("\(place.app)"), .text(place.purpose.rawValue), .octets(key.publicKey),
+                row.secret, row.sealed, row.program, .optional(key.certificate), .integer(step.now),
             ])
         let name = Ledger.Name(app: place.app, name: place.purpose.rawValue)
-        let known = Ledger.Key(
-            id: place.id, publicKey: Digest(of: key.sealed.publicKey),
-            certificate: key.certificate.map { Digest(of: $0) }, wasInPlainText: key.wasInPlainText)
         let before = action == .prepared ? step.ledger.nextKeys[name] : step.ledger.keys[name]
+        // What somebody may have read stays read, wherever the key is now.
+        let wasRead = before.map { $0.publicKey == Digest(of: key.publicKey) && $0.wasInPlainText } ?? false
+        let known = Ledger.Key(
+            id: place.id, publicKey: Digest(of: key.publicKey), certificate: key.certificate.map { Digest(of: $0) },
+            program: key.program.map { Digest(of: $0.octets) }, wasInPlainText: key.wasInPlainText || wasRead)
         try record(known, name, as: action, replacing: before, by: actor, &step)
     }
 
@@ -61,6 +68,7 @@ extension Catalog {
     ) throws(ServerError) {
         var facts = ["app": "\(name.app)", "id": key.id, "purpose": name.name, "publicKey": "\(key.publicKey)"]
         if let certificate = key.certificate { facts["certificate"] = "\(certificate)" }
+        if let program = key.program { facts["program"] = "\(program)" }
         // In the audit, where whoever writes to the database cannot take it back.
         if key.wasInPlainText { facts["plainText"] = "yes" }
         if action != .made { facts["action"] = action.rawValue }

@@ -89,6 +89,8 @@ public struct Ledger: Sendable {
         public let publicKey: Digest
         /// The digest of the certificate that clients are configured with; nil for keys without one.
         public let certificate: Digest?
+        /// The digest of the program that has the private key; nil if the server has it.
+        public let program: Digest?
         /// Whether it was in a file or a database before it was sealed, where somebody may have read it.
         public let wasInPlainText: Bool
     }
@@ -238,7 +240,8 @@ public struct Ledger: Sendable {
         let name = Name(app: try facts.app(), name: try facts.text("purpose"))
         let key = Key(
             id: try facts.text("id"), publicKey: try facts.digest("publicKey"),
-            certificate: try facts.optionalDigest("certificate"), wasInPlainText: facts.has("plainText"))
+            certificate: try facts.optionalDigest("certificate"), program: try facts.optionalDigest("program"),
+            wasInPlainText: facts.has("plainText"))
         switch try facts.keyAction() {
         case .made:
             if keys.updateValue(key, forKey: name) != nil, name.isOfFingerprints {

@@ -62,8 +62,8 @@ struct RepositoryJudge {
             faults.append("repository: \(clients) would refuse what is prepared: \(error)")
         }
         for (role, purpose) in [(TUFRole.snapshot, SealedKey.Purpose.snapshot), (.timestamp, .timestamp)] {
-            let own = keys.all.filter { $0.sealed.place.purpose == purpose }
-                .compactMap { try? TUFPublicKey(der: $0.sealed.publicKey) }
+            let own = keys.all.filter { $0.place.purpose == purpose }
+                .compactMap { try? TUFPublicKey(der: $0.publicKey) }
             // By the newest root: what clients have once it is published is renewed by nobody else.
             guard (try? state.lists(own, for: role, in: .newest)) ?? false else {
                 faults.append(

@@ -29,6 +29,12 @@ struct DocumentMaker: Sendable {
         return documents
     }
 
+    /// The same, where programs may have the keys: it waits for them on threads that may.
+    func signedDocuments(at now: Int64) async throws(ServerError) -> [MadeDocument] {
+        guard keys.needPrograms else { return try documents(at: now) }
+        return try await ProgramThreads.run { () async throws(ServerError) in try documents(at: now) }
+    }
+
     private func octets(of format: ContentFormat, at now: Int64) throws(ServerError) -> [UInt8] {
         switch format.kind {
         case .challenge, .repository: []
@@ -43,16 +49,28 @@ struct DocumentMaker: Sendable {
     private func list(at now: Int64) throws(ServerError) -> [UInt8] {
         guard let key = keys.fingerprints else { throw missing(.fingerprints) }
         let draft = PinListDraft(try content.entries(at: now))
-        return try ServerError.translating(.notPublishable, of: "list") { () throws(SigningError) in
-            Array(try draft.signed(by: key))
-        }
+        return try Self.signing("list") { () throws(SigningError) in Array(try draft.signed(by: key)) }
     }
 
     private func trustServerDocument(of format: ContentFormat, at now: Int64) throws(ServerError) -> [UInt8] {
         guard let key = keys.trustServer else { throw missing(.trustServer) }
         let draft = try trustServerDraft(of: format, at: now)
-        return try ServerError.translating(.notPublishable, of: "trust-server document") { () throws(SigningError) in
+        return try Self.signing("trust-server document") { () throws(SigningError) in
             Array(try draft.signed(by: key))
+        }
+    }
+
+    /// What a program did not sign can be published once it does; other refusals are about the content.
+    private static func signing(
+        _ subject: String, _ body: () throws(SigningError) -> [UInt8]
+    ) throws(ServerError) -> [UInt8] {
+        do throws(SigningError) {
+            return try body()
+        } catch {
+            let isOutside = error.code == .signerFailed || error.code == .wrongSignature
+            throw ServerError(
+                isOutside ? .signerProgram : .notPublishable, of: subject, expected: error.expected,
+                found: error.found, remedy: error.remedy)
         }
     }
 

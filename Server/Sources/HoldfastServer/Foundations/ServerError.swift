@@ -84,6 +84,10 @@ extension ServerError.Code {
     public static var notPublishable: Self { Self(rawValue: "notPublishable") }
     /// A gate refuses a change.
     public static var gate: Self { Self(rawValue: "gate") }
+    /// A signer program did not sign: it refused, could not be started, failed, took too long, or printed something else.
+    public static var signerProgram: Self { Self(rawValue: "signerProgram") }
+    /// A program that uploads did not: it could not be started, failed, took too long, or said what is not so.
+    public static var placeProgram: Self { Self(rawValue: "placeProgram") }
     /// The clock stands before the last signed time, or too far from what is known.
     public static var clock: Self { Self(rawValue: "clock") }
 
@@ -118,6 +122,8 @@ extension ServerError.Code {
         "unreachable": "Check the address, and ask again when the server answers.",
         "notPublishable": "Correct the content, and propose the change again.",
         "gate": "Propose a change that passes the gate, or one that names it with --force.",
+        "signerProgram": "Run the program by hand, and read its own log; nothing was published.",
+        "placeProgram": "Run the program by hand, and read its own log; it is started again after a pause.",
         "clock":
             "Correct the clock of the machine. If it is right, say so with holdfast-server resume --clock.",
     ]

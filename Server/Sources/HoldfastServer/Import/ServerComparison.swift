@@ -88,7 +88,7 @@ struct OwnAnswers: Sendable {
         content = open.content
         isPublished = false
         // The uncompressed point ends the SubjectPublicKeyInfo (RFC 5480 2).
-        publicKey = Base64.encode(key.sealed.publicKey.suffix(65))
+        publicKey = Base64.encode(key.publicKey.suffix(65))
         // Nobody has approved it, so it is signed with a key that is thrown away: what is compared is what is signed.
         let rehearsed = try DocumentKeys(rehearsing: content, at: now)
         self.snapshot = PublishedSnapshot(
@@ -107,8 +107,12 @@ struct OwnAnswers: Sendable {
         guard let target = try? RequestTarget(question.target.utf8) else {
             return OtherServer.Answer(status: 400, headers: [:], body: [])
         }
-        let answer = responder.answer(
+        let response = responder.answer(
             target, request, from: snapshot, at: now, instant: 0, wantsKey: question.wantsKey)
+        // The key is one of a rehearsal, which is here: no program is waited for.
+        guard case .now(let answer) = response else {
+            return OtherServer.Answer(status: 503, headers: [:], body: [])
+        }
         return OtherServer.Answer(
             status: Int(answer.status.code), headers: HTTPHeaders(answer.headers.map { ($0.name, $0.value) }),
             body: Array(answer.body.readableBytesView))

@@ -1,8 +1,6 @@
 extension Catalog {
     /// More versions of a document than anybody looks back at.
     private static let keptVersions: Int64 = 32
-    /// The one place that documents go to: the folder of the server.
-    static let folderPlace = "folder"
 
     /// Writes a document into history, and into the outbox.
     static func store(
@@ -58,11 +56,9 @@ extension Catalog {
                 .octets(document.octets), .integer(document.signedAt), .integer(document.end),
             ])
         try supersede(document.path, of: document.app, step)
-        try step.session.run(
-            """
-            INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
-            VALUES ($1, $2, $3, $4, 'waiting', 0, 0, 0, $5)
-            """, [app, path, .integer(document.version), .text(folderPlace), .integer(step.now)])
+        for place in [folderPlace] + step.ledger.placeNames(of: document.app) {
+            try enqueue([app, path, .integer(document.version), .text(place)], step)
+        }
         for query: Query in [
             "DELETE FROM outbox WHERE app = $1 AND format = $2 AND version <= $3",
             "DELETE FROM document WHERE app = $1 AND format = $2 AND version <= $3",

@@ -18,11 +18,11 @@ struct MadeRepository: Sendable {
     init(_ publication: TUFPublication, _ content: Content, _ scene: AppScene) {
         documents = publication.documents(of: content.app, at: scene.now)
         begun = scene.keys.next.filter { key in
-            guard let own = try? TUFPublicKey(der: key.sealed.publicKey) else { return false }
-            return key.sealed.place.purpose.role.map {
+            guard let own = try? TUFPublicKey(der: key.publicKey) else { return false }
+            return key.place.purpose.role.map {
                 publication.state.publicKeys(of: [$0]).contains(where: own.isSameKey)
             } ?? false
-        }.map(\.sealed.place.purpose)
+        }.map(\.place.purpose)
         let clients = content.repository?.clients(of: content.app) ?? ""
         problems =
             publication.hasGap

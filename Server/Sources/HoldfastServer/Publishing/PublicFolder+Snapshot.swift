@@ -37,7 +37,7 @@ extension PublicFolder {
         (".swift", .alamofire), (".kt", .okhttp),
     ]
 
-    private static func mediaType(of path: String) -> String {
+    static func mediaType(of path: String) -> String {
         let found = kinds.first { path.utf8.suffix($0.suffix.utf8.count).elementsEqual($0.suffix.utf8) }
         let format = found.flatMap { found in
             try? ContentFormat(found.kind, refresh: refresh, customer: found.kind == .trustServer ? "any" : nil)

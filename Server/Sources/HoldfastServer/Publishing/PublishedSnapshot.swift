@@ -79,14 +79,15 @@ public struct PublishedSnapshot: Sendable {
         public let entries: [FingerprintEntry]
         /// The public key that clients are configured with: Base64 of its X9.63 form.
         public let publicKey: String
-        /// The private key; nil without the secret, when challenges cannot be answered.
-        public let key: SigningKey?
+        /// What signs answers; nil without the secret, when challenges cannot be answered.
+        public let key: (any DocumentSigner)?
         /// What every answer has.
         let parts: InitParts
 
         /// Describes an app.
         public init(
-            generation: Int64, content: Content, entries: [FingerprintEntry], publicKey: String, key: SigningKey?
+            generation: Int64, content: Content, entries: [FingerprintEntry], publicKey: String,
+            key: (any DocumentSigner)?
         ) {
             self.generation = generation
             self.content = content

@@ -10,9 +10,6 @@ extension Publisher {
         public var problems: [String] = []
     }
 
-    /// How long an uploader may hold a row, in seconds.
-    private static let hold: Int64 = 60
-
     /// Writes to the folder what waits for it, and reads it back as a client does. What fails is tried again later.
     /// - Throws: ``ServerError`` of the database.
     public func deliver() async throws(ServerError) -> Delivery {
@@ -44,10 +41,14 @@ extension Publisher {
     }
 
     /// A document on its way, and the fence of whoever carries it.
-    private struct Way: Sendable {
+    struct Way: Sendable {
         let document: Catalog.StoredDocument
+        /// Where it goes.
+        var place = Catalog.folderPlace
         /// What clients verify a list with; nil for other documents.
         let key: Catalog.Key?
+        /// For how many seconds it is held.
+        var hold: Int64 = 60
         var fence: Int64 = 0
 
         var rank: Int { RepositoryPath.rank(of: document.path) ?? 0 }
@@ -76,8 +77,8 @@ extension Publisher {
             for row in try session.run(
                 """
                 SELECT app, format, version, state, fence, taken_until, failures, due_at FROM outbox \
-                WHERE state IN ('waiting', 'taken', 'uploaded') ORDER BY due_at LIMIT 1000
-                """)
+                WHERE place = $1 AND state IN ('waiting', 'taken', 'uploaded') ORDER BY due_at LIMIT 1000
+                """, [.text(Catalog.folderPlace)])
             {
                 do throws(ServerError) {
                     order.add(try row.text(1), of: try row.text(0) { AppName(octets: $0) })
@@ -104,25 +105,26 @@ extension Publisher {
             key: isList ? try Catalog.key(.fingerprints, of: app, catalog.server, session, ledger) : nil)
     }
 
-    private static func outboxRow(_ row: StorageRow, from column: Int) throws(ServerError) -> OutboxRow {
+    static func outboxRow(_ row: StorageRow, from column: Int) throws(ServerError) -> OutboxRow {
         OutboxRow(
             state: try row.text(column) { OutboxRow.State(octets: $0) }, fence: try row.integer(column + 1),
             takenUntil: try row.integer(column + 2), failures: try row.integer(column + 3),
             dueAt: try row.integer(column + 4))
     }
 
-    private func take(_ way: inout Way) async throws(ServerError) {
-        way.fence = try await update(way) { row, now throws(ServerError) in try row.take(at: now, for: Self.hold) }
+    func take(_ way: inout Way) async throws(ServerError) {
+        let hold = way.hold
+        way.fence = try await update(way) { row, now throws(ServerError) in try row.take(at: now, for: hold) }
     }
 
     /// Does something with the row, if it is still this uploader's turn, and takes it again.
-    private func step(
+    func step(
         _ way: inout Way,
         _ body: @escaping @Sendable (inout OutboxRow, Int64, Int64) throws(ServerError) -> Void
     ) async throws(ServerError) {
-        let fence = way.fence
+        let (fence, hold) = (way.fence, way.hold)
         way.fence = try await update(way) { row, now throws(ServerError) in
-            let taken = try row.retake(fence, at: now, for: Self.hold)
+            let taken = try row.retake(fence, at: now, for: hold)
             try body(&row, now, taken)
             return taken
         }
@@ -134,7 +136,7 @@ extension Publisher {
     ) async throws(ServerError) -> Int64 {
         let key: [StorageValue] = [
             .text("\(way.document.app)"), .text(way.document.path), .integer(way.document.version),
-            .text(Catalog.folderPlace),
+            .text(way.place),
         ]
         return try await catalog.engine.write { session throws(ServerError) in
             let found = try session.run(
@@ -187,7 +189,7 @@ extension Publisher {
         _ = try ServerError.translating(.gate, of: path) { () throws(DocumentError) in
             try FingerprintList(
                 verifying: Data(octets),
-                with: DocumentPublicKey(base64: Base64.encode(key.sealed.publicKey.suffix(65))))
+                with: DocumentPublicKey(base64: Base64.encode(key.publicKey.suffix(65))))
         }
     }
 }

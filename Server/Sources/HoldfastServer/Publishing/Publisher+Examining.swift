@@ -79,7 +79,7 @@ extension Publisher {
         }
         for app in catalog.apps {
             do throws(ServerError) {
-                findings += try await self.findings(of: app)
+                findings += try await self.findings(of: app, isInPlace: isInPlace)
             } catch {
                 findings.append(Finding(isFault: true, words: "\(app): \(error)"))
             }
@@ -142,19 +142,36 @@ extension Publisher {
         return findings
     }
 
-    private func findings(of app: AppName) async throws(ServerError) -> [Finding] {
+    private func findings(of key: Catalog.Key) -> [Finding] {
+        let app = key.place.app
+        switch key.custody {
+        case .sealed(let sealed):
+            guard let secret else { return [] }
+            do throws(ServerError) {
+                _ = try sealed.opened(with: secret)
+                return []
+            } catch {
+                return [Finding(isFault: true, words: "\(app): \(error)")]
+            }
+        case .program(let program):
+            if let doubt = program.doubt {
+                return [Finding(isFault: true, words: "\(app), key for \(key.place.purpose.rawValue): \(doubt)")]
+            }
+            let purpose = key.place.purpose.rawValue
+            return [
+                Finding(isFault: false, words: "\(app): \(program.path) has the key for \(purpose), and signs with it")
+            ]
+        }
+    }
+
+    private func findings(of app: AppName, isInPlace: Bool) async throws(ServerError) -> [Finding] {
         let scene = try await catalog.scene(of: app)
         var findings: [Finding] = []
         for key in scene.keys.all {
             if let warning = key.plainTextWarning {
                 findings.append(Finding(isFault: false, words: "\(app): \(warning)"))
             }
-            guard let secret else { continue }
-            do throws(ServerError) {
-                _ = try key.sealed.opened(with: secret)
-            } catch {
-                findings.append(Finding(isFault: true, words: "\(app): \(error)"))
-            }
+            findings += self.findings(of: key)
         }
         let problems = try await catalog.look { [catalog, folder] session, ledger throws(ServerError) in
             var problems: [String] = []
@@ -184,6 +201,7 @@ extension Publisher {
         }
         findings += problems.map { Finding(isFault: true, words: $0) }
         if let published = scene.published { findings += await RepositoryJudge(scene, published).findings() }
+        if isInPlace { findings += try await placeFindings(of: app) }
         if scene.app.settings.builds == nil {
             findings.append(
                 Finding(
@@ -202,7 +220,7 @@ extension Catalog.Key {
     fileprivate var plainTextWarning: String? {
         guard wasInPlainText else { return nil }
         return
-            "the key for \(sealed.place.purpose.rawValue) (\(sealed.place.id)) was in plain text before it came here: "
+            "the key for \(place.purpose.rawValue) (\(place.id)) was in plain text before it came here: "
             + "make another with app key --replace once no build in the field knows it"
     }
 }

@@ -43,7 +43,7 @@ extension Publisher {
         guard state.draftRoot != nil, next.count == 2 else { return false }
         return try ServerError.translating(.notPublishable, of: "root") { () throws(TUFRepositoryError) in
             for key in next {
-                guard let role = key.sealed.place.purpose.role, let own = try? TUFPublicKey(der: key.sealed.publicKey),
+                guard let role = key.place.purpose.role, let own = try? TUFPublicKey(der: key.publicKey),
                     try state.lists([own], for: role, in: .newest)
                 else { return false }
             }

@@ -23,7 +23,7 @@ extension Publisher {
         if !beginsCanary { try report.requirePassed(id) }
         let permit = try await permit(for: change)
         let keys = try keys(for: permit, scene.keys)
-        let documents = try documents(for: permit, scene, keys)
+        let documents = try await documents(for: permit, scene, keys)
         guard beginsCanary else {
             let repository = try await repository(for: permit, scene, keys)
             let generation = try await commit(documents, repository, permit, change, scene.repository.base)
@@ -99,15 +99,14 @@ extension Publisher {
     }
 
     func keys(for permit: SigningPermit, _ sealed: SealedKeys) throws(ServerError) -> DocumentKeys {
-        guard let secret else { throw Self.noSecret }
         return try DocumentKeys(opening: sealed, with: secret, for: permit)
     }
 
     private func documents(
         for permit: SigningPermit, _ scene: AppScene, _ keys: DocumentKeys
-    ) throws(ServerError) -> [MadeDocument] {
+    ) async throws(ServerError) -> [MadeDocument] {
         let maker = DocumentMaker(content: permit.content, keys: keys, publicKeys: scene.publicKeys)
-        let documents = try maker.documents(at: scene.now)
+        let documents = try await maker.signedDocuments(at: scene.now)
         let judged = try OutlookMaker(scene: scene).documents(
             of: permit.content, keys, published: scene.now, replaced: nil, signed: documents)
         try requireAccepted(judged, permit, scene)

@@ -95,7 +95,7 @@ extension Publisher {
         let keys = try keys(for: permit, scene.keys)
         let only = try Content(app: content.app, hosts: content.hosts, formats: [format], end: content.end)
         let maker = DocumentMaker(content: only, keys: keys, publicKeys: scene.publicKeys)
-        let documents = try maker.documents(at: scene.now)
+        let documents = try await maker.signedDocuments(at: scene.now)
         return try await write(of: content.app, at: scene.now, &outage) { ledger, _ throws(ServerError) in
             // Whoever has another content by now has a newer document already.
             let current = audiences.filter { ledger.content(for: $0, of: content.app) == content.digest }

@@ -21,14 +21,16 @@ extension Publisher {
     public func add(
         _ key: Catalog.Key, replacing: Bool, by actor: String
     ) async throws(ServerError) -> KeyReplacement {
-        let place = key.sealed.place
+        let place = key.place
         let scene = try await catalog.scene(of: place.app)
-        let isFirst = !scene.keys.all.contains { $0.sealed.place.purpose == place.purpose }
+        let before = scene.keys.all.first { $0.place.purpose == place.purpose }
         try await catalog.add(key, replacing: replacing, by: actor)
-        guard !isFirst else { return KeyReplacement(lost: [], signed: [], problems: []) }
+        guard let before else { return KeyReplacement(lost: [], signed: [], problems: []) }
         var round = Round()
         await renew(place.app, &round)
-        let lost = ConcernedClients(scene).losses(withAnotherKeyFor: place.purpose)
+        // The same key may have moved into a program: nobody notices.
+        let isSame = before.publicKey == key.publicKey && before.certificate == key.certificate
+        let lost = isSame ? [] : ConcernedClients(scene).losses(withAnotherKeyFor: place.purpose)
         return KeyReplacement(lost: lost, signed: round.signed, problems: round.problems + (await followed()))
     }
 
@@ -42,7 +44,7 @@ extension Publisher {
         let only = try Content(app: content.app, hosts: content.hosts, formats: [format], end: content.end)
         let maker = DocumentMaker(
             content: only, keys: try keys(for: permit, scene.keys), publicKeys: scene.publicKeys)
-        let documents = try maker.documents(at: scene.now)
+        let documents = try await maker.signedDocuments(at: scene.now)
         return try await catalog.transact { step throws(ServerError) in
             var signed: [String] = []
             for audience in audiences where step.ledger.content(for: audience, of: content.app) == content.digest {

@@ -57,8 +57,8 @@ extension Publisher {
         using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> TUFPublicKey {
         if let key = try await catalog.key(purpose, of: app) {
-            return try ServerError.translating(.sealedKey, of: key.sealed.place.id) { () throws(SigningError) in
-                try TUFPublicKey(der: key.sealed.publicKey)
+            return try ServerError.translating(.sealedKey, of: key.place.id) { () throws(SigningError) in
+                try TUFPublicKey(der: key.publicKey)
             }
         }
         let made = try makeOnlineKey(purpose, of: app, using: &generator)

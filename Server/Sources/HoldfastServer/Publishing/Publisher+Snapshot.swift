@@ -130,17 +130,15 @@ extension Publisher {
         do throws(ServerError) {
             // What a clock that is wrong lets expire must not be missing in what is signed once it is right.
             let isMute = ledger.isHeld(app) || catalog.clockProblem != nil
-            keys = try (isMute ? nil : secret).map { secret throws(ServerError) in
-                try DocumentKeys(opening: sealed, with: secret, for: permit)
-            }
+            keys = isMute ? nil : try DocumentKeys(opening: sealed, with: secret, for: permit)
         } catch {
-            // With another secret challenges are not answered; documents that were signed are served all the same.
-            guard error.code == .sealedKey else { throw error }
+            // Without the secret, or with another, challenges are not answered; documents that were signed are served all the same.
+            guard error.code == .sealedKey || error.code == .secretFile else { throw error }
         }
         return PublishedSnapshot.App(
             generation: ledger.generation(of: app), content: permit.content,
             entries: try permit.content.entries(at: session.now()),
             // The uncompressed point ends the SubjectPublicKeyInfo (RFC 5480 2).
-            publicKey: Base64.encode(stored.sealed.publicKey.suffix(65)), key: keys?.fingerprints)
+            publicKey: Base64.encode(stored.publicKey.suffix(65)), key: keys?.challenges)
     }
 }

@@ -1,3 +1,4 @@
+public import Holdfast
 public import HoldfastPublishing
 
 /// Takes changes from a proposal to the documents that clients get.
@@ -50,6 +51,10 @@ public struct Publisher: Sendable {
     public let live: LiveSnapshot
     /// What opens the private keys; nil if nothing can be signed.
     let secret: SigningSecret?
+    /// What this machine is called among those that upload.
+    let name: String
+    /// How documents are read back from public addresses.
+    let reader: any RemoteDataProvider
 
     /// Makes a publisher.
     /// - Parameters:
@@ -57,13 +62,19 @@ public struct Publisher: Sendable {
     ///   - folder: where documents are written to.
     ///   - secret: what opens the private keys; nil to sign nothing.
     ///   - live: what clients are answered from.
+    ///   - name: what this machine is called among those that upload to places.
+    ///   - reader: how documents are read back from public addresses.
     public init(
-        _ catalog: Catalog, folder: PublicFolder, secret: SigningSecret?, live: LiveSnapshot = LiveSnapshot()
+        _ catalog: Catalog, folder: PublicFolder, secret: SigningSecret?, live: LiveSnapshot = LiveSnapshot(),
+        name: String = SystemText.hostName,
+        reader: any RemoteDataProvider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
     ) {
         self.catalog = catalog
         self.folder = folder
         self.secret = secret
         self.live = live
+        self.name = name
+        self.reader = reader
     }
 
     /// Proposes a content.

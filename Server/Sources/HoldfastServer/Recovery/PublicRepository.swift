@@ -91,26 +91,3 @@ struct PublicRepository: Sendable {
         }
     }
 }
-
-/// A place with the files of a repository, for the code of HoldfastPublishing. Nothing is written to it.
-private struct PublicRepositoryPlace: TUFRepositoryStorage {
-    let place: PublicPlace
-    let app: AppName
-
-    var name: String { "repo/\(app) in \(place.description)" }
-
-    func data(at path: String, atMost limit: Int) async throws -> Data? {
-        guard path.utf8.starts(with: RepositoryPath.served.utf8) else { return nil }
-        let octets = try await place.read(
-            RepositoryPath.prefix(of: app) + path.dropFirst(RepositoryPath.served.utf8.count))
-        guard let octets else { return nil }
-        guard octets.count <= limit else {
-            throw ServerError(.file, of: path, expected: "at most \(limit) octets", found: "\(octets.count)")
-        }
-        return Data(octets)
-    }
-
-    func names(in folder: String) -> [String] { [] }
-
-    func replace(_ path: String, _ old: Data?, with new: Data?) -> Bool { false }
-}

@@ -52,7 +52,7 @@ struct PublicStateJudge: Sendable {
         do throws(DocumentError) {
             let list = try FingerprintList(
                 verifying: Data(octets),
-                with: DocumentPublicKey(base64: Base64.encode(key.sealed.publicKey.suffix(65))))
+                with: DocumentPublicKey(base64: Base64.encode(key.publicKey.suffix(65))))
             let end = list.entries.map { Int64($0.end.timeIntervalSince1970) - 1 }.max() ?? now
             return .newer(document(octets, path, signedAt: now, end: end))
         } catch {

@@ -46,15 +46,20 @@ extension RepositoryFiles {
         guard now <= content.end else { throw content.hasEnded }
         // Only after a backup was restored is the latest that clients may have seen not the one that is here.
         let version = state.live?.timestamp.version ?? 0
-        return try await Self.translating(.notPublishable, of: name) { () throws(TUFRepositoryError) in
-            var exceptions: Set<TUFPublication.Exception> = [.lifetime]
-            // Nobody has the keys anymore that clients know, and the holders of the root gave it others.
-            if includesDrafts, try !state.isContinued(by: keys) { exceptions.insert(.gap) }
-            return try await TUFPublication.make(
-                of: state, in: self, onlineKeys: keys, lifetimes: content.repositoryLifetimes(at: now),
-                includingDrafts: includesDrafts, allowing: exceptions,
-                above: base.latest > version ? base.latest : 0, at: Date(timeIntervalSince1970: Double(now)))
+        func make() async throws(ServerError) -> TUFPublication {
+            try await Self.translating(.notPublishable, of: name) { () throws(TUFRepositoryError) in
+                var exceptions: Set<TUFPublication.Exception> = [.lifetime]
+                // Nobody has the keys anymore that clients know, and the holders of the root gave it others.
+                if includesDrafts, try !state.isContinued(by: keys) { exceptions.insert(.gap) }
+                return try await TUFPublication.make(
+                    of: state, in: self, onlineKeys: keys, lifetimes: content.repositoryLifetimes(at: now),
+                    includingDrafts: includesDrafts, allowing: exceptions,
+                    above: base.latest > version ? base.latest : 0, at: Date(timeIntervalSince1970: Double(now)))
+            }
         }
+        // A key without a text is outside this process: a program is waited for.
+        guard keys.contains(where: { $0.pem == nil }) else { return try await make() }
+        return try await ProgramThreads.run { () async throws(ServerError) in try await make() }
     }
 }
 

@@ -74,7 +74,10 @@ public struct ServerProcess: Sendable {
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
         var services: [any Service] = [listener, administration, loop]
-        if mending == nil { services.append(DeadlineWatch(publisher, logger: logger)) }
+        // Whoever uploads writes down how far it is.
+        if mending == nil {
+            services += [PlacesLoop(publisher, logger: logger), DeadlineWatch(publisher, logger: logger)]
+        }
         // Who looks at a host writes that down first.
         if settings.watches, mending == nil {
             var watch = Watcher.Settings(vantage: settings.vantage)

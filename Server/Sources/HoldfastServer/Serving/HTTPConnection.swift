@@ -186,14 +186,23 @@ final class HTTPConnection: ChannelDuplexHandler {
         let client = peer.map { settings.proxies.client(behind: $0, forwarded: head.headers["X-Forwarded-For"]) }
         let request = ListenerRequest(head: head, body: body, source: client.map(SourcePrefix.init) ?? .unknown)
         switch responder {
-        case .immediate(let respond): write(respond(request), isHead: request.isHead, context)
-        case .waiting(let respond):
-            // The responder has an end of its own; this one is for what does not.
-            expect(limits.answerTime, context)
-            let promise = context.eventLoop.makePromise(of: ListenerAnswer.self)
-            promise.completeWithTask { await respond(request) }
-            promise.futureResult.assumeIsolated().whenSuccess { self.write($0, isHead: request.isHead, context) }
+        case .immediate(let respond):
+            switch respond(request) {
+            case .now(let answer): write(answer, isHead: request.isHead, context)
+            case .later(let answer): wait(isHead: request.isHead, context, for: answer)
+            }
+        case .waiting(let respond): wait(isHead: request.isHead, context) { await respond(request) }
         }
+    }
+
+    private func wait(
+        isHead: Bool, _ context: ChannelHandlerContext, for answer: @escaping @Sendable () async -> ListenerAnswer
+    ) {
+        // The responder has an end of its own; this one is for what does not.
+        expect(limits.answerTime, context)
+        let promise = context.eventLoop.makePromise(of: ListenerAnswer.self)
+        promise.completeWithTask { await answer() }
+        promise.futureResult.assumeIsolated().whenSuccess { self.write($0, isHead: isHead, context) }
     }
 
     private func refuse(_ status: HTTPResponseStatus, _ message: String, _ context: ChannelHandlerContext) {

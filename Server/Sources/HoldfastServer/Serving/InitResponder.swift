@@ -7,9 +7,11 @@ import NIOHTTP1
 struct InitResponder: Sendable {
     let budget: SigningBudget
     let counters: ListenerCounters
+    /// How many signer programs run at a time.
+    let programs = ProgramSlots()
 
     /// What is in the place of a body.
-    private struct Outcome {
+    private struct Outcome: Sendable {
         var status: HTTPResponseStatus
         var body: [UInt8]
         var headers: [(name: String, value: String)] = []
@@ -26,7 +28,7 @@ struct InitResponder: Sendable {
     func answer(
         _ target: RequestTarget, _ request: ListenerRequest, from snapshot: PublishedSnapshot, at now: Int64?,
         instant: UInt64, wantsKey: Bool
-    ) -> ListenerAnswer {
+    ) -> ListenerResponse {
         let name = InitRequest.app(in: target)
         let app = name.flatMap { snapshot.apps[$0] }
         let challenge = Challenge(request.header(Challenge.header))
@@ -44,18 +46,31 @@ struct InitResponder: Sendable {
             outcome = Outcome(status: .badRequest, body: body.json)
         }
         guard !outcome.isUnsigned, let challenge, let name, let app, let key = app.key, now != nil else {
-            return ListenerAnswer(outcome.status, json: outcome.body, headers: outcome.headers)
+            return .now(ListenerAnswer(outcome.status, json: outcome.body, headers: outcome.headers))
         }
         if let refusal = budget.take(name, for: request.source, at: instant) {
             counters.count(refusal)
-            return Self.busy(refusal)
+            return .now(Self.busy(refusal))
         }
+        guard key is OutsideSigningKey else { return .now(signed(outcome, challenge, key)) }
+        guard let slot = programs.take() else {
+            counters.count(.busy)
+            return .now(Self.busy(.busy))
+        }
+        return .later { [outcome] in
+            defer { slot.release() }
+            return await ProgramThreads.run { () async -> ListenerAnswer in signed(outcome, challenge, key) }
+        }
+    }
+
+    private func signed(_ outcome: Outcome, _ challenge: Challenge, _ key: any DocumentSigner) -> ListenerAnswer {
         guard let signature = try? key.signature(for: challenge.signedOctets(outcome.body)) else {
             return Self.unavailable("The answer could not be signed.")
         }
         counters.countSignature()
-        outcome.headers.append((Challenge.signatureHeader, Base64.encode(signature)))
-        return ListenerAnswer(outcome.status, json: outcome.body, headers: outcome.headers)
+        return ListenerAnswer(
+            outcome.status, json: outcome.body,
+            headers: outcome.headers + [(Challenge.signatureHeader, Base64.encode(signature))])
     }
 
     private static let unreadable = "The server cannot read its database."

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// Answers the requests of the public listener from memory. It never waits.
+/// Answers the requests of the public listener from memory. It waits for signer programs only.
 struct PublicResponder: Sendable {
     /// What is published now.
     let live: LiveSnapshot
@@ -18,23 +18,32 @@ struct PublicResponder: Sendable {
     let counters: ListenerCounters
 
     /// Answers one request.
-    func answer(_ request: ListenerRequest) -> ListenerAnswer {
-        let (route, answer) = decide(request)
-        counters.count(route, status: answer.status.code)
-        return answer
+    func answer(_ request: ListenerRequest) -> ListenerResponse {
+        let (route, response) = decide(request)
+        switch response {
+        case .now(let answer):
+            counters.count(route, status: answer.status.code)
+            return response
+        case .later(let wait):
+            return .later { [counters] in
+                let answer = await wait()
+                counters.count(route, status: answer.status.code)
+                return answer
+            }
+        }
     }
 
-    private func decide(_ request: ListenerRequest) -> (ListenerCounters.Route, ListenerAnswer) {
+    private func decide(_ request: ListenerRequest) -> (ListenerCounters.Route, ListenerResponse) {
         guard request.head.method == .GET || request.head.method == .HEAD else {
             let body = ErrorBody(code: "ERROR_REQUEST", message: "Only GET and HEAD are answered here.")
-            return (.other, ListenerAnswer(.methodNotAllowed, json: body.json, headers: [("Allow", "GET, HEAD")]))
+            return (.other, .now(ListenerAnswer(.methodNotAllowed, json: body.json, headers: [("Allow", "GET, HEAD")])))
         }
         let target: RequestTarget
         do throws(RequestTarget.Refusal) {
             target = try RequestTarget(request.head.uri.utf8)
         } catch {
             let body = ErrorBody(code: "ERROR_REQUEST", message: "The address of the request is not valid.")
-            return (.other, ListenerAnswer(error == .tooLong ? .uriTooLong : .badRequest, json: body.json))
+            return (.other, .now(ListenerAnswer(error == .tooLong ? .uriTooLong : .badRequest, json: body.json)))
         }
         let snapshot = live.current
         func isAt(_ path: String) -> Bool { target.path.elementsEqual(path.utf8) }
@@ -44,13 +53,13 @@ struct PublicResponder: Sendable {
                 target, request, from: snapshot, at: time(), instant: instant(), wantsKey: wantsKey)
             return (wantsKey ? .publicKey : .challenge, answer)
         }
-        if isAt("/health/live") { return (.health, ListenerAnswer(.ok, json: Array(#"{"status":"OK"}"#.utf8))) }
-        if isAt("/health/ready") { return (.health, ready()) }
+        if isAt("/health/live") { return (.health, .now(ListenerAnswer(.ok, json: Array(#"{"status":"OK"}"#.utf8)))) }
+        if isAt("/health/ready") { return (.health, .now(ready())) }
         guard let document = snapshot.document(at: target.path.dropFirst()) else {
             let body = ErrorBody(code: "NOT_FOUND", message: "Nothing is published there.")
-            return (.other, ListenerAnswer(.notFound, json: body.json))
+            return (.other, .now(ListenerAnswer(.notFound, json: body.json)))
         }
-        return (.document, DocumentAnswer.answer(document, to: request, at: time()))
+        return (.document, .now(DocumentAnswer.answer(document, to: request, at: time())))
     }
 
     private func ready() -> ListenerAnswer {

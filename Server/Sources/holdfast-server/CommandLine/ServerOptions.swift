@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastServer
 
 /// Which server.
@@ -163,6 +164,14 @@ enum CommandValue {
             throw ValidationError("A certificate or key is named by 64 lower-case hexadecimal digits.")
         }
         return digest
+    }
+
+    /// A program and its arguments. No shell reads them.
+    static func words(_ text: String) throws -> [String] {
+        guard let words = SignerProgram.words(text) else {
+            throw ValidationError("Give the path of a program and its arguments, with each quote closed.")
+        }
+        return words
     }
 
     /// `NAME=VALUE`.

@@ -81,7 +81,7 @@ struct BackupTests {
             }
             // The control: the sealed key is in the database, and is found.
             let key = try #require(try await world.catalog.key(.fingerprints, of: world.app))
-            needles = [key.sealed.sealed]
+            needles = [try #require(key.sealed).sealed]
             #expect(Secrets.found(needles, in: database) != nil && Secrets.found(needles, in: file) == nil)
         }
     }
@@ -133,7 +133,7 @@ struct Secrets {
         var pems: [String] = []
         for purpose in [SealedKey.Purpose.fingerprints, .trustServer] {
             guard let key = try await world.catalog.key(purpose, of: world.app) else { continue }
-            pems.append(try key.sealed.opened(with: World.secret()))
+            pems.append(try #require(key.sealed).opened(with: World.secret()))
         }
         self.init(secret: World.secret().fileContent, pems: pems)
     }

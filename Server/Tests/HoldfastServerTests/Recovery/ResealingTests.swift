@@ -49,7 +49,7 @@ struct ResealingTests {
             try await world.opened { open in
                 #expect(open.catalog.ledger.secretID == new.id)
                 let key = try #require(try await open.catalog.key(.fingerprints, of: world.app))
-                expectError(.sealedKey) { try key.sealed.opened(with: old) }
+                expectError(.sealedKey) { try #require(key.sealed).opened(with: old) }
                 try await world.pass(300)
                 let round = try await open.publisher.renew()
                 #expect(round.problems == [] && !round.signed.isEmpty)
@@ -162,7 +162,7 @@ struct ResealingTests {
             // The secret that was begun is still there, and the one that counts opens the rest.
             try await world.opened { open in
                 let key = try #require(try await open.catalog.key(.trustServer, of: world.app))
-                _ = try key.sealed.opened(with: try #require(open.secret))
+                _ = try #require(key.sealed).opened(with: try #require(open.secret))
             }
         }
     }

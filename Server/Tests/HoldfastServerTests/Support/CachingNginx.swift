@@ -49,7 +49,7 @@ enum CachingNginx {
     }
 
     /// A port that was free a moment ago.
-    private static func freePort() async throws -> Int {
+    static func freePort() async throws -> Int {
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(channel.localAddress?.port)
@@ -57,7 +57,7 @@ enum CachingNginx {
         return port
     }
 
-    private static func waitUntilItListens(_ port: Int, _ nginx: ServingProcess) async throws {
+    static func waitUntilItListens(_ port: Int, _ nginx: ServingProcess) async throws {
         let end = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < end, nginx.isRunning {
             if let channel = try? await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -67,6 +67,6 @@ enum CachingNginx {
                 return
             }
         }
-        Issue.record("nginx does not listen")
+        Issue.record("nothing listens on port \(port)")
     }
 }

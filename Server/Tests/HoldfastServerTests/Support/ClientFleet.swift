@@ -205,7 +205,7 @@ extension World {
         let list = try await catalog.key(.fingerprints, of: app)
         let trust = try await catalog.key(.trustServer, of: app)
         let fleet = ClientFleet(
-            app: name, publicKey: list.map { Base64.encode($0.sealed.publicKey.suffix(65)) },
+            app: name, publicKey: list.map { Base64.encode($0.publicKey.suffix(65)) },
             signer: trust?.certificate, root: root, clock: clock,
             documents: part.documents.mapValues(\.octets), hasChallenges: part.app != nil)
         let good = if let accepted { accepted } else { try await publishedShown() }

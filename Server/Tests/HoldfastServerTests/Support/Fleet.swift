@@ -44,7 +44,7 @@ struct Fleet {
         self.build = build
         let catalog = build.publisher.catalog
         let key = try #require(try await catalog.key(.fingerprints, of: build.app))
-        publicKey = Base64.encode(key.sealed.publicKey.suffix(65))
+        publicKey = Base64.encode(key.publicKey.suffix(65))
         let trust = try #require(try await catalog.key(.trustServer, of: build.app))
         signer = try TrustServerSigner(certificate: Data(try #require(trust.certificate)))
         validator = PathValidator(anchors: try TrustAnchors(der: [build.anchor]))

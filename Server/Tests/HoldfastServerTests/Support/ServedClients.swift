@@ -39,7 +39,7 @@ extension World {
     /// The public key that apps are built with.
     func publicKey() async throws -> String {
         let key = try #require(try await catalog.key(.fingerprints, of: app))
-        return Base64.encode(key.sealed.publicKey.suffix(65))
+        return Base64.encode(key.publicKey.suffix(65))
     }
 
     /// A `CertStore` with what a storage has, nothing by default.

@@ -39,7 +39,7 @@ public enum PublicPlace: Sendable {
                 let facts = (error as? any HoldfastError).map { "\($0.found)" } ?? "no answer"
                 throw ServerError(
                     .file, of: request.url.absoluteString, expected: "the document, or status 404", found: facts,
-                    remedy: "Run restore again when the address answers.")
+                    remedy: "Try again when the address answers.")
             }
         }
     }

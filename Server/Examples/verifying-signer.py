@@ -1,0 +1,423 @@
+#!/usr/bin/env python3
+"""A signer program for holdfast-server that believes approvers, and nobody else.
+
+It reads a request (holdfast-signing-request-v1, Server/README.md) on standard input, verifies that people approved the
+content and that the octets to sign say what the content says, and prints the signature. So whoever controls the server
+can have signed again what approvers agreed to, until it ends, and nothing else.
+
+usage: verifying-signer.py CONFIGURATION
+
+CONFIGURATION is a JSON file that only this program's user may write:
+  server   the id of the server, 32 hexadecimal digits
+  genesis  the SHA-256 of the first statement of approvers, as holdfast-server init prints it
+  app      the app that the key signs for
+  state    a file of this program's: what it has accepted, so that nothing older is signed again
+  key      the private key, PEM; or
+  command  a program and its arguments, such as one that uses a token: it reads the octets on standard input, hashes
+           them itself, and prints the signature
+  log      a file for one line a request; left out for none
+
+Exit codes: 0 signed, 1 refused, 2 the configuration cannot be used.
+
+Two things are the server's word, which no signature covers: who proposed a change, whose approval does not count if
+more than one is needed, and that nobody rejected it. Keep this program, its configuration and its key where the
+server's user cannot write, and let it run as another user, such as with sudo.
+"""
+import base64
+import fcntl
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
+
+GREATEST_REQUEST = 64 << 20
+GREATEST_STATEMENTS = 1_000
+SLACK = 600  # seconds by which the clocks of server, program and clients may differ
+
+
+class Refusal(Exception):
+    pass
+
+
+def require(condition, words):
+    if not condition:
+        raise Refusal(words)
+
+
+def unique(pairs):
+    members = dict(pairs)
+    require(len(members) == len(pairs), "a member of an object is there twice")
+    return members
+
+
+def read_json(octets, words):
+    try:
+        return json.loads(octets, object_pairs_hook=unique)
+    except (ValueError, RecursionError):
+        raise Refusal(f"{words} is no JSON") from None
+
+
+def octets(text):
+    try:
+        return base64.b64decode(text, validate=True)
+    except (ValueError, TypeError):
+        raise Refusal("a field is no Base64") from None
+
+
+def digest(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def seconds(text):
+    require(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", text or ""), "a time is not written as it should be")
+    return int(time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))) - time.timezone
+
+
+# --- approvers ------------------------------------------------------------------------------------------------------
+
+
+def lines(text, header):
+    require(text.endswith(b"\n") and all(0x20 <= octet < 0x7F or octet == 0x0A for octet in text), "a text is damaged")
+    all_lines = text.decode("ascii")[:-1].split("\n")
+    require(all_lines[0] == header, f"a text is no {header}")
+    return all_lines
+
+
+class People:
+    """Names with keys, and how many of them must agree."""
+
+    def __init__(self, number, members):
+        self.number = number
+        self.keys = {digest(der): der for der in members}
+        require(1 <= number <= len(self.keys) == len(members) <= 64, "a set of approvers is not one")
+
+    def signers(self, text, signatures):
+        found = set()
+        for signature in signatures:
+            der = self.keys.get(signature["identity"])
+            if der is not None and is_signature(octets(signature["signature"]), text, der):
+                found.add(signature["identity"])
+        return found
+
+
+def is_signature(signature, text, der):
+    key = serialization.load_der_public_key(der)
+    try:
+        if isinstance(key, ed25519.Ed25519PublicKey):
+            key.verify(signature, text)
+        elif isinstance(key, ec.EllipticCurvePublicKey) and key.curve.name in ("secp256r1", "secp384r1"):
+            algorithm = hashes.SHA256() if key.curve.name == "secp256r1" else hashes.SHA384()
+            key.verify(signature, text, ec.ECDSA(algorithm))
+        else:
+            return False
+    except InvalidSignature:
+        return False
+    return True
+
+
+class Statement:
+    """holdfast-approvers-v1: who approves from now on."""
+
+    def __init__(self, text):
+        parts = lines(text, "holdfast-approvers-v1")
+        self.digest = digest(text)
+        self.server, self.index, self.previous = parts[1], int(parts[2]), parts[3]
+        number, count = int(parts[4]), int(parts[5])
+        self.approvers = People(number, self.members(parts[6:6 + count], count))
+        rest = parts[6 + count:]
+        recovery_number, recovery_count = int(rest[0]), int(rest[1])
+        members = self.members(rest[2:], recovery_count)
+        self.recovery = People(recovery_number, members) if members else None
+
+    @staticmethod
+    def members(parts, count):
+        require(len(parts) == count, "a statement of approvers is damaged")
+        return [octets(part.split(" ")[1]) for part in parts]
+
+
+def approver_chain(request, configuration):
+    """The statements from the genesis on, each verified under the one before."""
+    chain = []
+    require(1 <= len(request["approvers"]) <= GREATEST_STATEMENTS, "there is no statement of approvers")
+    for signed in request["approvers"]:
+        text = octets(signed["text"])
+        statement = Statement(text)
+        require(statement.server == configuration["server"], "approvers of another server")
+        own = statement.approvers.signers(text, signed["signatures"])
+        if not chain:
+            require(statement.index == 0 and statement.digest == configuration["genesis"], "another genesis")
+            require(len(own) == len(statement.approvers.keys), "a genesis that not all approvers have signed")
+        else:
+            before, recovery = chain[-1], chain[0].recovery
+            require(statement.index == before.index + 1 and statement.previous == before.digest, "a broken chain")
+            agreed = len(before.approvers.signers(text, signed["signatures"])) >= before.approvers.number
+            recovered = recovery and len(recovery.signers(text, signed["signatures"])) >= recovery.number
+            require(agreed or recovered, "approvers whom those before them have not signed")
+            newcomers = set(statement.approvers.keys) - set(before.approvers.keys)
+            require(newcomers <= own, "an approver who has not signed")
+        chain.append(statement)
+    return chain
+
+
+# --- approvals ------------------------------------------------------------------------------------------------------
+
+
+class Approval:
+    """holdfast-approval-v1: what one approver signed."""
+
+    def __init__(self, text):
+        parts = lines(text, "holdfast-approval-v1")
+        require(len(parts) == 11, "an approval is damaged")
+        (self.server, self.app, self.change, self.verdict, base, self.content, self.outlook, self.forced,
+         self.approvers, end) = parts[1:]
+        self.base, self.end = int(base), seconds(end)
+        self.subject = parts[1:4] + parts[5:10]
+
+
+def verify_approvals(request, configuration, content, now, accepted):
+    """Requires that enough people approved this content, in time when it was first seen, and nothing newer is known."""
+    chain = approver_chain(request, configuration)
+    approvals = [(Approval(octets(one["text"])), one) for one in request["approvals"][:256]]
+    require(approvals, "there are no approvals")
+    first = approvals[0][0]
+    require(first.server == configuration["server"], "approvals for another server")
+    require(first.app == configuration["app"] == content["app"], "approvals for another app")
+    require(first.content == digest(octets(request["content"])), "approvals of another content")
+    require(first.approvers == chain[-1].digest, "approvals under other approvers")
+    known = accepted["changes"].get(first.change)
+    require(known is None or known["content"] == first.content, "another content for a change that is known")
+    require(first.base >= accepted["base"] - 1, "approvals of a change that newer ones have replaced")
+    people = chain[-1].approvers
+    approving = set()
+    for approval, one in approvals:
+        require(approval.subject == first.subject, "approvals of different things")
+        require(approval.verdict == "approve", "a rejection")
+        if known is None and now > approval.end:
+            continue
+        if people.number > 1 and one["identity"] == request.get("proposer"):
+            continue
+        approving |= people.signers(octets(one["text"]), [one])
+    require(len(approving) >= people.number, f"{len(approving)} valid approvals, and {people.number} are needed")
+    if known is None:
+        # Whoever kept an old database must not bring back an approver who has left.
+        mark = accepted["approvers"]
+        require(chain[-1].index >= mark["index"], "approvers who do not count anymore")
+        accepted["approvers"] = {"index": chain[-1].index}
+        accepted["changes"][first.change] = {"base": first.base, "content": first.content}
+        accepted["base"] = max(accepted["base"], first.base)
+        # The canary may have a change while everybody has the one before; nothing older is signed again.
+        accepted["changes"] = {
+            name: one for name, one in accepted["changes"].items() if one["base"] >= accepted["base"] - 1}
+    require(now <= seconds(content["end"]), "the content has ended")
+
+
+# --- what is signed -------------------------------------------------------------------------------------------------
+
+
+def entries(content):
+    """What lists and challenge answers may name: name, fingerprint, last second, depth."""
+    end = seconds(content["end"])
+    return {
+        (host["name"], base64.b64encode(bytes.fromhex(one["fingerprint"])).decode(), min(one["expires"], end),
+         one.get("depth", 0))
+        for host in content["hosts"] for one in host["certificates"]}
+
+
+def format_of(content, kind):
+    found = [one for one in content["formats"] if one["kind"] == kind]
+    require(found, f"the content publishes no {kind}")
+    return found[0]
+
+
+def verify_list(message, request, content, now, accepted):
+    format_of(content, "list")
+    known = {f"{name}&{fingerprint}&{expires}".encode() for name, fingerprint, expires, _ in entries(content)}
+    require(message in known, "an entry that the content does not have")
+
+
+def verify_challenge(message, request, content, now, accepted):
+    format_of(content, "challenge")
+    challenge, separator, text = message.partition(b"&")
+    require(separator and re.fullmatch(rb"[A-Za-z0-9+/]{22,43}={0,2}", challenge), "no challenge")
+    body = read_json(text, "the body")
+    if set(body) == {"status", "responseObject"}:
+        require(body["status"] == "ERROR" and set(body["responseObject"]) <= {"code", "message", "violations"},
+                "an error with something else in it")
+        return
+    if set(body) == {"publicKey"}:
+        require(octets(body["publicKey"]) == octets(request["publicKey"])[-65:], "another public key")
+        return
+    require({"timestamp", "fingerprints"} <= set(body) <= {
+        "timestamp", "fingerprints", "verifyVersionResult", "domainsConfig"}, "an answer with other fields")
+    require(type(body["timestamp"]) is int and abs(body["timestamp"] - now) <= SLACK, "an answer for another time")
+    said = set()
+    for one in body["fingerprints"]:
+        require(set(one) <= {"name", "fingerprint", "expires", "depth"}, "an entry with other fields")
+        said.add((one["name"], one["fingerprint"], one["expires"], one.get("depth", 0)))
+    known = entries(content)
+    require(said <= known, "an entry that the content does not have")
+    require({one for one in known if one[2] > now + SLACK} <= said, "an answer in which entries are missing")
+    domains = content.get("domains")
+    wanted = domains and {
+        "sslPinningRequiredForUnlisted": domains["unlistedNeedPins"],
+        "domains": [{"name": one["name"], "sslPinningRequired": one["needsPins"]} for one in domains["domains"]]}
+    require(body.get("domainsConfig") == wanted, "another domainsConfig")
+
+
+def elements(der):
+    """The elements of DER one after another: tag and content; lengths of two octets at most."""
+    while der:
+        require(len(der) >= 2, "damaged DER")
+        tag, length, at = der[0], der[1], 2
+        if length & 0x80:
+            count = length & 0x7F
+            require(1 <= count <= 2 and len(der) >= 2 + count, "damaged DER")
+            length, at = int.from_bytes(der[2:2 + count], "big"), 2 + count
+        require(len(der) >= at + length, "damaged DER")
+        yield tag, der[at:at + length]
+        der = der[at + length:]
+
+
+def verify_trust_server(message, request, content, now, accepted):
+    customer = format_of(content, "trust-server")["customer"]
+    text = octets(request["document"])
+    attributes = list(elements(message))
+    require(len(attributes) == 1 and attributes[0][0] == 0x31, "no attributes of CMS")
+    values = {}
+    for tag, attribute in elements(attributes[0][1]):
+        require(tag == 0x30, "no attributes of CMS")
+        (_, name), (_, value) = list(elements(attribute))
+        values[name.hex()] = list(elements(value))[0][1]
+    content_type, signing_time, message_digest = "2a864886f70d010903", "2a864886f70d010905", "2a864886f70d010904"
+    require(set(values) == {content_type, signing_time, message_digest}, "other attributes of CMS")
+    require(values[content_type].hex() == "2a864886f70d010701", "another type of content")
+    require(values[message_digest] == hashlib.sha256(text).digest(), "the digest of another document")
+    document = read_json(text, "the document")
+    require(set(document) == {"customer", "hashes", "timestamp"} and document["customer"] == customer,
+            "a document of another customer")
+    require(type(document["timestamp"]) is int and abs(document["timestamp"] - now) <= SLACK,
+            "a document for another time")
+    known = {(host["name"], str(host["port"])): host for host in content["hosts"]}
+    said = set()
+    for host in document["hashes"]:
+        require(set(host) == {"hostname", "port", "fp", "pk"}, "a host with other fields")
+        place = (host["hostname"], host["port"])
+        require(place in known and place not in said, "a host that the content does not have")
+        said.add(place)
+        certificates = {one["fingerprint"] for one in known[place]["certificates"]}
+        keys = {one["pin"] for one in known[place]["keys"] if one["state"] != "candidate"}
+        require(set(host["fp"]) <= certificates, "a certificate that the content does not have")
+        require({digest(octets(key)) for key in host["pk"]} == keys, "other keys than those of the content")
+    require(said == set(known), "a document in which hosts are missing")
+
+
+def verify_metadata(role):
+    def verify(message, request, content, now, accepted):
+        format_of(content, "repository")
+        signed = read_json(message, role)
+        require(signed["_type"] == role, f"no {role}")
+        require(seconds(signed["expires"]) <= seconds(content["end"]) + 1, f"a {role} that outlasts the content")
+        # The same version again: the server did not get as far as publishing the one before.
+        require(signed["version"] >= accepted["versions"].get(role, 0), f"an older {role}")
+        accepted["versions"][role] = signed["version"]
+    return verify
+
+
+VERIFIERS = {
+    "list": ("fingerprints", verify_list), "challenge": ("fingerprints", verify_challenge),
+    "trust-server": ("trust-server", verify_trust_server), "snapshot": ("snapshot", verify_metadata("snapshot")),
+    "timestamp": ("timestamp", verify_metadata("timestamp")),
+}
+
+
+def signature(message, use, configuration):
+    if "command" in configuration:
+        return subprocess.run(configuration["command"], input=message, capture_output=True, check=True).stdout
+    with open(configuration["key"], "rb") as file:
+        key = serialization.load_pem_private_key(file.read(), None)
+    if isinstance(key, ed25519.Ed25519PrivateKey):
+        return key.sign(message)
+    if isinstance(key, rsa.RSAPrivateKey):
+        if use == "trust-server":
+            return key.sign(message, padding.PKCS1v15(), hashes.SHA256())
+        return key.sign(message, padding.PSS(padding.MGF1(hashes.SHA256()), hashes.SHA256.digest_size), hashes.SHA256())
+    algorithm = hashes.SHA384() if key.curve.name == "secp384r1" else hashes.SHA256()
+    return key.sign(message, ec.ECDSA(algorithm))
+
+
+# --- the program ----------------------------------------------------------------------------------------------------
+
+
+def answer(data, configuration, accepted, now):
+    require(len(data) <= GREATEST_REQUEST, "the request is too long")
+    request = read_json(data, "the request")
+    require(request["format"] == "holdfast-signing-request-v1", "a request of another version")
+    require(request["server"] == configuration["server"], "a request of another server")
+    require(request["app"] == configuration["app"], "a request for another app")
+    require(request["use"] in VERIFIERS, "another use")
+    purpose, verify = VERIFIERS[request["use"]]
+    require(request["purpose"] == purpose, "a use that this key is not for")
+    content = read_json(octets(request["content"]), "the content")
+    message = octets(request["message"])
+    verify_approvals(request, configuration, content, now, accepted)
+    verify(message, request, content, now, accepted)
+    return signature(message, request["use"], configuration), request["use"]
+
+
+def main():
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    try:
+        with open(sys.argv[1], "rb") as file:
+            configuration = json.load(file)
+        lock = open(configuration["state"] + ".lock", "wb")
+        # One request at a time reads and writes what was accepted.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        accepted = read_state(configuration["state"])
+    except (IndexError, OSError, ValueError, KeyError):
+        return 2
+    now = int(time.time())
+    signed = None
+    try:
+        signed, words = answer(sys.stdin.buffer.read(GREATEST_REQUEST + 1), configuration, accepted, now)
+    except Refusal as refusal:
+        words = f"refused: {refusal}"
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError):
+        words = "refused: the request is damaged"
+    except (OSError, subprocess.CalledProcessError):
+        words = "the key cannot be used"
+    if "log" in configuration:
+        with open(configuration["log"], "a", encoding="ascii") as log:
+            log.write(f"{now} {words}\n")
+    if signed is None:
+        return 1 if words.startswith("refused") else 2
+    write_state(configuration["state"], accepted)
+    sys.stdout.buffer.write(signed)
+    return 0
+
+
+def read_state(path):
+    try:
+        with open(path, "rb") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {"changes": {}, "base": 0, "approvers": {"index": 0}, "versions": {}}
+
+
+def write_state(path, accepted):
+    """Before the signature leaves: what was signed is never forgotten."""
+    with open(path + ".new", "wb") as file:
+        file.write(json.dumps(accepted).encode())
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(path + ".new", path)
+
+
+sys.exit(main())

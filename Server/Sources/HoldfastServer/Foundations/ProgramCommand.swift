@@ -1,0 +1,81 @@
+import Foundation
+
+/// A program of the operator, with its arguments and its deadline (`holdfast-program-v1`). No shell reads it.
+public struct ProgramCommand: Sendable, Hashable {
+    /// The path of the program, and its arguments.
+    public let words: [String]
+    /// How many seconds it may take.
+    public let limit: Int64
+
+    /// The canonical octets.
+    public let octets: [UInt8]
+
+    private static let name = "holdfast-program-v1"
+    private static let greatestSize = 16 << 10
+    private static let limits: ClosedRange<Int64> = 1...600
+
+    /// Names a program; it is not started yet.
+    /// - Parameters:
+    ///   - words: the path of the program, from the root on, and its arguments: 64 words at most.
+    ///   - limit: how many seconds it may take: 1 to 600.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    public init(_ words: [String], limit: Int64) throws(ServerError) {
+        // With a search path, another user's folder in it would decide what runs.
+        guard (1...64).contains(words.count), words[0].utf8.first == UInt8(ascii: "/"),
+            words.allSatisfy({ $0.utf8.count <= 4_096 && !$0.utf8.contains(0) })
+        else {
+            throw ServerError(
+                .invalidValue, of: "program", expected: "the whole path of a program, and at most 63 arguments",
+                found: "something else", remedy: "Give a path such as /usr/local/bin/sign-pins, with its arguments.")
+        }
+        guard Self.limits.contains(limit) else {
+            throw ServerError(
+                .invalidValue, of: "program", expected: "a deadline of 1 to 600 seconds", found: "\(limit)")
+        }
+        self.words = words
+        self.limit = limit
+        octets =
+            CanonicalJSON.object([
+                "format": .text(Self.name), "words": .array(words.map { .text($0) }), "limit": .integer(limit),
+            ]).octets
+        guard octets.count <= Self.greatestSize else {
+            throw ServerError(
+                .invalidValue, of: "program", expected: "at most \(Self.greatestSize) octets", found: "more")
+        }
+    }
+
+    /// Reads what is stored.
+    /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
+    init(_ octets: [UInt8]) throws(ServerError) {
+        var fields = try JSONFields(
+            try CanonicalJSONReader.read(octets, "program", limit: Self.greatestSize), "program")
+        try fields.text("format", Self.name) { $0.elementsEqual(Self.name.utf8) ? () : nil }
+        let words = try fields.array("words", atMost: 64) { value, path throws(ServerError) in
+            guard case .text(let text) = value else {
+                throw ServerError(.malformed, of: path, expected: "a text", found: "another value")
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+        let limit = try fields.integer("limit", in: Self.limits)
+        try fields.finish()
+        try self.init(words, limit: limit)
+        guard self.octets == octets else {
+            throw ServerError(.malformed, of: "program", expected: "the one spelling", found: "another")
+        }
+    }
+
+    /// The path of the program. Arguments are never shown: a PIN may be among them.
+    public var path: String { words[0] }
+
+    /// Why the program should not be run, in words: it is not there, or others can replace it; nil if it can be.
+    public var doubt: String? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, unsafe access(path, X_OK) == 0 else {
+            return "\(path) cannot be run"
+        }
+        guard status.st_mode & 0o022 == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
+            return "\(path) can be replaced by other users: make it this user's or root's, and chmod go-w it"
+        }
+        return nil
+    }
+}

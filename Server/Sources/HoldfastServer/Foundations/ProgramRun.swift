@@ -1,0 +1,210 @@
+import Dispatch
+import Foundation
+
+/// A program of the operator while it runs.
+///
+/// It has a process group of its own, which ends with the deadline, and with the program. A watchdog outside this process,
+/// `timeout` of coreutils, ends the program a second later if this process was stopped or killed meanwhile. What it writes
+/// to standard error is thrown away: a log is no place for a PIN, nor for what libraries say.
+struct ProgramRun: ~Copyable {
+    /// How it ended.
+    enum End: Sendable, Hashable {
+        /// It ended with a code, and printed this.
+        case ended(code: Int32, output: [UInt8])
+        case signaled(Int32)
+        case printedTooMuch
+        case timedOut
+        /// The system, or the watchdog, could not start it.
+        case notStarted(String)
+    }
+
+    private let identifier: pid_t
+    private let output: Int32
+
+    /// Codes of `timeout` and `env` themselves: it failed, the program cannot be run, there is none.
+    private static let notStartedCodes: [Int32: String] = [
+        125: "the watchdog could not start it", 126: "it cannot be run", 127: "there is no such program",
+    ]
+
+    /// Runs a program to its end, on a thread that may wait.
+    /// - Parameters:
+    ///   - command: the program, its arguments and its deadline.
+    ///   - input: its standard input.
+    ///   - folder: where it runs; nil for where this process does.
+    ///   - maximum: how many octets it may print.
+    static func run(
+        _ command: ProgramCommand, input: [UInt8], in folder: URL? = nil, atMost maximum: Int
+    ) async -> End {
+        await withCheckedContinuation { done in
+            threads.async { done.resume(returning: runBlocking(command, input: input, in: folder, atMost: maximum)) }
+        }
+    }
+
+    /// Runs a program to its end. It blocks the thread.
+    static func runBlocking(
+        _ command: ProgramCommand, input: [UInt8], in folder: URL? = nil, atMost maximum: Int
+    ) -> End {
+        let run: ProgramRun
+        do throws(StartFailure) {
+            run = try ProgramRun(command, input: input, in: folder)
+        } catch {
+            return .notStarted(SystemText.of(error.number))
+        }
+        let end = run.finish(within: .seconds(command.limit), atMost: maximum)
+        if case .ended(let code, _) = end, let words = notStartedCodes[code] { return .notStarted(words) }
+        return end
+    }
+
+    /// Threads that wait. Those of Swift's pool must not: there are as many as cores.
+    static let threads = DispatchQueue(label: "holdfast.programs", attributes: .concurrent)
+
+    private struct StartFailure: Error {
+        let number: Int32
+    }
+
+    private init(_ command: ProgramCommand, input: [UInt8], in folder: URL?) throws(StartFailure) {
+        let inputFile = try Self.file(with: input)
+        defer { close(inputFile) }
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw StartFailure(number: errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        let (reading, writing) = (ends[0], ends[1])
+        defer { close(writing) }
+        let place = folder.map { ["env", "--chdir=\($0.path)"] } ?? []
+        let words = ["timeout", "--signal=KILL", "\(command.limit + 1)"] + place + command.words
+        do throws(StartFailure) {
+            identifier = try Self.start(words, input: inputFile, output: writing)
+        } catch {
+            close(reading)
+            throw error
+        }
+        output = reading
+    }
+
+    deinit { close(output) }
+
+    /// A file for standard input, which is gone when everybody has closed it: nobody has to write while the program reads.
+    private static func file(with octets: [UInt8]) throws(StartFailure) -> Int32 {
+        let url = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
+        let descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600 as mode_t)
+        guard descriptor >= 0 else { throw StartFailure(number: errno) }
+        _ = unsafe unlink(url.path)
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+            guard written > 0 else {
+                close(descriptor)
+                throw StartFailure(number: ENOSPC)
+            }
+            rest = rest.dropFirst(written)
+        }
+        _ = lseek(descriptor, 0, SEEK_SET)
+        return descriptor
+    }
+
+    private static func start(_ words: [String], input: Int32, output: Int32) throws(StartFailure) -> pid_t {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #else
+        var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #endif
+        try check(unsafe posix_spawn_file_actions_init(&actions))
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        try check(unsafe posix_spawnattr_init(&attributes))
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        try check(unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO))
+        try check(unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO))
+        try check(unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0))
+        // Event loops make this process ignore SIGPIPE, which a child would inherit.
+        var signals = sigset_t()
+        _ = unsafe sigemptyset(&signals)
+        try check(unsafe posix_spawnattr_setsigmask(&attributes, &signals))
+        _ = unsafe sigaddset(&signals, SIGPIPE)
+        try check(unsafe posix_spawnattr_setsigdefault(&attributes, &signals))
+        try check(unsafe posix_spawnattr_setpgroup(&attributes, 0))
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
+        try check(unsafe posix_spawnattr_setflags(&attributes, Int16(flags)))
+        var arguments = unsafe copies(words)
+        var environment = unsafe copies(ProcessInfo.processInfo.environment.map { "\($0)=\($1)" })
+        defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
+        var identifier: pid_t = 0
+        try check(unsafe posix_spawnp(&identifier, words[0], &actions, &attributes, &arguments, &environment))
+        return identifier
+    }
+
+    private static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        unsafe texts.map { unsafe strdup($0) } + [nil]
+    }
+
+    private static func check(_ number: Int32) throws(StartFailure) {
+        guard number == 0 else { throw StartFailure(number: number) }
+    }
+
+    // MARK: The end
+
+    private consuming func finish(within limit: Duration, atMost maximum: Int) -> End {
+        let end = ContinuousClock.now + limit
+        var octets: [UInt8] = []
+        var isAtEnd = false
+        while true {
+            guard ContinuousClock.now < end else {
+                stop()
+                return .timedOut
+            }
+            var wait = pollfd(fd: isAtEnd ? -1 : output, events: Int16(POLLIN), revents: 0)
+            // It wakes up now and then, because a child of the program may hold the pipe open forever.
+            _ = unsafe poll(&wait, 1, 20)
+            // The order matters: after the program has ended, all of its output can be read.
+            let hasEnded = hasEnded()
+            isAtEnd = drain(into: &octets, atMost: maximum) || isAtEnd
+            guard octets.count <= maximum else {
+                stop()
+                return .printedTooMuch
+            }
+            guard hasEnded else { continue }
+            let status = stop()
+            let signal = status & 0x7F
+            return signal == 0 ? .ended(code: status >> 8 & 0xFF, output: octets) : .signaled(signal)
+        }
+    }
+
+    /// - Returns: whether the output is complete.
+    private func drain(into octets: inout [UInt8], atMost maximum: Int) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while octets.count <= maximum {
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(output, $0.baseAddress, $0.count) }
+            guard count > 0 else { return count == 0 || errno != EAGAIN && errno != EINTR }
+            octets += buffer[..<count]
+        }
+        return false
+    }
+
+    /// Whether it has ended. It stays to be waited for: as long as it does, nobody else gets its number.
+    private func hasEnded() -> Bool {
+        var information = unsafe siginfo_t()
+        guard unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOHANG | WNOWAIT) == 0 else {
+            return errno != EINTR
+        }
+        return unsafe information.si_signo != 0
+    }
+
+    /// Ends the whole group, what the program left in the background as well, and takes its status.
+    @discardableResult
+    private func stop() -> Int32 {
+        if !hasEnded() {
+            // It may release a token first.
+            kill(-identifier, SIGTERM)
+            for _ in 0..<50 {
+                if hasEnded() { break }
+                _ = poll(nil, 0, 20)
+            }
+        }
+        kill(-identifier, SIGKILL)
+        var status: Int32 = 0
+        while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+        return status
+    }
+}

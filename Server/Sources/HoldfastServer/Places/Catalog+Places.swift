@@ -1,0 +1,83 @@
+extension Ledger {
+    /// The names of the places to which documents of an app go besides the folder, sorted.
+    func placeNames(of app: AppName) -> [String] {
+        settings.filter { name, digest in
+            name.app == app && name.name.utf8.starts(with: Catalog.placePrefix.utf8) && digest != Catalog.removed
+        }.map { String($0.key.name.dropFirst(Catalog.placePrefix.count)) }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}
+
+extension Catalog {
+    /// The folder of the server, to which all documents go.
+    static let folderPlace = "folder"
+    /// What the audit calls a place, before its name.
+    fileprivate static let placePrefix = "place "
+    /// What the audit has in the place of a setting that is gone.
+    fileprivate static let removed = Digest(of: [UInt8]())
+
+    /// Adds a place, or replaces the one of its name. All that is published of the app goes there from now on.
+    /// - Throws: ``ServerError`` `notFound` for an app that does not exist.
+    public func set(_ place: Place, of app: AppName, by actor: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            try step.requireApp(app)
+            try step.session.run(
+                """
+                INSERT INTO place (app, name, octets) VALUES ($1, $2, $3) \
+                ON CONFLICT (app, name) DO UPDATE SET octets = excluded.octets
+                """, [.text("\(app)"), .text(place.name), .octets(place.octets)])
+            try step.set(app, Self.placePrefix + place.name, place.octets, by: actor)
+            for (document, version) in step.ledger.documents where document.app == app {
+                // Nothing has to be removed from where nothing was.
+                guard !version.isWithdrawn else { continue }
+                let key: [StorageValue] = [
+                    .text("\(app)"), .text(document.name), .integer(version.version), .text(place.name),
+                ]
+                try step.session.run(
+                    "DELETE FROM outbox WHERE app = $1 AND format = $2 AND version = $3 AND place = $4", key)
+                try Self.enqueue(key, step)
+            }
+        }
+    }
+
+    /// Removes a place: nothing goes there anymore, and what is there stays.
+    /// - Throws: ``ServerError`` `notFound`.
+    public func removePlace(_ name: String, of app: AppName, by actor: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            guard step.ledger.placeNames(of: app).contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+                throw ServerError(.notFound, of: "place", expected: "a place of \(app)", found: "another name")
+            }
+            let key: [StorageValue] = [.text("\(app)"), .text(name)]
+            try step.session.run("DELETE FROM place WHERE app = $1 AND name = $2", key)
+            try step.session.run("DELETE FROM outbox WHERE app = $1 AND place = $2", key)
+            try step.set(app, Self.placePrefix + name, [], by: actor)
+        }
+    }
+
+    /// The places to which documents of an app go besides the folder, sorted by name.
+    /// - Throws: ``ServerError`` `brokenChain` if they are not those that the audit names.
+    public func places(of app: AppName) async throws(ServerError) -> [Place] {
+        try await look { session, ledger throws(ServerError) in
+            var places: [Place] = []
+            for name in ledger.placeNames(of: app) {
+                let row = try session.run(
+                    "SELECT octets FROM place WHERE app = $1 AND name = $2", [.text("\(app)"), .text(name)]
+                ).first
+                // Whoever can write to the database must not choose what runs.
+                let octets = try row?.octets(0) ?? []
+                try ledger.require(app, Self.placePrefix + name, octets)
+                places.append(try Place(octets))
+            }
+            return places
+        }
+    }
+
+    /// Has a version of a document go to a place: app, format, version and the place's name.
+    static func enqueue(_ key: [StorageValue], _ step: Step) throws(ServerError) {
+        try step.session.run(
+            """
+            INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
+            VALUES ($1, $2, $3, $4, 'waiting', 0, 0, 0, $5)
+            """, key + [.integer(step.now)])
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+extension Publisher {
+    /// How many programs run at a time.
+    private static let greatestPrograms = 4
+    /// What a program says is thrown away; one that says more than this is broken.
+    private static let greatestOutput = 1 << 20
+    /// As many documents as are uploaded at once: a repository with all its roots.
+    private static let greatestBatch = 4_096
+
+    /// Has programs upload what waits for the places besides the folder, and reads it back as clients do. A place that
+    /// fails holds up no other, and is tried again after a pause.
+    /// - Throws: ``ServerError`` of the database.
+    public func deliverToPlaces() async throws(ServerError) -> Delivery {
+        var (delivery, waiting): (Delivery, [(app: AppName, place: Place)]) = (Delivery(), [])
+        for app in catalog.apps {
+            do throws(ServerError) {
+                for place in try await catalog.places(of: app) where place.onlyPublisher.map(isThis) ?? true {
+                    waiting.append((app, place))
+                }
+            } catch {
+                delivery.problems.append("\(app): \(error)")
+            }
+        }
+        let deliveries = await withTaskGroup(of: Delivery.self) { group in
+            var (rest, all) = (waiting[...], [Delivery]())
+            func next() {
+                guard let (app, place) = rest.popFirst() else { return }
+                group.addTask { await deliver(app, to: place) }
+            }
+            for _ in 0..<Self.greatestPrograms { next() }
+            for await one in group {
+                all.append(one)
+                next()
+            }
+            return all
+        }
+        for one in deliveries {
+            delivery.confirmed += one.confirmed
+            delivery.problems += one.problems
+        }
+        return delivery
+    }
+
+    private func isThis(_ publisher: String) -> Bool { publisher.utf8.elementsEqual(name.utf8) }
+
+    private func deliver(_ app: AppName, to place: Place) async -> Delivery {
+        var (delivery, ways): (Delivery, [Way]) = (Delivery(), [])
+        do throws(ServerError) {
+            let due = try await dueItems(of: app, for: place)
+            guard !due.isEmpty else { return delivery }
+            let plan = PlacePlan(due)
+            for item in plan.items {
+                let way = Way(document: item.document, place: place.name, key: nil, hold: place.hold)
+                ways.append(way)
+                try await take(&ways[ways.count - 1])
+            }
+            try await upload(plan, to: place, holding: &ways)
+            for index in ways.indices {
+                try await step(&ways[index]) { row, now, fence throws(ServerError) in try row.uploaded(fence, at: now) }
+            }
+            try await PlaceReader(place, reader, try await catalog.key(.fingerprints, of: app)).read(plan, of: app)
+            for index in ways.indices {
+                try await step(&ways[index]) { row, now, fence throws(ServerError) in
+                    try row.confirmed(fence, at: now)
+                }
+                delivery.confirmed.append("\(place.name): \(ways[index].document.path)")
+            }
+        } catch {
+            delivery.problems.append("\(app), place \(place.name): \(error)")
+            for index in ways.indices where ways[index].fence > 0 {
+                try? await step(&ways[index]) { row, now, fence throws(ServerError) in try row.failed(fence, at: now) }
+            }
+        }
+        return delivery
+    }
+
+    /// What is due. A file of a repository never goes before those that it names, so all of them wait for one that does.
+    private func dueItems(of app: AppName, for place: Place) async throws(ServerError) -> [PlacePlan.Item] {
+        try await catalog.look { session, ledger throws(ServerError) in
+            var (items, holdsRepository): ([PlacePlan.Item], Bool) = ([], false)
+            let rows = try session.run(
+                """
+                SELECT format, version, state, fence, taken_until, failures, due_at FROM outbox \
+                WHERE app = $1 AND place = $2 AND state IN ('waiting', 'taken', 'uploaded') ORDER BY format LIMIT $3
+                """, [.text("\(app)"), .text(place.name), .integer(Int64(Self.greatestBatch))])
+            for row in rows {
+                let path = try row.text(0)
+                guard try Self.outboxRow(row, from: 2).isDue(at: session.now()) else {
+                    if RepositoryPath.rank(of: path) != nil { holdsRepository = true }
+                    continue
+                }
+                guard let document = try Catalog.newest(path, of: app, session, ledger),
+                    document.version == (try row.integer(1))
+                else { continue }
+                let former = try session.run(
+                    "SELECT digest FROM document WHERE app = $1 AND format = $2 AND version < $3 ORDER BY version DESC",
+                    [.text("\(app)"), .text(path), .integer(document.version)])
+                items.append(
+                    PlacePlan.Item(
+                        document: document, mediaType: PublicFolder.mediaType(of: path),
+                        former: try former.map { row throws(ServerError) in
+                            try row.octets(0) { Digest(octets: $0) }
+                        }))
+            }
+            return holdsRepository ? items.filter { RepositoryPath.rank(of: $0.document.path) == nil } : items
+        }
+    }
+
+    private func upload(_ plan: PlacePlan, to place: Place, holding ways: inout [Way]) async throws(ServerError) {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-upload-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw ServerError(.file, of: folder.path, expected: "a folder that can be made", found: "none")
+        }
+        try plan.write(to: folder)
+        // Right before: an uploader that was stopped and comes back finds that its turn is over, and starts nothing.
+        for index in ways.indices { try await step(&ways[index]) { _, _, _ throws(ServerError) in } }
+        let end = await ProgramRun.run(place.program, input: plan.octets, in: folder, atMost: Self.greatestOutput)
+        let found: String
+        switch end {
+        case .ended(code: 0, _): return
+        case .ended(let code, _): found = "exit code \(code)"
+        case .signaled(let signal): found = "that signal \(signal) ended it"
+        case .printedTooMuch: found = "more than \(Self.greatestOutput) octets on its standard output"
+        case .timedOut: found = "that it took longer than \(place.program.limit) s, and was ended"
+        case .notStarted(let reason): found = reason
+        }
+        throw ServerError(
+            .placeProgram, of: place.program.path, expected: "that it uploads, and ends with exit code 0", found: found)
+    }
+}
+
+extension Publisher {
+    /// How the places of an app stand: what has not arrived, what cannot be run, and who alone may upload.
+    /// - Throws: ``ServerError``.
+    public func placeFindings(of app: AppName) async throws(ServerError) -> [Finding] {
+        var findings: [Finding] = []
+        for place in try await catalog.places(of: app) {
+            let subject = "\(app), place \(place.name)"
+            if let doubt = place.program.doubt {
+                findings.append(Finding(isFault: true, words: "\(subject): \(doubt)"))
+            }
+            if let only = place.onlyPublisher {
+                let words = "\(subject): not fenced, so \(only) alone may upload"
+                findings.append(
+                    Finding(isFault: false, words: isThis(only) ? words : "\(words), and this is \(name)"))
+            }
+            let (waiting, failures) = try await catalog.look { session, _ throws(ServerError) in
+                let row = try session.run(
+                    """
+                    SELECT count(*), max(failures) FROM outbox \
+                    WHERE app = $1 AND place = $2 AND state IN ('waiting', 'taken', 'uploaded')
+                    """, [.text("\(app)"), .text(place.name)]
+                ).first
+                let count = try row?.integer(0) ?? 0
+                return (count, count > 0 ? try row?.integer(1) ?? 0 : 0)
+            }
+            guard waiting > 0 else { continue }
+            let attempts = failures > 0 ? "; \(failures) attempts have failed" : ""
+            let words = "\(subject): clients have not found \(waiting) documents there yet\(attempts)"
+            findings.append(Finding(isFault: failures > 0, words: words))
+        }
+        return findings
+    }
+}

@@ -1,0 +1,46 @@
+import Logging
+import ServiceLifecycle
+
+/// Has programs upload what waits for places besides the folder. It has a loop of its own: a program that hangs until its
+/// deadline must not hold up what has to be signed again.
+struct PlacesLoop: Service {
+    private let publisher: Publisher
+    private let logger: Logger
+
+    /// How often it looks for what waits.
+    private static let step: Duration = .seconds(5)
+
+    /// - Parameters:
+    ///   - publisher: what it works with.
+    ///   - logger: for what failed, and for what works again.
+    init(_ publisher: Publisher, logger: Logger) {
+        self.publisher = publisher
+        self.logger = logger
+    }
+
+    /// Works until the task is canceled or asked to stop.
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var troubles = Troubles(logger)
+            while !Task.isCancelled {
+                await step(&troubles)
+                try? await Task.sleep(for: Self.step)
+            }
+        }
+    }
+
+    private func step(_ troubles: inout Troubles) async {
+        // Nothing is written with the time of a clock that cannot be believed.
+        guard publisher.catalog.clockProblem == nil else { return }
+        var problems: [String]
+        do throws(ServerError) {
+            let delivery = try await publisher.deliverToPlaces()
+            problems = delivery.problems
+            for words in delivery.confirmed { logger.info("clients find it at \(words)") }
+        } catch {
+            problems = ["\(error)"]
+        }
+        guard !problems.isEmpty else { return troubles.end("uploading to places") }
+        troubles.note("uploading to places", problems.prefix(4).joined(separator: "; "), at: .now)
+    }
+}

@@ -1,0 +1,49 @@
+/// A key that a program of the operator has, for what was approved.
+struct ProgramSigner: Sendable {
+    let key: SealedKey.Place
+    /// DER of its SubjectPublicKeyInfo.
+    let publicKey: [UInt8]
+    let program: ProgramCommand
+    let content: Content
+    let approved: ApprovedSubject
+
+    /// As long as a signature by an RSA key of 8,192 bits: anything longer is text.
+    private static let longestSignature = 1_024
+    /// How a program says that it will not sign this.
+    private static let refusal: Int32 = 1
+
+    /// Has octets signed. It blocks the thread; nobody has verified what it returns.
+    /// - Parameters:
+    ///   - message: the octets; the program hashes them itself.
+    ///   - use: what they are.
+    ///   - document: the document whose digest they contain; nil if they say everything.
+    /// - Throws: ``ServerError`` `signerProgram`.
+    func signature(
+        of message: [UInt8], for use: SigningRequest.Use, document: [UInt8]? = nil
+    ) throws(ServerError) -> [UInt8] {
+        let request = SigningRequest(
+            key: key, publicKey: publicKey, use: use, content: content, approved: approved, message: message,
+            document: document)
+        let end = ProgramRun.runBlocking(program, input: request.octets, atMost: Self.longestSignature)
+        switch end {
+        case .ended(code: 0, let octets) where !octets.isEmpty: return octets
+        case .ended(code: Self.refusal, _):
+            throw failure(
+                "that it signs a \(use.rawValue)", "that it refuses (exit code \(Self.refusal))",
+                remedy: "Read the program's own log: it needs approvals of this content that it can verify.")
+        case .ended(code: 0, _): throw failure("a signature on its standard output", "nothing")
+        case .ended(let code, _): throw failure("that it ends with exit code 0", "exit code \(code)")
+        case .signaled(let signal): throw failure("that it ends by itself", "that signal \(signal) ended it")
+        case .printedTooMuch:
+            throw failure("a signature of at most \(Self.longestSignature) octets", "more")
+        case .timedOut: throw failure("a signature within \(program.limit) s", "none; the program was ended")
+        case .notStarted(let reason): throw failure("a program that can be started", reason)
+        }
+    }
+
+    private func failure(_ expected: String, _ found: String, remedy: String? = nil) -> ServerError {
+        ServerError(
+            .signerProgram, of: "key \(key.id)", expected: "\(expected), from \(program.path)", found: found,
+            remedy: remedy)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Synchronization
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("Challenges that a program signs", .timeLimit(.minutes(5)))
+struct ProgramChallengeTests {
+    private static let target = "/app/init?appName=bank"
+    private static let header = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
+
+    /// A program that answers when a test lets it.
+    private final class Door: Sendable {
+        private let waiting = Mutex(0)
+        private let opened = DispatchSemaphore(value: 0)
+
+        var count: Int { waiting.withLock { $0 } }
+
+        func pass() {
+            waiting.withLock { $0 += 1 }
+            opened.wait()
+        }
+
+        func open(_ times: Int) { for _ in 0..<times { opened.signal() } }
+    }
+
+    @Test("While programs hang, documents are served at once, and challenges beyond eight are asked to come back")
+    func hanging() async throws {
+        let site = try ServingSite()
+        let (door, own) = (Door(), site.key)
+        let key = OutsideSigningKey(publicKey: try own.publicKey) { message in
+            door.pass()
+            return try own.signature(for: message)
+        }
+        let (name, app) = try site.app()
+        let slow = PublishedSnapshot.App(
+            generation: app.generation, content: app.content, entries: app.entries, publicKey: app.publicKey, key: key)
+        site.publish(apps: [(name, slow)], documents: ["lists/bank.json": ServingSite.document(Array("{}".utf8))])
+        try await site.listening { port in
+            try await withThrowingTaskGroup(of: RawAnswer.self) { group in
+                for number in 0..<ProgramSlots.greatestCount {
+                    group.addTask {
+                        try await RawClient(port: port, from: "127.0.\(number).1").get(Self.target, Self.header)
+                    }
+                }
+                while door.count < ProgramSlots.greatestCount { await Task.yield() }
+                let beyond = try await RawClient(port: port, from: "127.1.0.1").get(Self.target, Self.header)
+                #expect(beyond.status == 503 && beyond.header("Retry-After") != nil, "\(beyond.text)")
+                #expect(try await RawClient(port: port).get("/lists/bank.json").status == 200)
+                door.open(ProgramSlots.greatestCount)
+                for try await answer in group {
+                    #expect(answer.status == 200 && answer.header("X-Cert-Pinning-Signature") != nil, "\(answer.text)")
+                }
+            }
+            // All have given back what they took.
+            door.open(1)
+            #expect(try await RawClient(port: port).get(Self.target, Self.header).status == 200)
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import Crypto
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// A program has the keys, and believes approvers only.
+@Suite(
+    "A signer program that verifies approvals", .timeLimit(.minutes(10)),
+    .enabled(if: VerifyingSigner.isTested, "needs python3 with cryptography, and faketime"))
+struct VerifyingSignerTests {
+    private static let formats = World.formats.filter { $0.kind != .pinFile }
+
+    /// What was approved in a world, and the request to sign one entry of its list.
+    private struct Stage {
+        let world: World
+        let key = SigningKey()
+        let permit: SigningPermit
+
+        init(_ world: World) async throws {
+            self.world = world
+            let change = try await world.approved(formats).change
+            permit = try await world.publisher.permit(for: try await world.catalog.change(change))
+        }
+
+        func signer(
+            _ name: String, app: String = "bank", server: RandomID = Story.server, genesis: Digest? = nil
+        ) throws -> VerifyingSigner {
+            try VerifyingSigner(name, in: world, key: key.pem, app: app, server: server, genesis: genesis)
+        }
+
+        var entry: [UInt8] { get throws { try #require(permit.content.entries(at: world.now).first).signedBytes } }
+
+        /// - Parameter change: what an attacker makes of it.
+        func request(
+            of permit: SigningPermit? = nil, _ message: [UInt8]? = nil, use: SigningRequest.Use = .list,
+            _ change: (inout [String: Any]) throws -> Void = { _ in }
+        ) throws -> [UInt8] {
+            let permit = permit ?? self.permit
+            let request = SigningRequest(
+                key: try SealedKeyTests.place("list-2"), publicKey: try key.subjectPublicKeyInfo, use: use,
+                content: permit.content, approved: permit.approved, message: try message ?? entry, document: nil)
+            var object = try #require(
+                try JSONSerialization.jsonObject(with: Data(request.octets)) as? [String: Any])
+            try change(&object)
+            return Array(try JSONSerialization.data(withJSONObject: object))
+        }
+    }
+
+    private static func approvals(_ request: [String: Any]) throws -> [[String: Any]] {
+        try #require(request["approvals"] as? [[String: Any]])
+    }
+
+    @Test("With the keys in a program, clients of lists, challenges and trust servers follow, and rounds go on")
+    func everything() async throws {
+        try await World.run { world in
+            let (list, trust) = (
+                SigningKey(), try TrustServerKey(customer: World.customer, kind: .p256, at: world.clock.now)
+            )
+            let listSigner = try VerifyingSigner("list", in: world, key: list.pem)
+            let trustSigner = try VerifyingSigner("trust", in: world, key: trust.privateKeyPEM)
+            try await world.catalog.add(
+                Catalog.Key(
+                    program: listSigner.program, at: SealedKeyTests.place("list-2"),
+                    publicKey: try list.subjectPublicKeyInfo), by: "operator")
+            try await world.catalog.add(
+                Catalog.Key(
+                    program: trustSigner.program, at: SealedKeyTests.place("trust-2", .trustServer),
+                    publicKey: Array(
+                        try X509Certificate(der: [UInt8](trust.certificate)).subjectPublicKeyInfo),
+                    certificate: Array(trust.certificate)), by: "operator")
+            try await world.publish(try await world.draft { $0.formats = Self.formats })
+            let expected: Set<String> = ["list", "challenge", "certificates", "keys"]
+            #expect(try await world.clientsThatGetIn(world.shown) == expected, "\(listSigner.lastWords)")
+            let stranger = try world.root.leaf(names: [.dns(World.host)])
+            #expect(try await world.clientsThatGetIn(stranger) == [])
+            // Long after the last second at which the approvals count.
+            try await world.pass(5 * 86_400)
+            for signer in [listSigner, trustSigner] { try signer.setTime(world.now) }
+            let round = try await world.publisher.renew()
+            #expect(round.problems == [] && !round.signed.isEmpty, "\(trustSigner.lastWords)")
+            #expect(try await world.clientsThatGetIn(world.shown) == expected)
+            let findings = try await world.publisher.examine()
+            #expect(findings.filter(\.isFault) == [])
+            #expect(findings.contains { $0.words.contains("has the key for trust-server, and signs with it") })
+        }
+    }
+
+    @Test("It signs with approvals that are right, and with none that are missing, damaged, late or the proposer's own")
+    func missing() async throws {
+        try await World.run { world in
+            let stage = try await Stage(world)
+            let signer = try stage.signer("right")
+            #expect(try await signer.answers(stage.request()) == 0, "\(signer.lastWords)")
+            // What was accepted is signed again, whatever the time is.
+            try signer.setTime(world.now + 20 * 86_400)
+            #expect(try await signer.answers(stage.request()) == 0, "\(signer.lastWords)")
+            let refusals: [(String, (inout [String: Any]) throws -> Void)] = [
+                ("1 valid approvals", { $0["approvals"] = Array(try Self.approvals($0).dropLast()) }),
+                ("there are no approvals", { $0["approvals"] = [Any]() }),
+                ("1 valid approvals", { $0["approvals"] = Array(repeating: try Self.approvals($0)[0], count: 2) }),
+                (
+                    "1 valid approvals",
+                    { request in
+                        var approvals = try Self.approvals(request)
+                        approvals[0]["signature"] = approvals[1]["signature"]
+                        request["approvals"] = approvals
+                    }
+                ),
+                ("1 valid approvals", { $0["proposer"] = "\(try Approver.alice.identity)" }),
+                ("the request is damaged", { $0["approvals"] = nil }),
+                ("another version", { $0["format"] = "holdfast-signing-request-v2" }),
+            ]
+            try signer.setTime(world.now)
+            for (words, change) in refusals {
+                #expect(try await signer.answers(stage.request { try change(&$0) }) == 1, "\(words)")
+                #expect(signer.lastWords.contains(words), "\(words): \(signer.lastWords)")
+            }
+            // One that has seen nothing in time accepts nothing afterwards.
+            let late = try stage.signer("late")
+            try late.setTime(world.now + 20 * 86_400)
+            #expect(try await late.answers(stage.request()) == 1)
+            #expect(late.lastWords.contains("0 valid approvals"), "\(late.lastWords)")
+        }
+    }
+
+    @Test("Approvals of another app, server, genesis or content are refused, and so is a message that nobody approved")
+    func others() async throws {
+        try await World.run { world in
+            let stage = try await Stage(world)
+            func refuses(_ signer: VerifyingSigner, _ request: [UInt8], _ words: String) async throws {
+                #expect(try await signer.answers(request) == 1, "\(words)")
+                #expect(signer.lastWords.contains(words), "\(words): \(signer.lastWords)")
+            }
+            try await refuses(try stage.signer("app", app: "shop"), stage.request(), "another app")
+            try await refuses(
+                try stage.signer("moved", app: "shop"), stage.request { $0["app"] = "shop" }, "for another app")
+            try await refuses(try stage.signer("server", server: Story.id(0xB0)), stage.request(), "another server")
+            try await refuses(
+                try stage.signer("genesis", genesis: Digest(of: "another".utf8)), stage.request(), "another genesis")
+            let signer = try stage.signer("message")
+            let other = try await Stage(world)
+            try await refuses(
+                signer, stage.request { $0["content"] = Base64.encode(other.permit.content.octets) },
+                "approvals of another content")
+            let malicious = try world.root.leaf(names: [.dns(World.host)])
+            let pin = try Pin(subject: .certificate, digest: Digest(of: malicious.der).octets)
+            let entry = try FingerprintEntry(name: World.host, pin: pin, until: world.clock.now + 86_400)
+            try await refuses(signer, stage.request(entry.signedBytes), "an entry that the content does not have")
+            // An entry as the body of an answer, and the key for another purpose.
+            try await refuses(signer, stage.request(use: .challenge), "no challenge")
+            let body =
+                #"{"timestamp":\#(world.now),"fingerprints":[{"name":"\#(entry.name)","#
+                + #""fingerprint":"\#(entry.fingerprint)","expires":\#(world.now + 86_399)}]}"#
+            let answer = Array("AAAAAAAAAAAAAAAAAAAAAA==&\(body)".utf8)
+            try await refuses(
+                signer, stage.request(answer, use: .challenge), "an entry that the content does not have")
+            let silent = Array(#"AAAAAAAAAAAAAAAAAAAAAA==&{"timestamp":\#(world.now),"fingerprints":[]}"#.utf8)
+            try await refuses(signer, stage.request(silent, use: .challenge), "entries are missing")
+            try await refuses(signer, stage.request(use: .timestamp), "a use that this key is not for")
+            #expect(try await signer.answers(stage.request()) == 0, "\(signer.lastWords)")
+        }
+    }
+
+    @Test("A change that newer ones have replaced is not signed again, with all its approvals")
+    func replayed() async throws {
+        try await World.run { world in
+            let formats = World.formats.filter { $0.kind == .list }
+            let key = SigningKey()
+            let signer = try VerifyingSigner("list", in: world, key: key.pem)
+            var requests: [[UInt8]] = []
+            for _ in 0..<3 {
+                let change = try await world.approved(formats).change
+                let permit = try await world.publisher.permit(for: try await world.catalog.change(change))
+                let request = SigningRequest(
+                    key: try SealedKeyTests.place("list-2"), publicKey: try key.subjectPublicKeyInfo, use: .list,
+                    content: permit.content, approved: permit.approved,
+                    message: try #require(permit.content.entries(at: world.now).first).signedBytes, document: nil)
+                requests.append(request.octets)
+                #expect(try await signer.answers(request.octets) == 0, "\(signer.lastWords)")
+                // The one before is what everybody has while a canary has this one.
+                if requests.count > 1 { #expect(try await signer.answers(requests[requests.count - 2]) == 0) }
+                try await world.publisher.publish(change)
+            }
+            #expect(try await signer.answers(requests[0]) == 1)
+            #expect(signer.lastWords.contains("newer ones have replaced"), "\(signer.lastWords)")
+        }
+    }
+
+    @Test(
+        "A token of SoftHSM has the list's key, behind the program that verifies approvals",
+        .enabled(if: SoftToken.isTested, "needs opensc and softhsm2"))
+    func token() async throws {
+        try await World.run { world in
+            let token = try await SoftToken(in: world.folder)
+            let signer = try VerifyingSigner("token", in: world, command: token.command)
+            try await world.catalog.add(
+                Catalog.Key(
+                    program: signer.program, at: SealedKeyTests.place("list-2"), publicKey: token.publicKey),
+                by: "operator")
+            try await world.publish(try await world.draft { $0.formats = World.formats.filter { $0.kind == .list } })
+            let store = try await world.certStore()
+            _ = try await store.update(mode: .forced)
+            #expect(try world.letsIn(world.shown, store.policy(for: World.host)), "\(signer.lastWords)")
+        }
+    }
+}
+
+extension SigningKey {
+    /// DER of the SubjectPublicKeyInfo.
+    var subjectPublicKeyInfo: [UInt8] {
+        get throws { Array(try P256.Signing.PrivateKey(pemRepresentation: pem).publicKey.derRepresentation) }
+    }
+}
