@@ -6,6 +6,21 @@ enum OutlookPremises {
     static func sentences(
         _ inputs: PublicationOutlook.Inputs, _ rows: [PublicationOutlook.Row], kept: [String]
     ) -> [String] {
+        var sentences = basis(of: inputs)
+        sentences.append("judged for \(span(inputs.span))")
+        let older = rows.filter { $0.holders == .older }
+        if !older.isEmpty {
+            let out = older.count { $0.verdict != .in }
+            sentences.append(
+                "clients that have not asked for longer do not count: \(out) of \(count(older.count, "row")) "
+                    + "with them are not in to the end")
+        }
+        return sentences + kept
+    }
+
+    /// What was put in, a sentence each: versions, documents, staleness, addresses, anchors, clock.
+    /// - Parameter isStalenessKnown: whether somebody knows for how long clients use an earlier document.
+    static func basis(of inputs: PublicationOutlook.Inputs, isStalenessKnown: Bool = true) -> [String] {
         var sentences = [versions(inputs.appVersions)]
         let names = inputs.documents.prefix(8).map { document in
             document.name + (document.replaced.map { ", replaced \($0.formatted(.iso8601))" } ?? "")
@@ -13,7 +28,10 @@ enum OutlookPremises {
         sentences.append(
             "\(count(inputs.documents.count, "document")): \(names.joined(separator: "; "))"
                 + (inputs.documents.count > 8 ? "; and more" : ""))
-        sentences.append("clients ask at least every \(span(inputs.staleness))")
+        sentences.append(
+            isStalenessKnown
+                ? "clients ask at least every \(span(inputs.staleness))"
+                : "nobody knows for how long clients use an earlier document")
         let chains = inputs.hosts.flatMap(\.shown)
         let unread = chains.count { $0.chain == nil }
         sentences.append(
@@ -26,15 +44,7 @@ enum OutlookPremises {
                     ? "" : ", \(count(platform.revocationLists.count, "revocation list"))")
         }
         sentences.append("clients' clocks are right: it is \(inputs.now.formatted(.iso8601))")
-        sentences.append("judged for \(span(inputs.span))")
-        let older = rows.filter { $0.holders == .older }
-        if !older.isEmpty {
-            let out = older.count { $0.verdict != .in }
-            sentences.append(
-                "clients that have not asked for longer do not count: \(out) of \(count(older.count, "row")) "
-                    + "with them are not in to the end")
-        }
-        return sentences + kept
+        return sentences
     }
 
     private static func versions(_ versions: PublicationOutlook.AppVersions) -> String {

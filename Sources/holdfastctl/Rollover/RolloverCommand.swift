@@ -47,7 +47,7 @@ struct RolloverCommand: AsyncParsableCommand {
 
             With --json one object per line is printed for each host: host, port, step (letClientsIn, publishNext, \
             addBackup, renew, renewCertificate, wait, deploy, remove, nothing, unknown), date, why, action, pins, \
-            servers, lost and blocking (document, servers, from, until), error.
+            servers, lost and blocking (document, servers, from, until), premises, error.
             """)
 
     @Argument(

@@ -39,13 +39,15 @@ struct RolloverReport: Encodable {
     var lost: [Clients]?
     /// Because of whom the change cannot be finished without a loss.
     var blocking: [Clients]?
+    /// What the advice rests on, a sentence each; absent if nothing is known.
+    var premises: [String]?
     /// Why nothing is known, or why it is not known whether all clients get in.
     var error: String?
 
     private var title = "not known"
 
     private enum CodingKeys: CodingKey {
-        case host, port, step, date, why, action, pins, servers, lost, blocking, error
+        case host, port, step, date, why, action, pins, servers, lost, blocking, premises, error
     }
 
     /// Makes the report on a host that could not be asked.
@@ -83,7 +85,8 @@ struct RolloverReport: Encodable {
             let situations = try RolloverSituation.situations(from: inputs)
             var reports: [RolloverReport] = []
             for situation in situations {
-                let report = RolloverReport(situation, host: host, document: document)
+                var report = RolloverReport(situation, host: host, document: document)
+                report.premises = inputs.premises
                 if !reports.contains(where: report.saysTheSame) { reports.append(report) }
             }
             if saysNothingOfBuilds(inputs) {
@@ -235,5 +238,6 @@ struct RolloverReport: Encodable {
                     SafeText.escapedLine("clients with \(clients.document), for ever, if the change is finished"), .bad)
             )
         }
+        for premise in premises ?? [] { output.line("  \(SafeText.escapedLine(premise))", .faint) }
     }
 }

@@ -19,6 +19,7 @@ struct RolloverCommandTests {
         let pins: [String]?
         let servers: [String]?
         let blocking: [Clients]?
+        let premises: [String]?
         let error: String?
 
         struct Clients: Decodable {
@@ -72,6 +73,8 @@ struct RolloverCommandTests {
                     let replaced = "before.pins.json@\(Int64(now.timeIntervalSince1970))"
                     let known = try await step(both, issuedAt: now, ["--replaced", replaced])
                     #expect(known.step == expected)
+                    #expect(known.premises?.contains { $0.contains("before.pins.json, replaced") } == true)
+                    #expect(known.premises?.contains("clients ask at least every 1 d") == true)
                     // What a version of the app carries is used for longer than anybody knows, and with it the change
                     // cannot be finished.
                     let carried = try await step(

@@ -109,7 +109,7 @@ extension Publisher {
             hosts: app.dialed.map { AppScene.Host($0, [], NextShown(chains: [], keys: []), [:], at: now) },
             publications: [],
             publicKeys: Dictionary(app.publicKeys.map { (Digest(of: $0), $0) }) { first, _ in first }, generation: 0,
-            canary: nil, keys: sealed,
+            canary: nil, canaryRepository: nil, keys: sealed,
             repository: RepositoryFiles(of: app.name, RepositoryFiles.Base(), in: catalog), now: now)
         let outlook = try await OutlookMaker(scene: scene).outlook(of: content)
         let change = Change(

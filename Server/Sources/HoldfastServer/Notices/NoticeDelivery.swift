@@ -61,7 +61,8 @@ final class NoticeDelivery: Sendable {
                 begun = state.known.octets
             }
             state.known.keep(current)
-            state.waiting = Array(notices.lazy.filter { !state.known.ids.contains($0.id) }.prefix(Self.capacity))
+            let known = state.known.ids
+            state.waiting = Array(notices.lazy.filter { !known.contains($0.id) }.prefix(Self.capacity))
             state.refusals = state.refusals.filter { current.contains($0.key) }
             return (state.waiting.count, begun)
         }

@@ -133,7 +133,9 @@ struct PublishingLoop: Service {
             } else {
                 state.troubles.end("writing to the database")
             }
-            if round.problems.isEmpty { state.nextRound = now + Self.round }
+            // What one app lacks must not fill the journal with rounds of the others.
+            let isJournaled = round.outage != nil && !round.signed.isEmpty
+            if round.problems.isEmpty || isJournaled { state.nextRound = now + Self.round }
             return round.problems
         }
     }

@@ -260,6 +260,7 @@ struct CallTests {
             try await site.approve(change)
             let began = try await site.call("POST", "/v1/changes/\(change)/publish")
             #expect(began.json["outcome"] as? String == "canary")
+            try await site.world.everybodyFollows(as: .canary)
             #expect(began.json["until"] as? String == UTCText.encode(site.world.now + 3_600))
             try await site.refuses(409, .gate, "POST", "/v1/changes/\(change)/publish")
             let gates = try await site.call("GET", "/v1/changes/\(change)/gates", token: "read")

@@ -68,6 +68,7 @@ struct DraftCallTests {
             #expect(try await site.call("GET", Self.drafts, token: "read").json["enough"] as? Bool == true)
             let published = try await site.call("POST", "/v1/changes/\(change)/publish")
             #expect(published.json["outcome"] as? String == "published", "\(published.text)")
+            try await world.everybodyFollows()
             let app = try world.repositoryApp(isBundle: false)
             #expect(try await app.letsIn(world.shown, trusting: world.root))
 

@@ -40,8 +40,10 @@ struct NoticeProgramTests {
     @Test("Another exit code than 0, or a signal, says that it was not taken")
     func refusals() async throws {
         try await withFolder { folder in
-            #expect(try await script("exit 7", in: folder).deliver(Self.notice) == "it ended with exit code 7")
-            #expect(try await script("kill -9 $$", in: folder).deliver(Self.notice) == "signal 9 ended it")
+            let failing = try script("exit 7", in: folder)
+            #expect(await failing.deliver(Self.notice) == "it ended with exit code 7")
+            let dying = try script("kill -9 $$", in: folder)
+            #expect(await dying.deliver(Self.notice) == "signal 9 ended it")
             let gone = NoticeProgram(path: folder.appending(path: "gone").path)
             #expect(await gone.deliver(Self.notice)?.contains("could not be started") == true)
         }

@@ -69,6 +69,7 @@ struct AppsApartTests {
             let outcome = try await world.publisher.publish(change)
             #expect(outcome.stage == .published(generation: 1))
             #expect(outcome.problems.contains { $0.utf8.starts(with: "lists/bank.json: file".utf8) }, "\(outcome)")
+            try await world.everybodyFollows()
             try FileManager.default.removeItem(at: place)
             try await world.pass(5)
             #expect(try await world.publisher.follow() == [])
@@ -84,6 +85,7 @@ struct AppsApartTests {
             let (_, change) = try await world.addApp("shop")
             try await world.publisher.publish(change)
             try await world.publisher.publish(world.approved().change)
+            try await world.everybodyFollows()
             try FileManager.default.removeItem(at: place)
             try await world.pass(60)
             try await world.engine.write { session throws(ServerError) in

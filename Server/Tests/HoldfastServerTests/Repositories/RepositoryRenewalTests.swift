@@ -95,6 +95,7 @@ struct RepositoryRenewalTests {
             let change = try await world.approvedRepository(holders) { $0.lifetime = 31 * Self.day }
             try await world.publisher.sign(change, holders, in: world.folder)
             try await world.publisher.publish(change)
+            try await world.everybodyFollows()
             let end = Date(timeIntervalSince1970: Double(Story.now + 31 * Self.day))
             for _ in 0..<3 {
                 try await world.pass(10 * Self.day)

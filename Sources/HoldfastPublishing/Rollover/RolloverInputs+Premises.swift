@@ -1,0 +1,13 @@
+import Foundation
+import Holdfast
+
+extension RolloverInputs {
+    /// What advice rests on, a sentence each: versions, documents, staleness, addresses, anchors, clock.
+    package var premises: [String] {
+        OutlookPremises.basis(
+            of: .init(
+                documents: documents, hosts: [.init(host, port: port, shown: servers)], platforms: platforms,
+                appVersions: appVersions, staleness: staleness ?? .zero, now: now),
+            isStalenessKnown: staleness != nil)
+    }
+}
