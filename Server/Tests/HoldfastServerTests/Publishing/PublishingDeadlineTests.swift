@@ -103,10 +103,13 @@ struct PublishingDeadlineTests {
             }
             try await world.see(short[0])
             try await world.publish(world.draft { $0.formats = World.fewFormats })
-            let deadline = try #require(try await world.publisher.deadline(of: world.app))
-            #expect(deadline.lastSafe == world.now + 5 * Self.day + 1, "\(deadline)")
-            #expect(deadline.alarm == deadline.lastSafe - 2 * Self.day, "\(deadline)")
+            let lastSafe = world.now + 5 * Self.day + 1
+            try await world.pass(3 * Self.day, showing: short[0])
             #expect(try await world.publisher.remind(of: world.app) == nil)
+            try await world.pass(1, showing: short[0])
+            let deadline = try #require(try await world.publisher.deadline(of: world.app))
+            #expect(deadline.lastSafe == lastSafe && deadline.alarm == lastSafe - 2 * Self.day, "\(deadline)")
+            #expect(try await world.publisher.remind(of: world.app) != nil)
         }
     }
 

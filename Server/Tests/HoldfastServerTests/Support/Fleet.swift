@@ -128,7 +128,7 @@ struct Fleet {
         case .repository:
             let app = try RepositoryApp(
                 "https://pins.example.com/repo/\(build.app)", root: try #require(build.root), isBundle: true,
-                provider: provider, clock: build.clock, storage: phone.storage)
+                provider: provider, clock: build.clock, application: "\(build.app)", storage: phone.storage)
             let repository = try app.started()
             _ = try await repository.update(mode: .forced)
             phone.policies = [("repository", try repository.policy(for: name))]

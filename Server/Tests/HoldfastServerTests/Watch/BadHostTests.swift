@@ -150,13 +150,13 @@ struct BadHostTests {
             for batch in 0..<3 {
                 let seen = addresses.dropFirst(batch * 600).prefix(600).map { address in
                     Observation(
-                        vantage: "here", address: address, chain: nil, failure: "nothing", firstSeen: world.now,
+                        vantage: "office", address: address, chain: nil, failure: "nothing", firstSeen: world.now,
                         lastSeen: world.now)
                 }
-                try await world.catalog.note([(host: shop.host, seen: seen)], from: "here", of: shop.app, by: "test")
+                try await world.catalog.note([(host: shop.host, seen: seen)], from: "office", of: shop.app, by: "test")
             }
             let kept = try await world.engine.read { session throws(ServerError) in
-                try session.run("SELECT address FROM observation WHERE vantage = 'here'", []).map {
+                try session.run("SELECT address FROM observation WHERE vantage = 'office'", []).map {
                     row throws(ServerError) in
                     try row.text(0)
                 }
