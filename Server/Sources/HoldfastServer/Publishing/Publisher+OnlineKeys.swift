@@ -7,10 +7,12 @@ extension Publisher {
     /// those before, which somebody may have. They sign nothing before the holders of the root have signed it and it is
     /// published: then both sign once, so that no app is refused, and those before are removed. Once prepared, it stays with
     /// the signatures that it has.
-    /// - Throws: ``ServerError`` `outOfTurn` for a repository that was never published; `secretFile` without the secret.
+    /// - Throws: ``ServerError`` `notFound` for an app without a repository; `outOfTurn` for one that was never published;
+    ///   `secretFile` without the secret.
     public func replaceOnlineKeys(
         of app: AppName, by actor: String, using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> RepositoryProgress {
+        try await requireRepository(of: app)
         let scene = try await catalog.scene(of: app)
         let files = scene.repository
         var state = try await Self.mended(files)

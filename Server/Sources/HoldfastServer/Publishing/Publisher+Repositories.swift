@@ -229,6 +229,14 @@ extension Publisher {
     func existingRepository(
         of app: AppName
     ) async throws(ServerError) -> (files: RepositoryFiles, state: TUFRepositoryState) {
+        let files = try await requireRepository(of: app)
+        return (files: files, state: try await Self.state(of: files))
+    }
+
+    /// The files of a repository, whatever is wrong with what is prepared.
+    /// - Throws: ``ServerError`` `notFound` for an app without one.
+    @discardableResult
+    func requireRepository(of app: AppName) async throws(ServerError) -> RepositoryFiles {
         let files = try await catalog.repository(of: app)
         let isThere = try await RepositoryFiles.translating(.notPublishable, of: files.name) {
             () throws(TUFRepositoryError) in try await files.isThere()
@@ -238,7 +246,7 @@ extension Publisher {
                 .notFound, of: files.name, expected: "a repository", found: "none",
                 remedy: "Begin one with app repository init.")
         }
-        return (files: files, state: try await Self.state(of: files))
+        return files
     }
 
     private static func draft(in folder: TUFRepositoryFolder) throws(ServerError) -> RepositoryDraft {

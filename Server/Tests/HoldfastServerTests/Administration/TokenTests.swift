@@ -25,6 +25,7 @@ struct TokenTests {
             case .announceNext: #"{"key":"no PEM"}"#
             case .propose: #"{"app":"bank","reason":"","proposer":"nobody"}"#
             case .approve, .reject: #"{"text":"","identity":"","signature":""}"#
+            case .handInDrafts: #"{"root":"e30="}"#
             default: nil
             }
         return (route.method.rawValue, target, body)

@@ -58,7 +58,7 @@ struct AnswersCommandTests {
             ])
             try await server.says("listening for apps on")
             let answer = try await RawClient(port: server.port).get(
-                "/app/init?appName=bank&appVersion=1.9.9&osVersion=17.0&platform=IOS", [Self.challenge])
+                "/app/init?appName=bank&appVersion=1.9.9&osVersion=17.0.1&platform=IOS", [Self.challenge])
             for words in [
                 #""verifyVersionResult":{"update":"FORCED","message":"Please update."}"#,
                 #""domains":[{"name":"img.example.com","sslPinningRequired":false}]"#,

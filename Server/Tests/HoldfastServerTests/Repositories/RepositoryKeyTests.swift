@@ -38,6 +38,8 @@ struct RepositoryKeyTests {
     func replaced() async throws {
         try await World.run { world in
             let holders = RepositoryHolders()
+            await expectError(.notFound) { try await replace(world) }
+            try await world.publisher.begin(world.app, holders, in: world.folder)
             await expectError(.outOfTurn) { try await replace(world) }
             try await world.publishRepository(holders)
             let apps = try [true, false].map { try world.repositoryApp(isBundle: $0) }
