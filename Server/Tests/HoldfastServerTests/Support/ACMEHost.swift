@@ -10,7 +10,7 @@ import Testing
 /// A host with certbot, a pebble that issues whatever it is asked for, and an nginx that shows what the script of
 /// `docs/server.md` has installed.
 struct ACMEHost {
-    private static let programs = ["certbot", "pebble", "nginx", "curl", "openssl"]
+    private static let programs = ["certbot", "pebble", "nginx", "curl", "openssl", "python3"]
     static let isTested = programs.allSatisfy(ForeignProgram.isTested)
 
     let folder: URL
@@ -39,7 +39,10 @@ struct ACMEHost {
                 "mkdir -p srv/tls/first holdfast && cp \(live)/fullchain.pem \(live)/privkey.pem srv/tls/first "
                     + "&& ln -s first srv/tls/current")
             try Data(nginx(in: folder, on: web).utf8).write(to: folder.appending(path: "nginx.conf"))
-            try await must("nginx -c \"$PWD/nginx.conf\" -p \"$PWD\"")
+            // Foundation takes a program for running as long as one that it started has the files that it inherited.
+            try await must(
+                "python3 -c 'import os, sys; os.closerange(3, 65536); os.execvp(\"nginx\", sys.argv[1:])' "
+                    + "nginx -c \"$PWD/nginx.conf\" -p \"$PWD\"")
             let anchor = try #require(try certificates("root.pem", in: folder).first)
             let host = ACMEHost(folder: folder, web: web, anchor: anchor)
             let result: Result<Void, any Error>
