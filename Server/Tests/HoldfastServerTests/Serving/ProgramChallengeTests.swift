@@ -38,7 +38,8 @@ struct ProgramChallengeTests {
         let (name, app) = try site.app()
         let slow = PublishedSnapshot.App(
             generation: app.generation, content: app.content, entries: app.entries, publicKey: app.publicKey, key: key)
-        site.publish(apps: [(name, slow)], documents: ["lists/bank.json": ServingSite.document(Array("{}".utf8))])
+        site.publish(
+            documents: ["lists/bank.json": ServingSite.document(Array("{}".utf8))], apps: [(name, slow)])
         try await site.listening { port in
             try await withThrowingTaskGroup(of: RawAnswer.self) { group in
                 for number in 0..<ProgramSlots.greatestCount {
