@@ -254,7 +254,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastSigningTests",
-            dependencies: ["Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTesting"],
+            dependencies: [
+                "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTesting", crypto, cryptoExtras,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastProbeTests",

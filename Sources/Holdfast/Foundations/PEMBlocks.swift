@@ -67,7 +67,8 @@ package struct PEMBlocks {
             if let problem { return Block(label: label, line: line, content: .failure(problem)) }
             guard let content = Data(base64Encoded: Data(base64)) else {
                 let problem = Problem(
-                    line: line, expected: "a block of whole Base64", found: "\(base64.count) characters that are not Base64")
+                    line: line, expected: "a block of whole Base64",
+                    found: "\(base64.count) characters that are not Base64")
                 return Block(label: label, line: line, content: .failure(problem))
             }
             return Block(label: label, line: line, content: .success(Array(content)))

@@ -174,7 +174,7 @@ struct OutlookMaker {
         _ content: Content, _ keys: DocumentKeys, _ time: Int64, _ name: String, published: Int64, replaced: Int64?,
         dialed: [String]
     ) throws(ServerError) -> PublicationOutlook.Document {
-        guard let key = keys.fingerprints, let publicKey = try publicKey(keys) else {
+        guard let key = keys.challenges, let publicKey = try publicKey(keys) else {
             throw ServerError(
                 .notPublishable, of: "app \(content.app)", expected: "a key for challenge answers", found: "none",
                 remedy: "Make one with app key.")

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// A program of the operator while it runs.
@@ -36,7 +35,7 @@ struct ProgramRun: ~Copyable {
         _ command: ProgramCommand, input: [UInt8], in folder: URL? = nil, atMost maximum: Int
     ) async -> End {
         await withCheckedContinuation { done in
-            threads.async { done.resume(returning: runBlocking(command, input: input, in: folder, atMost: maximum)) }
+            onThread { done.resume(returning: runBlocking(command, input: input, in: folder, atMost: maximum)) }
         }
     }
 
@@ -55,8 +54,9 @@ struct ProgramRun: ~Copyable {
         return end
     }
 
-    /// Threads that wait. Those of Swift's pool must not: there are as many as cores.
-    static let threads = DispatchQueue(label: "holdfast.programs", attributes: .concurrent)
+    /// Does something that may wait, on a thread of its own. Those of Swift's pool must not wait: there are as many as
+    /// cores, and on Linux the queues of Dispatch have no others.
+    static func onThread(_ body: @escaping @Sendable () -> Void) { Thread.detachNewThread(body) }
 
     private struct StartFailure: Error {
         let number: Int32

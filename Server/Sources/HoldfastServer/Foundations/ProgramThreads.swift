@@ -1,5 +1,3 @@
-import Dispatch
-
 /// Runs asynchronous work on threads that may wait for programs, such as a signer: a function of another module calls it
 /// in the middle of its own work.
 final class ProgramThreads: TaskExecutor {
@@ -15,7 +13,7 @@ final class ProgramThreads: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let executor = unsafe asUnownedTaskExecutor()
-        ProgramRun.threads.async { unsafe job.runSynchronously(on: executor) }
+        ProgramRun.onThread { unsafe job.runSynchronously(on: executor) }
     }
 
     func asUnownedTaskExecutor() -> UnownedTaskExecutor { unsafe UnownedTaskExecutor(ordinary: self) }

@@ -12,7 +12,7 @@ struct NoticeProgram: NoticeTarget {
     func deliver(_ notice: Notice) async -> String? {
         // None of Swift's threads waits for the program.
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: run(notice)) }
+            ProgramRun.onThread { continuation.resume(returning: run(notice)) }
         }
     }
 

@@ -107,8 +107,11 @@ extension Publisher {
     ) async throws(ServerError) -> [MadeDocument] {
         let maker = DocumentMaker(content: permit.content, keys: keys, publicKeys: scene.publicKeys)
         let documents = try await maker.signedDocuments(at: scene.now)
-        let judged = try OutlookMaker(scene: scene).documents(
-            of: permit.content, keys, published: scene.now, replaced: nil, signed: documents)
+        // Of challenges the answer to one is judged, which a program may sign.
+        let judged = try await ProgramThreads.run { () async throws(ServerError) in
+            try OutlookMaker(scene: scene).documents(
+                of: permit.content, keys, published: scene.now, replaced: nil, signed: documents)
+        }
         try requireAccepted(judged, permit, scene)
         return documents
     }

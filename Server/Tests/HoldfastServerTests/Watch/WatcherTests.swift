@@ -75,7 +75,7 @@ struct WatcherTests {
                 let stuck = try CatalogHost(name: "stuck.example.com", port: Int64(silent.port))
                 try await world.catalog.set(stuck, of: world.app, by: "operator")
                 var settings = try self.settings(world)
-                settings.deadlines = ProbeDeadlines(handshake: .milliseconds(500), whole: .seconds(60))
+                settings.deadlines = ProbeDeadlines(handshake: .seconds(5), whole: .seconds(60))
                 let watcher = watcher(world, settings)
                 var generator = SeededGenerator(seed: 7)
                 let before = world.catalog.ledger.chain.head.count

@@ -438,8 +438,7 @@ struct CertStoreUpdateTests {
                     default: seen.torn += 1
                     }
                 }
-                // The updates need a core too, and so does everything else that is tested meanwhile.
-                sched_yield()
+                sched_yield()  // The updates need a core too.
             }
         }
     }
