@@ -32,7 +32,7 @@ struct DocumentMaker: Sendable {
     /// The same, where programs may have the keys: it waits for them on threads that may.
     func signedDocuments(at now: Int64) async throws(ServerError) -> [MadeDocument] {
         guard keys.needPrograms else { return try documents(at: now) }
-        return try await ProgramThreads.run { () async throws(ServerError) in try documents(at: now) }
+        return try await ProgramThreads.run { () throws(ServerError) in try documents(at: now) }
     }
 
     private func octets(of format: ContentFormat, at now: Int64) throws(ServerError) -> [UInt8] {

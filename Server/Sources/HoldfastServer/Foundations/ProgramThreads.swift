@@ -3,11 +3,28 @@
 final class ProgramThreads: TaskExecutor {
     private static let shared = ProgramThreads()
 
-    /// Does something that may block.
-    static func run<Value, Failure: Error>(
-        _ body: () async throws(Failure) -> Value
+    /// Does something that may block, on a thread of its own.
+    static func run<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        try await withTaskExecutorPreference(shared, operation: body)
+        let result: Result<Value, Failure> = await withCheckedContinuation { done in
+            ProgramRun.onThread {
+                do throws(Failure) {
+                    done.resume(returning: .success(try body()))
+                } catch {
+                    done.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Does something that may block between its own waits. A function that is not `@concurrent` would stay where its
+    /// caller runs.
+    static func runWaiting<Value: Sendable, Failure: Error>(
+        _ body: @escaping @concurrent @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await withTaskExecutorPreference(shared) { () async throws(Failure) -> Value in try await body() }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

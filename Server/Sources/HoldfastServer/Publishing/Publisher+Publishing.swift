@@ -108,7 +108,7 @@ extension Publisher {
         let maker = DocumentMaker(content: permit.content, keys: keys, publicKeys: scene.publicKeys)
         let documents = try await maker.signedDocuments(at: scene.now)
         // Of challenges the answer to one is judged, which a program may sign.
-        let judged = try await ProgramThreads.run { () async throws(ServerError) in
+        let judged = try await ProgramThreads.run { () throws(ServerError) in
             try OutlookMaker(scene: scene).documents(
                 of: permit.content, keys, published: scene.now, replaced: nil, signed: documents)
         }

@@ -46,7 +46,7 @@ extension RepositoryFiles {
         guard now <= content.end else { throw content.hasEnded }
         // Only after a backup was restored is the latest that clients may have seen not the one that is here.
         let version = state.live?.timestamp.version ?? 0
-        func make() async throws(ServerError) -> TUFPublication {
+        @Sendable func make() async throws(ServerError) -> TUFPublication {
             try await Self.translating(.notPublishable, of: name) { () throws(TUFRepositoryError) in
                 var exceptions: Set<TUFPublication.Exception> = [.lifetime]
                 // Nobody has the keys anymore that clients know, and the holders of the root gave it others.
@@ -59,7 +59,7 @@ extension RepositoryFiles {
         }
         // A key without a text is outside this process: a program is waited for.
         guard keys.contains(where: { $0.pem == nil }) else { return try await make() }
-        return try await ProgramThreads.run { () async throws(ServerError) in try await make() }
+        return try await ProgramThreads.runWaiting { () async throws(ServerError) in try await make() }
     }
 }
 

@@ -59,7 +59,7 @@ struct InitResponder: Sendable {
         }
         return .later { [outcome] in
             defer { slot.release() }
-            return await ProgramThreads.run { () async -> ListenerAnswer in signed(outcome, challenge, key) }
+            return await ProgramThreads.run { () -> ListenerAnswer in signed(outcome, challenge, key) }
         }
     }
 

@@ -181,10 +181,12 @@ struct TakingOverFilesTests {
                 Base64.encode(HoldfastServer.Digest(of: try $0.subjectPublicKeyInfo).octets)
             }
             func file(_ more: String = "", _ ofHost: String = "") -> [UInt8] {
-                Array(
+                // One of each role needs both.
+                let role = ofHost.contains("leafAndIssuer") ? "issuer" : "leaf"
+                return Array(
                     """
                     {"schema":1,"hosts":[{"host":"\(World.host)"\(ofHost),"pins":[{"pin":"sha256/\(pins[0])"},\
-                    {"pin":"sha256/\(pins[1])","state":"backup"}]}]\(more)}
+                    {"pin":"sha256/\(pins[1])","role":"\(role)","state":"backup"}]}]\(more)}
                     """.utf8)
             }
             let app = try AppName("pinned")

@@ -203,7 +203,7 @@ struct WebhookTests {
             }
             for (webhook, secret, program, subject) in [
                 (address, nil, nil, "webhook-secret"), (nil, file, nil, "webhook"), (nil, nil, "sh", "on-event"),
-                (nil, nil, "/etc/hostname", "on-event"), (nil, nil, "/nowhere", "on-event"),
+                (nil, nil, file.path, "on-event"), (nil, nil, "/nowhere", "on-event"),
             ] as [(String?, URL?, String?, String)] {
                 do throws(ServerError) {
                     _ = try await settings(webhook, secret, program)

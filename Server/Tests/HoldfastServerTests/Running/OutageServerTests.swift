@@ -80,6 +80,7 @@ struct OutageServerTests {
             try await server.says("signed again: ")
             let count = server.text.utf8.count
             try Data().write(to: URL(filePath: full))
+            try await server.says("listening for apps on", after: count)
             try await server.says("in the journal", after: count)
             let port = try #require(server.text.components(separatedBy: "listening for apps on 127.0.0.1:").last)
             let number = try #require(Int(port.prefix { $0.isNumber }))
