@@ -5,8 +5,8 @@ import Synchronization
 /// processor can do beside everything else.
 final class AdministrationRates: Sendable {
     private struct State {
-        /// Two a second for each source, after the first fifty.
-        var failures = TokenBuckets<SourcePrefix>(rate: 2, burst: 50, greatestCount: 4_096)
+        /// Two a second for each source, after the first hundred and fifty.
+        var failures = TokenBuckets<SourcePrefix>(rate: 2, burst: 150, greatestCount: 4_096)
         /// One a second for each token, after the first sixty.
         var costly = TokenBuckets<String>(rate: 1, burst: 60, greatestCount: Catalog.greatestTokenCount)
     }
