@@ -17,6 +17,14 @@ struct ProgramRun: ~Copyable {
         case notStarted(String)
     }
 
+    /// What becomes of what it prints.
+    enum Output: Sendable, Hashable {
+        /// It is read; a program that prints more octets is ended.
+        case atMost(Int)
+        /// It is thrown away, however much it is.
+        case discarded
+    }
+
     private let identifier: pid_t
     private let output: Int32
 
@@ -30,25 +38,34 @@ struct ProgramRun: ~Copyable {
     ///   - command: the program, its arguments and its deadline.
     ///   - input: its standard input.
     ///   - folder: where it runs; nil for where this process does.
-    ///   - maximum: how many octets it may print.
+    ///   - environment: its variables; nil for those of this process.
+    ///   - output: what becomes of what it prints.
     static func run(
-        _ command: ProgramCommand, input: [UInt8], in folder: URL? = nil, atMost maximum: Int
+        _ command: ProgramCommand, input: [UInt8], in folder: URL? = nil, environment: [String: String]? = nil,
+        output: Output
     ) async -> End {
         await withCheckedContinuation { done in
-            onThread { done.resume(returning: runBlocking(command, input: input, in: folder, atMost: maximum)) }
+            onThread {
+                done.resume(
+                    returning: runBlocking(
+                        command, input: input, in: folder, environment: environment, output: output))
+            }
         }
     }
 
     /// Runs a program to its end. It blocks the thread.
     static func runBlocking(
-        _ command: ProgramCommand, input: [UInt8], in folder: URL? = nil, atMost maximum: Int
+        _ command: ProgramCommand, input: [UInt8], in folder: URL? = nil, environment: [String: String]? = nil,
+        output: Output
     ) -> End {
         let run: ProgramRun
         do throws(StartFailure) {
-            run = try ProgramRun(command, input: input, in: folder)
+            run = try ProgramRun(command, input: input, in: folder, environment, output)
         } catch {
             return .notStarted(SystemText.of(error.number))
         }
+        // What is thrown away never comes here.
+        let maximum = if case .atMost(let maximum) = output { maximum } else { 0 }
         let end = run.finish(within: .seconds(command.limit), atMost: maximum)
         if case .ended(let code, _) = end, let words = notStartedCodes[code] { return .notStarted(words) }
         return end
@@ -62,24 +79,42 @@ struct ProgramRun: ~Copyable {
         let number: Int32
     }
 
-    private init(_ command: ProgramCommand, input: [UInt8], in folder: URL?) throws(StartFailure) {
+    private init(
+        _ command: ProgramCommand, input: [UInt8], in folder: URL?, _ environment: [String: String]?, _ output: Output
+    ) throws(StartFailure) {
         let inputFile = try Self.file(with: input)
         defer { close(inputFile) }
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw StartFailure(number: errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-        let (reading, writing) = (ends[0], ends[1])
+        let (reading, writing) = try Self.ends(output)
         defer { close(writing) }
         let place = folder.map { ["env", "--chdir=\($0.path)"] } ?? []
         let words = ["timeout", "--signal=KILL", "\(command.limit + 1)"] + place + command.words
         do throws(StartFailure) {
-            identifier = try Self.start(words, input: inputFile, output: writing)
+            identifier = try Self.start(
+                words, environment ?? ProcessInfo.processInfo.environment, input: inputFile, output: writing)
         } catch {
             close(reading)
             throw error
         }
-        output = reading
+        self.output = reading
+    }
+
+    /// Where to read what it prints, and where it prints.
+    private static func ends(_ output: Output) throws(StartFailure) -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        switch output {
+        case .atMost:
+            guard unsafe pipe(&ends) == 0 else { throw StartFailure(number: errno) }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        case .discarded:
+            ends = [unsafe open("/dev/null", O_RDONLY | O_CLOEXEC), unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)]
+            guard ends.allSatisfy({ $0 >= 0 }) else {
+                let number = errno
+                for end in ends where end >= 0 { close(end) }
+                throw StartFailure(number: number)
+            }
+        }
+        return (ends[0], ends[1])
     }
 
     deinit { close(output) }
@@ -103,7 +138,9 @@ struct ProgramRun: ~Copyable {
         return descriptor
     }
 
-    private static func start(_ words: [String], input: Int32, output: Int32) throws(StartFailure) -> pid_t {
+    private static func start(
+        _ words: [String], _ variables: [String: String], input: Int32, output: Int32
+    ) throws(StartFailure) -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -128,7 +165,7 @@ struct ProgramRun: ~Copyable {
         let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
         try check(unsafe posix_spawnattr_setflags(&attributes, Int16(flags)))
         var arguments = unsafe copies(words)
-        var environment = unsafe copies(ProcessInfo.processInfo.environment.map { "\($0)=\($1)" })
+        var environment = unsafe copies(variables.map { "\($0)=\($1)" })
         defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
         var identifier: pid_t = 0
         try check(unsafe posix_spawnp(&identifier, words[0], &actions, &attributes, &arguments, &environment))

@@ -30,7 +30,7 @@ public struct NoticeSettings: Sendable {
         clock: any WallClock = SystemWallClock()
     ) async throws(ServerError) {
         var targets: [any NoticeTarget] = []
-        if let program { targets.append(NoticeProgram(path: try Self.executable(program))) }
+        if let program { targets.append(NoticeProgram(program: try Self.executable(program))) }
         if let webhook {
             guard let secret else { throw Self.missing("webhook-secret", beside: "webhook") }
             let client = WebhookClient(
@@ -52,16 +52,16 @@ public struct NoticeSettings: Sendable {
             remedy: "Give both \(name) and \(other), or neither.")
     }
 
-    /// Nothing is looked up on the search path: whoever can write into a folder of it would be started by the server.
-    private static func executable(_ path: String) throws(ServerError) -> String {
-        guard path.utf8.first == UInt8(ascii: "/"), path.utf8.count < 1_024,
-            FileManager.default.isExecutableFile(atPath: path)
-        else {
+    /// Nothing is looked up on the search path, and nobody else may replace it: whoever could would run as the server.
+    private static func executable(_ path: String) throws(ServerError) -> ProgramCommand {
+        let program = try? ProgramCommand([path], limit: NoticeProgram.limit)
+        guard let program, program.doubt == nil else {
             throw ServerError(
-                .invalidValue, of: "on-event", expected: "the whole path of a program that this user can run",
-                found: path)
+                .invalidValue, of: "on-event",
+                expected: "the whole path of a program that this user can run, and others cannot replace",
+                found: program?.doubt ?? "something else")
         }
-        return path
+        return program
     }
 
     private static func anchors(_ file: URL?) async throws(ServerError) -> TrustAnchors {

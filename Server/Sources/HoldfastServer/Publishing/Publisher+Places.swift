@@ -121,7 +121,8 @@ extension Publisher {
         try plan.write(to: folder)
         // Right before: an uploader that was stopped and comes back finds that its turn is over, and starts nothing.
         for index in ways.indices { try await step(&ways[index]) { _, _, _ throws(ServerError) in } }
-        let end = await ProgramRun.run(place.program, input: plan.octets, in: folder, atMost: Self.greatestOutput)
+        let end = await ProgramRun.run(
+            place.program, input: plan.octets, in: folder, output: .atMost(Self.greatestOutput))
         let found: String
         switch end {
         case .ended(code: 0, _): return

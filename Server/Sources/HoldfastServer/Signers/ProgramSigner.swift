@@ -24,7 +24,7 @@ struct ProgramSigner: Sendable {
         let request = SigningRequest(
             key: key, publicKey: publicKey, use: use, content: content, approved: approved, message: message,
             document: document)
-        let end = ProgramRun.runBlocking(program, input: request.octets, atMost: Self.longestSignature)
+        let end = ProgramRun.runBlocking(program, input: request.octets, output: .atMost(Self.longestSignature))
         switch end {
         case .ended(code: 0, let octets) where !octets.isEmpty: return octets
         case .ended(code: Self.refusal, _):

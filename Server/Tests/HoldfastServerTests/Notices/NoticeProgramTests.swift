@@ -7,11 +7,11 @@ import Testing
 struct NoticeProgramTests {
     private static let notice = Notice(.alarm, of: Story.server, ["app": "bank"], words: "A key was seen.")
 
-    private func script(_ text: String, in folder: URL, within limit: Duration = .seconds(60)) throws -> NoticeProgram {
+    private func script(_ text: String, in folder: URL, within limit: Int64 = 60) throws -> NoticeProgram {
         let file = folder.appending(path: "program")
         try Data("#!/bin/sh\n\(text)\n".utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
-        return NoticeProgram(path: file.path, limit: limit)
+        return NoticeProgram(program: try ProgramCommand([file.path], limit: limit))
     }
 
     private func text(_ name: String, in folder: URL) throws -> String {
@@ -44,7 +44,8 @@ struct NoticeProgramTests {
             #expect(await failing.deliver(Self.notice) == "it ended with exit code 7")
             let dying = try script("kill -9 $$", in: folder)
             #expect(await dying.deliver(Self.notice) == "signal 9 ended it")
-            let gone = NoticeProgram(path: folder.appending(path: "gone").path)
+            let gone = NoticeProgram(
+                program: try ProgramCommand([folder.appending(path: "gone").path], limit: 60))
             #expect(await gone.deliver(Self.notice)?.contains("could not be started") == true)
         }
     }
@@ -61,7 +62,7 @@ struct NoticeProgramTests {
                 return flock(descriptor, LOCK_EX | LOCK_NB) == 0
             }
             let holding = "exec 9<>\(lock.path); flock 9; trap '' TERM; sleep 600 & "
-            let hangs = try script(holding + "wait", in: folder, within: .milliseconds(500))
+            let hangs = try script(holding + "wait", in: folder, within: 1)
             #expect(await hangs.deliver(Self.notice)?.contains("did not end within") == true)
             await waits { isFree() }
             let leaves = try script(holding + "exit 0", in: folder)

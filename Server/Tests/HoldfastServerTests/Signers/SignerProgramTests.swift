@@ -65,7 +65,7 @@ struct SignerProgramTests {
         try await World.run { world in
             let lock = world.folder.appending(path: "held")
             let program = try Self.program("flock '\(lock.path)' sleep 600 & cat", in: world)
-            let end = await ProgramRun.run(program, input: Array("signed".utf8), atMost: 64)
+            let end = await ProgramRun.run(program, input: Array("signed".utf8), output: .atMost(64))
             #expect(end == .ended(code: 0, output: Array("signed".utf8)))
             withExtendedLifetime(try FolderLock.waiting(for: lock)) {}
         }
