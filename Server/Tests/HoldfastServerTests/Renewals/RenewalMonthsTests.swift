@@ -12,11 +12,13 @@ struct RenewalMonthsTests {
     /// How many times as long a night lasts.
     private static let length = mutants > 10_000 ? 2 : 1
     private static let rhythms = [
-        RenewalCourse.Rhythm(days: 90, staleness: 30, renewals: 2 * length)
+        RenewalCourse.Rhythm(days: 90, staleness: 30, renewals: 2 * length),
+        RenewalCourse.Rhythm(days: 47, staleness: 7, renewals: 2 * length),
+        RenewalCourse.Rhythm(days: 6, staleness: 1, renewals: 3 * length),
     ]
 
     @Test(
-        "Certificates of 90 days are renewed, with the same key and with others, and no app of any format and age refuses",
+        "Certificates of any life are renewed, with the same key and with others, and no app of any format and age refuses",
         arguments: RenewalMonthsTests.rhythms)
     func months(_ rhythm: RenewalCourse.Rhythm) async throws {
         try await World.run { world in

@@ -97,6 +97,29 @@ struct RepositoryCanaryTests {
             for app in try apps(world, world.app) { #expect(try await app.letsIn(world.shown, trusting: world.root)) }
             try await world.everybodyFollows(as: .canary)
             try await world.everybodyFollows()
+
+            // The next change has to reach the canary first as well.
+            // Apps go on with the old pins for the staleness, which begins only after the canary's day.
+            let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
+            try await world.catalog.announce(
+                HostChain(next.chain), from: world.now + World.month + 2 * Self.day, on: world.catalogHost,
+                of: world.app, by: "operator")
+            let second = try await world.approvedRepository(holders, beside: World.fewFormats)
+            try await world.publisher.sign(second, holders, in: world.folder)
+            #expect(try await world.publisher.publish(second) == .canary(until: world.now + Self.day))
+            try await world.pass(Self.day + 1)
+            let waiting = try await refusal(second, world)
+            #expect(waiting.contains("follows other pins for api.example.com:443"), "\(waiting)")
+            try await publishLike(second, world, canary, others)
+            for app in early { #expect(try await app.letsIn(next, trusting: world.root)) }
+            for app in try apps(world, world.app) { #expect(try await !app.letsIn(next, trusting: world.root)) }
+            // Rejected: the canary goes back by a version that is higher.
+            try await world.catalog.add(try await world.statement(.carol, .reject, of: second))
+            try await publishLike(change, world, canary, others)
+            for app in early {
+                #expect(try await !app.letsIn(next, trusting: world.root))
+                #expect(try await app.letsIn(world.shown, trusting: world.root))
+            }
         }
     }
 
