@@ -15,6 +15,8 @@ public struct ProbeFailure: HoldfastError {
     public let sentence: String
     /// Whether it says that the server has no key of the kind that it was asked for.
     package var saysNoSuchKey = false
+    /// Whether the server showed a certificate whose key is not for this use.
+    var saysWrongUse = false
 
     /// - Parameter sentence: for people; it names the place.
     package init(_ code: Code, at place: String, expected: String, found: String, sentence: String) {
@@ -23,6 +25,10 @@ public struct ProbeFailure: HoldfastError {
         self.sentence = sentence
         facts = ErrorFacts(expected: expected, found: found, remedy: code.remedy)
     }
+
+    /// Whether a server that was asked for a kind of key has none. One that was asked for RSA and showed a key of the wrong
+    /// use has an RSA key; asked for ECDSA, it is an RSA key as well, with TLS 1.2 and RSA's key exchange.
+    func saysNoKey(of offer: KeyOffer) -> Bool { saysNoSuchKey || saysWrongUse && offer == .ecdsa }
 
     /// The same, of a connection that asked a server for the other kind of key.
     func ofOtherKey(_ offer: KeyOffer) -> ProbeFailure {

@@ -82,6 +82,7 @@ struct ConnectionFailures {
             isAlert ? .refused : .handshakeFailed, at: place, expected: "a TLS handshake", found: reason,
             sentence: "no TLS handshake with \(place): \(reason)")
         failure.saysNoSuchKey = names.contains(where: Self.refusalsOfKeys.contains)
+        failure.saysWrongUse = names.contains("KEY_USAGE_BIT_INCORRECT")
         return failure
     }
 
@@ -97,14 +98,14 @@ struct ConnectionFailures {
 
     /// What says that a server has no key of the kind that it was asked for: the alerts handshake_failure,
     /// unsupported_certificate and insufficient_security (RFC 8446 6.2), and the client's own complaint if the server uses
-    /// another kind all the same: with TLS 1.2 and RSA's key exchange that is about the use of the key.
+    /// another kind all the same.
     ///
     /// A connection that is merely closed says nothing, although some servers that have one kind of key do that: Windows
     /// (Schannel) resets the connection, and s2n, which serves CloudFront and other load balancers of AWS, closes it. A
     /// server that has both kinds, and hides one, would look the same.
     private static let refusalsOfKeys: Set = [
         "SSLV3_ALERT_HANDSHAKE_FAILURE", "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE", "TLSV1_ALERT_INSUFFICIENT_SECURITY",
-        "WRONG_CERTIFICATE_TYPE", "WRONG_SIGNATURE_TYPE", "NO_COMMON_SIGNATURE_ALGORITHMS", "KEY_USAGE_BIT_INCORRECT",
+        "WRONG_CERTIFICATE_TYPE", "WRONG_SIGNATURE_TYPE", "NO_COMMON_SIGNATURE_ALGORITHMS",
     ]
 }
 

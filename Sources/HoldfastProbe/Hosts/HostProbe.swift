@@ -176,7 +176,7 @@ public struct HostProbe: Sendable {
         case .failure(let failure):
             // Once is enough.
             let isKnown = earlier.contains { $0.offer == next.offer && $0.failure?.code == failure.code }
-            return next.offer == .any || !failure.saysNoSuchKey && !isKnown
+            return next.offer == .any || !failure.saysNoKey(of: next.offer) && !isKnown
         case .success(let shown):
             // A TLS 1.2 server may present its only certificate although the client cannot use it.
             return !earlier.contains { $0.shown?.decision.chain == shown.decision.chain }
@@ -200,7 +200,7 @@ public struct HostProbe: Sendable {
             return sighting(of: host, at: place, .failure(late), offer)
         }
         var result = answer.result
-        if case .failure(let failure) = result, offer != .any, !failure.saysNoSuchKey,
+        if case .failure(let failure) = result, offer != .any, !failure.saysNoKey(of: offer),
             [.handshakeFailed, .refused].contains(failure.code)
         {
             result = .failure(failure.ofOtherKey(offer))

@@ -64,10 +64,10 @@ package struct HostsOutlook: Sendable {
         watch: Duration? = nil, at now: Date
     ) throws(PublishingError) {
         let watched = watch ?? .seconds(1)
+        let before = earlier.documents.map { $0.ofOwnHosts(at: now) }
         let outlook = try PublicationOutlook(
             judging: .init(
-                documents: documents + earlier.documents.map { $0.ofOwnHosts(at: now) }, hosts: hosts,
-                platforms: platforms,
+                documents: documents + before, hosts: hosts, platforms: platforms,
                 appVersions: appVersions, staleness: staleness, span: max(Self.span, watched), now: now))
         premises = outlook.premises + earlier.premises + earlier.gaps
         let end = now.addingTimeInterval(watched.inSeconds)
@@ -90,7 +90,25 @@ package struct HostsOutlook: Sendable {
             Finding(kind: .unreachable, host: nil, text: row.cause?.words ?? "nothing was judged")
         }
         findings += earlier.gaps.map { Finding(kind: .unreachable, host: nil, text: $0) }
+        findings += Self.dropped(by: documents.map { $0.ofOwnHosts(at: now) }, after: before, asked: hosts)
         self.findings = findings
+    }
+
+    /// Hosts that only earlier documents name: clients that hold those still connect there, and nobody has asked them.
+    private static func dropped(
+        by documents: [PublicationOutlook.Document], after earlier: [PublicationOutlook.Document],
+        asked hosts: [PublicationOutlook.Host]
+    ) -> [Finding] {
+        var known = Set((documents.flatMap { $0.hosts ?? [] } + hosts.map(\.name)).map { $0.lowercased() })
+        return earlier.flatMap { document in
+            (document.hosts ?? []).filter { known.insert($0.lowercased()).inserted }.map { name in
+                Finding(
+                    kind: .unreachable, host: nil,
+                    text:
+                        "clients with \(document.name) still connect to \(name), which was not asked: what is published "
+                        + "now does not name it")
+            }
+        }
     }
 
     /// The worst of what was judged about one chain; nil if every client gets in.

@@ -28,12 +28,13 @@ package struct EarlierDocuments: Sendable {
         premises += other.premises.filter { !premises.contains($0) }
     }
 
-    /// Adds documents that somebody has named. Whoever names one knows what was published before, so nothing is left to be
-    /// found out.
+    /// Adds documents that somebody has named. They fill as many gaps as there are of them: with fewer, nobody knows what
+    /// the rest was. A document that is named for several roots counts once.
     package mutating func name(_ named: [PublicationOutlook.Document]) {
         guard !named.isEmpty else { return }
         documents += named
-        (gaps, premises) = ([], [])
+        premises = []
+        if Set(named.map(\.octets)).count >= gaps.count { gaps = [] }
     }
 }
 

@@ -64,7 +64,7 @@ extension HeldDocument {
             return .repository(
                 try PinBundlePins(
                     document.octets, root: root, issuedUpTo: latest, grace: max(.zero, shippedGrace),
-                    isReplaced: document.replaced != nil))
+                    isReplaced: document.replaced != nil && !document.isNeverServed))
         }
     }
 

@@ -67,12 +67,18 @@ extension TUFRepositoryStorage {
         bundle.firstRoot = (roots.first?.version ?? 1) + 1
         (bundle.targets, bundle.pins) = (targets, pins)
         // A key that signed these pins may be gone from the newest root. Clients had proved them with the one of that time.
-        for count in stride(from: roots.count, through: 1, by: -1) {
-            bundle.roots = roots[1..<count].map(\.data)
-            let octets = bundle.json
-            let proved = try? PinBundlePins(octets, root: root, issuedUpTo: .distantFuture, isReplaced: true)
-            if proved != nil { return .proved(octets, pins) }
+        func proved(from root: Data) -> Data? {
+            for count in stride(from: roots.count, through: 1, by: -1) {
+                bundle.roots = roots[1..<count].map(\.data)
+                let octets = bundle.json
+                let pins = try? PinBundlePins(octets, root: root, issuedUpTo: .distantFuture, isReplaced: true)
+                if pins != nil { return octets }
+            }
+            return nil
         }
+        if let octets = proved(from: root) { return .proved(octets, pins) }
+        // What clients with the first root did not take either is damaged.
+        guard let first = roots.first?.data, first != root, proved(from: first) != nil else { return .missing }
         return .neverTheirs
     }
 }

@@ -91,15 +91,27 @@ package struct ReplacedDocuments: Sendable, Equatable {
     ///   - signer: the certificate with which clients are configured, DER or PEM.
     ///   - customer: whose documents they take.
     package func earlier(signedBy signer: Data, customer: String, at now: Date) -> EarlierDocuments {
+        var gaps: [String] = []
+        let own = try? CertificateFile.certificates(in: signer, named: "the signer").first?.der
         let documents = items.compactMap { item -> PublicationOutlook.Document? in
             let name = "an earlier document"
             let pins = try? PublishedPins(
                 trustServerDocument: item.document, named: name, signer: signer, customer: customer, at: now)
-            guard var document = pins?.documentOfOwnHosts else { return nil }
+            guard var document = pins?.documentOfOwnHosts else {
+                let other = try? UnverifiedTrustServerDocument(item.document)
+                let isOfAnotherSigner = other?.isSignedByItsSigner == true && other?.signer?.der != own
+                if !isOfAnotherSigner {
+                    gaps = ["a document that a round has replaced is damaged, and nobody knows what it pinned"]
+                }
+                return nil
+            }
             (document.published, document.replaced) = (.distantPast, item.replaced)
             return document
         }
-        return EarlierDocuments(documents)
+        let isFull = items.count == Self.maximumCount
+        return EarlierDocuments(
+            documents, gaps: gaps,
+            premises: isFull ? ["of more replaced documents than are kept, the last stands for those after it"] : [])
     }
 }
 

@@ -141,6 +141,10 @@ public struct TrustServerPublisher: Sendable {
         let hosts = isRepeated ? round.previous : round.hosts
         if let old = published.data, let document = published.document, !document.pinsTheSame(as: hosts) {
             if await !note(old, replaced: now) { report.isImpaired = true }
+        } else {
+            // Whoever finds no such file knows that it was lost.
+            let nothing = try? ReplacedDocuments().data
+            _ = try? await storage.replace(TrustServerPath.replaced(of: customer), nil, with: nothing)
         }
         try await write(data, to: documentPath, insteadOf: published.data)
         report.published = hosts.count

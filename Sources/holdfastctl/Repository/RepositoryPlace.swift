@@ -81,7 +81,8 @@ struct RepositoryPlace: ParsableArguments {
         than live: TUFRepositoryState.Live, in folder: TUFRepositoryFolder, for published: [PublishedPins],
         _ held: HeldDocumentOptions, at now: Date
     ) async throws(CommandFailure) -> EarlierDocuments {
-        let roots = published.compactMap(\.root)
+        var roots: [Data] = []
+        for root in published.compactMap(\.root) where !roots.contains(root) { roots.append(root) }
         var earlier = EarlierDocuments()
         for root in roots {
             earlier.add(

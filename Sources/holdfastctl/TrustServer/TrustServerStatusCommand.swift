@@ -270,9 +270,11 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             ])
         }
         let path = files.replaced.path
-        // Rounds make it when they first replace a document by one with other pins.
+        // Every round makes it.
         guard FileManager.default.fileExists(atPath: path) else {
-            return EarlierDocuments(premises: ["no round has noted that it replaced a document"])
+            return EarlierDocuments(gaps: [
+                "clients may hold a document that a round has replaced, and nobody knows which: \(path) is not there"
+            ])
         }
         let data = try InputFile.content(of: path, maximumBytes: TrustServerPath.maximumBytes)
         do throws(SigningError) {

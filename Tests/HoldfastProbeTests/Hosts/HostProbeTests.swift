@@ -197,6 +197,28 @@ struct HostProbeTests {
         }
     }
 
+    @Test(
+        "A server that shows another kind of key, although not for this use, has one: it is not said to have none",
+        .enabled(if: OpenSSLProgram.isAvailable))
+    func wrongUse() async throws {
+        let root = try TestAuthority.root()
+        let rsa = try root.leaf(names: [.dns(LoopbackFleet.name)], key: .sharedRSA(bits: 2048, index: 0)) {
+            $0.keyUsage = .keyEncipherment
+        }
+        let ecdsa = try root.leaf(names: [.dns(LoopbackFleet.name)])
+        try await withTemporaryFolder { folder in
+            let (certificate, key) = (folder.appending(path: "rsa.pem"), folder.appending(path: "rsa.key"))
+            try Data(TestCertificate.pem(rsa.der).utf8).write(to: certificate)
+            try Data(rsa.key.privateKeyPEM.utf8).write(to: key)
+            let server = try await OpenSSLServer.start(
+                serving: ecdsa, arguments: ["-dcert", certificate.path, "-dkey", key.path])
+            let findings = await (try HostProbe(trusting: root, resolving: ["127.0.0.1"])).ask(
+                try DialedHost(LoopbackFleet.name, port: server.port))
+            await server.stop()
+            #expect(findings.failures.map(\.code) == [.otherKeyUnknown], "\(findings.failures)")
+        }
+    }
+
     @Test("A server that merely closes the connection for the other kind of key may have one: nobody knows")
     func closesSecond() async throws {
         let root = try TestAuthority.root()

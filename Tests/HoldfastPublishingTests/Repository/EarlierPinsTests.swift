@@ -212,6 +212,54 @@ struct EarlierPinsTests {
         }
     }
 
+    @Test("A host that only earlier pins name is one to which clients still connect, and which nobody has asked")
+    func droppedHost() async throws {
+        try await published { scene in
+            scene.clock.advance(by: .seconds(RepositoryScene.day))
+            try await scene.prepare(signedBy: [offline]) { state in
+                let file = try scene.pinFile()
+                let other = try PinFile.Host(HostPattern("old.example.com"), pins: file.hosts[0].pins)
+                let wider = try PinFile(
+                    issuedAt: file.issuedAt, notAfter: file.notAfter, refresh: file.refresh, hosts: file.hosts + [other]
+                )
+                _ = try state.prepare(pins: wider.json, at: scene.clock.now)
+            }
+            try await scene.publish(online)
+            scene.clock.advance(by: .seconds(RepositoryScene.day))
+            try await replacePins(scene, by: scene.leaf)
+            let judged = try outlook(scene, try await earlier(scene), showing: scene.leaf)
+            #expect(judged.worst == .unreachable && judged.findings.count == 1, "\(judged.findings)")
+            #expect(judged.findings.first?.text.contains("old.example.com, which was not asked") == true)
+        }
+    }
+
+    @Test("Targets of before with a signature that does not verify are damaged, and not of others")
+    func damaged() async throws {
+        try await published { scene in
+            scene.clock.advance(by: .seconds(RepositoryScene.day))
+            try await replacePins(scene, by: try leaf(scene))
+            let file = scene.repository.published.appending(path: "metadata/1.targets.json")
+            var text = try String(contentsOf: file, encoding: .utf8)
+            let range = try #require(text.firstRange(of: /"sig":"[0-9a-f]{20}/))
+            text.replaceSubrange(range, with: "\"sig\":\"" + String(repeating: "0", count: 20))
+            try Data(text.utf8).write(to: file)
+            let held = try await earlier(scene)
+            #expect(held.documents.isEmpty && held.gaps.count == 1)
+        }
+    }
+
+    @Test("One document that is named does not fill two gaps")
+    func twoGaps() {
+        var held = EarlierDocuments(gaps: ["targets 5 are gone", "targets 6 are gone"])
+        func named(_ octet: UInt8) -> PublicationOutlook.Document {
+            .init("old.json", kind: .staticList(publicKey: ""), octets: Data([octet]), published: .distantPast)
+        }
+        held.name([named(1), named(1)])
+        #expect(held.gaps.count == 2)
+        held.name([named(1), named(2)])
+        #expect(held.gaps.isEmpty)
+    }
+
     @Test("A bundle without timestamp counts only if another has replaced it, and only with enough signatures")
     func withoutTimestamp() async throws {
         try await published { scene in

@@ -42,6 +42,7 @@ struct EarlierDocumentsTests {
                 }
                 try server.serve(backup)
                 for verb in verbs { try await Self.run(site, verb + place, status: 0) }
+                try await Self.run(site, verbs[0] + place + ["--watch", "20d"], status: 4)
                 // Without its files the folder does not know it, and somebody has to say it.
                 try FileManager.default.removeItem(
                     at: site.folder.appending(path: "site/public/metadata/1.targets.json"))

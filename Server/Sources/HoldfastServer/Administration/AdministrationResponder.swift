@@ -137,7 +137,7 @@ struct AdministrationResponder: Sendable {
     }
 
     /// JSON is UTF-8 (RFC 8259 8.1), so another charset is refused like another type, and nothing is unpacked.
-    private static func requireJSON(_ request: ListenerRequest) throws(AdministrationError) {
+    static func requireJSON(_ request: ListenerRequest) throws(AdministrationError) {
         guard !request.head.headers.contains(name: "Content-Encoding") else {
             throw AdministrationError(
                 .unsupportedMediaType, .unsupportedMediaType, of: "Content-Encoding", expected: "none",

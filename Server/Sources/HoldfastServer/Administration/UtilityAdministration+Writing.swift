@@ -215,10 +215,6 @@ extension UtilityAdministration {
             let content = try Content(
                 app: app, hosts: wish.hosts, formats: published.formats, domains: wish.domains,
                 versions: wish.versions, texts: wish.texts, end: try await catalog.now() + Self.lifetime)
-            if content.versions != published.versions || content.texts != published.texts {
-                // The next content that follows from the catalog has them as well.
-                try await catalog.set(versions: content.versions, texts: content.texts, of: app, by: call.actor)
-            }
             var generator = SystemRandomNumberGenerator()
             let id = try await publisher.propose(
                 content, proposer: nil, reason: "\(call.actor) \(reason)", using: &generator

@@ -68,11 +68,17 @@ struct UtilityAdministration: Sendable {
     /// Answers what is below `/admin/`; nil for everything else.
     func answer(_ request: ListenerRequest) async -> ListenerAnswer? {
         guard request.head.uri.utf8.starts(with: Self.prefix) else { return nil }
+        var caller: String?
+        var answer: ListenerAnswer
         do throws(Refusal) {
-            return try await answer(try await accepted(request))
+            let call = try await accepted(request)
+            caller = call.actor
+            answer = try await self.answer(call)
         } catch {
-            return error.answer
+            answer = error.answer
         }
+        answer.caller = caller
+        return answer
     }
 
     // MARK: Who may
@@ -86,6 +92,15 @@ struct UtilityAdministration: Sendable {
         let method = request.head.method == .HEAD ? .GET : request.head.method
         let scope: TokenGrant.Scope = method == .GET ? .read : .propose
         guard grant.allows(scope) else { throw unauthorized(request, "The token is for another purpose.") }
+        if request.body.readableBytes > 0 {
+            // A browser that knows the password sends it with what any page asks for, but another type than those of
+            // forms only after asking the server.
+            do throws(AdministrationError) {
+                try AdministrationResponder.requireJSON(request)
+            } catch {
+                throw .request("Content-Type: expected application/json.")
+            }
+        }
         var query: [String: [UInt8]] = [:]
         for field in target.fields {
             guard let name = ["domain", "fingerprint"].first(where: { $0.utf8.elementsEqual(field.name) }),

@@ -130,6 +130,21 @@ extension Catalog.Step {
         try set(name, Catalog.settingsName, settings.octets, by: actor)
     }
 
+    /// Has the catalog go on from the rules and texts that are published now, unless somebody has set others since the
+    /// publication before: those wait for a change of their own.
+    mutating func follow(_ content: Content, after published: Content?) throws(ServerError) {
+        func part(_ content: Content?, of app: AppName) throws(ServerError) -> Content {
+            try Content(
+                app: app, hosts: [], formats: [], versions: content?.versions ?? [], texts: content?.texts ?? [], end: 0
+            )
+        }
+        let (old, new) = (try part(published, of: content.app), try part(content, of: content.app))
+        let nothing = try part(nil, of: content.app).digest
+        let known = ledger.settings[Ledger.Name(app: content.app, name: "versions and texts")] ?? nothing
+        guard old.digest != new.digest, known == old.digest else { return }
+        try set(versionsAndTextsOf: new, by: "server")
+    }
+
     /// Replaces the rules for versions of an app and its texts by those of a content.
     mutating func set(versionsAndTextsOf content: Content, by actor: String) throws(ServerError) {
         try requireApp(content.app)

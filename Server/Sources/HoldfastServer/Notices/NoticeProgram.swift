@@ -14,8 +14,9 @@ struct NoticeProgram: NoticeTarget {
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
             "HOLDFAST_NOTICE": notice.kind.rawValue, "HOLDFAST_NOTICE_ID": "\(notice.id)",
         ]
-        return switch await ProgramRun.run(
-            program, input: notice.octets + [0x0A], environment: environment, output: .discarded)
+        return
+            switch await ProgramRun.run(
+                program, input: notice.octets + [0x0A], environment: environment, output: .discarded)
         {
         case .ended(code: 0, _): nil
         case .ended(let code, _): "it ended with exit code \(code)"

@@ -31,7 +31,7 @@ public struct Place: Sendable, Hashable {
         }
         guard ASCIIText.isPrintable(url.utf8, 1...1_024), let address = URL(string: url), let host = address.host,
             !host.isEmpty, address.scheme == "https" || address.scheme == "http", address.query == nil,
-            address.fragment == nil
+            address.fragment == nil, address.user() == nil, address.password() == nil
         else {
             throw ServerError(
                 .invalidValue, of: "url", expected: "an address such as https://pins.example.com", found: "another text"

@@ -81,25 +81,28 @@ public struct PublishedSnapshot: Sendable {
         public let publicKey: String
         /// What signs answers; nil without the secret, when challenges cannot be answered.
         public let key: (any DocumentSigner)?
+        /// The id of that key: the same key in other hands, such as a program's, has another one.
+        let signer: String?
         /// What every answer has.
         let parts: InitParts
 
         /// Describes an app.
         public init(
             generation: Int64, content: Content, entries: [FingerprintEntry], publicKey: String,
-            key: (any DocumentSigner)?
+            key: (any DocumentSigner)?, signer: String? = nil
         ) {
             self.generation = generation
             self.content = content
             self.entries = entries
             self.publicKey = publicKey
             self.key = key
+            self.signer = signer
             parts = InitParts(entries, content.domains)
         }
 
         /// The one that is served, where it says the same: a thousand apps that did not change are in memory once.
         func shared(with served: App?) -> App {
-            guard let served, served.generation == generation, served.publicKey == publicKey,
+            guard let served, served.generation == generation, served.publicKey == publicKey, served.signer == signer,
                 (served.key == nil) == (key == nil), served.parts == parts, served.content == content
             else { return self }
             return served
@@ -118,7 +121,9 @@ public struct PublishedSnapshot: Sendable {
 
         /// The same with what else is served under the name. No two have a path in common.
         func merging(_ other: Part) -> Part {
-            Part(documents: documents.merging(other.documents) { own, _ in own }, app: app ?? other.app)
+            Part(
+                documents: documents.merging(other.documents) { own, _ in own }, app: app ?? other.app,
+                end: end ?? other.end)
         }
 
         /// The same for a name whose rows cannot be read anymore. What was signed is served on; nothing is signed for a

@@ -26,10 +26,10 @@ extension Publisher {
         let documents = try await documents(for: permit, scene, keys)
         guard beginsCanary else {
             let repository = try await repository(for: permit, scene, keys)
-            let generation = try await commit(documents, repository, permit, change, scene.repository.base)
+            let generation = try await commit(documents, repository, permit, change, scene)
             return Outcome(.published(generation: generation), problems: repository.problems + (await followed()))
         }
-        try await beginCanary(documents, permit, change)
+        try await beginCanary(documents, permit, change, scene.keys)
         return Outcome(.canary(until: scene.now + scene.app.settings.canary), problems: await followed())
     }
 
@@ -129,9 +129,12 @@ extension Publisher {
         guard let root = publication.state.live?.roots.first, let bundle = publication.objects.last else {
             return .nothing
         }
-        let judged = try OutlookMaker(scene: scene).documents(
-            of: content, keys, published: scene.now, replaced: nil, signed: [],
-            repository: .init(root: root.data, octets: bundle.data, signedAt: scene.now))
+        let (first, octets) = (root.data, bundle.data)
+        let judged = try await ProgramThreads.run { () throws(ServerError) in
+            try OutlookMaker(scene: scene).documents(
+                of: content, keys, published: scene.now, replaced: nil, signed: [],
+                repository: .init(root: first, octets: octets, signedAt: scene.now))
+        }
         try requireAccepted(judged, permit, scene)
         return MadeRepository(publication, content, scene)
     }
@@ -150,13 +153,15 @@ extension Publisher {
 
     private func commit(
         _ documents: [MadeDocument], _ repository: MadeRepository, _ permit: SigningPermit, _ change: Change,
-        _ base: RepositoryFiles.Base
+        _ scene: AppScene
     ) async throws(ServerError) -> Int64 {
         let app = permit.content.app
         return try await catalog.transact { [catalog] step throws(ServerError) in
             try catalog.requireSame(permit, change, step)
-            if !repository.documents.isEmpty { try Catalog.requireUnchanged(base, of: app, step) }
+            try Catalog.requireKeys(scene.keys, step)
+            if !repository.documents.isEmpty { try Catalog.requireUnchanged(scene.repository.base, of: app, step) }
             let generation = step.ledger.generation(of: app) + 1
+            try step.follow(permit.content, after: scene.published)
             try step.record(
                 .published, by: permit.approved.approvers.first.map { "\($0)" } ?? "",
                 [
@@ -181,10 +186,11 @@ extension Publisher {
     }
 
     private func beginCanary(
-        _ documents: [MadeDocument], _ permit: SigningPermit, _ change: Change
+        _ documents: [MadeDocument], _ permit: SigningPermit, _ change: Change, _ keys: SealedKeys
     ) async throws(ServerError) {
         try await catalog.transact { [catalog] step throws(ServerError) in
             try catalog.requireSame(permit, change, step)
+            try Catalog.requireKeys(keys, step)
             if let other = step.ledger.canaries[permit.content.app] {
                 throw ServerError(
                     .outOfTurn, of: "change \(change.id)", expected: "a canary that no change has",

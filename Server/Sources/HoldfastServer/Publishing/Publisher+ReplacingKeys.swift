@@ -46,6 +46,7 @@ extension Publisher {
             content: only, keys: try keys(for: permit, scene.keys), publicKeys: scene.publicKeys)
         let documents = try await maker.signedDocuments(at: scene.now)
         return try await catalog.transact { step throws(ServerError) in
+            try Catalog.requireKeys(scene.keys, step)
             var signed: [String] = []
             for audience in audiences where step.ledger.content(for: audience, of: content.app) == content.digest {
                 guard let path = content.path(of: .list, for: audience),
@@ -58,6 +59,20 @@ extension Publisher {
                 }
             }
             return signed
+        }
+    }
+}
+
+extension Catalog {
+    /// Requires that nobody has replaced a key meanwhile: what the one before has signed is not stored anymore.
+    static func requireKeys(_ keys: SealedKeys, _ step: Step) throws(ServerError) {
+        for key in [keys.fingerprints, keys.trustServer, keys.snapshot, keys.timestamp].compactMap(\.self) {
+            let now = step.ledger.keys[.init(app: keys.app, name: key.place.purpose.rawValue)]
+            guard now?.id.utf8.elementsEqual(key.place.id.utf8) == true else {
+                throw ServerError(
+                    .outOfTurn, of: "key for \(key.place.purpose.rawValue)", expected: "the key that signed",
+                    found: "another by now", remedy: "Try again.")
+            }
         }
     }
 }

@@ -190,9 +190,14 @@ extension Publisher {
         _ draft: RepositoryDraft, insteadOf known: RepositoryDraft, _ state: TUFRepositoryState
     ) throws(ServerError) {
         let progress = (try? state.progress()) ?? []
+        let published = state.live?.root?.version
         for (role, new, old) in [(TUFRole.root, draft.root, known.root), (.targets, draft.targets, known.targets)] {
             guard let new, !RepositoryDraft.isSame(new, old) else { continue }
-            guard progress.contains(where: { $0.role == role && !$0.signed.isEmpty }) else {
+            // Whoever makes a root chooses the keys in it: for root and targets those of the published root count.
+            let isSigned = progress.contains { one in
+                one.role == role && !one.signed.isEmpty && (role != .root || published.map { one.root == $0 } ?? true)
+            }
+            guard isSigned else {
                 throw ServerError(
                     .gate, of: "draft of \(role.rawValue)", expected: "what is prepared, or a signature by a holder",
                     found: "something else that nobody has signed",

@@ -139,6 +139,7 @@ extension Publisher {
             generation: ledger.generation(of: app), content: permit.content,
             entries: try permit.content.entries(at: session.now()),
             // The uncompressed point ends the SubjectPublicKeyInfo (RFC 5480 2).
-            publicKey: Base64.encode(stored.publicKey.suffix(65)), key: keys?.challenges)
+            publicKey: Base64.encode(stored.publicKey.suffix(65)), key: keys?.challenges,
+            signer: stored.place.id)
     }
 }

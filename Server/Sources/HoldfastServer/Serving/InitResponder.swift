@@ -53,7 +53,7 @@ struct InitResponder: Sendable {
             return .now(Self.busy(refusal))
         }
         guard key is OutsideSigningKey else { return .now(signed(outcome, challenge, key)) }
-        guard let slot = programs.take() else {
+        guard let slot = programs.take(for: name) else {
             counters.count(.busy)
             return .now(Self.busy(.busy))
         }

@@ -6,22 +6,32 @@ final class ProgramSlots: Sendable {
     /// A program that may run.
     struct Slot: Sendable {
         fileprivate let slots: ProgramSlots
+        fileprivate let app: AppName
 
         /// The program has ended.
-        func release() { slots.taken.withLock { $0 -= 1 } }
+        func release() {
+            slots.taken.withLock { taken in
+                let left = (taken[app] ?? 1) - 1
+                taken[app] = left > 0 ? left : nil
+            }
+        }
     }
 
     /// As many as processors of a small machine can start without making everything else wait.
     static let greatestCount = 8
 
-    private let taken = Mutex(0)
+    /// How many of them one app has: its program may hang, while those of others do not.
+    static let greatestShare = 4
+
+    private let taken = Mutex<[AppName: Int]>([:])
 
     /// - Returns: nil if all are taken.
-    func take() -> Slot? {
+    func take(for app: AppName) -> Slot? {
         taken.withLock { taken in
-            guard taken < Self.greatestCount else { return nil }
-            taken += 1
-            return Slot(slots: self)
+            let own = taken[app] ?? 0
+            guard own < Self.greatestShare, taken.values.reduce(0, +) < Self.greatestCount else { return nil }
+            taken[app] = own + 1
+            return Slot(slots: self, app: app)
         }
     }
 }

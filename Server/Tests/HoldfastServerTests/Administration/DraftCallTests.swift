@@ -91,6 +91,15 @@ struct DraftCallTests {
             try await site.refuses(404, .notFound, "POST", Self.publish)
             let entries = try await world.catalog.audit(after: -1, limit: 10_000).map { try AuditEntry($0) }
             #expect(entries.last { $0.event == .root }?.actor == "token administer")
+            // A root that lists whoever made it, and that nobody else has signed.
+            var forged = try await folder(try await site.call("GET", Self.drafts), site).state()
+            let intruder = TUFSigningKey()
+            try forged.change(.root, adding: [intruder.publicKey], at: world.clock.now)
+            _ = try forged.sign(by: intruder)
+            let foreign = try await site.call(
+                "POST", Self.drafts, token: "propose",
+                body: body(["root": Base64.encode(try #require(forged.draftRoot).data)]))
+            #expect(foreign.status == 409 && foreign.json["code"] as? String == "gate", "\(foreign.text)")
         }
     }
 

@@ -25,7 +25,7 @@ struct UtilityAdministrationTests {
 
     private func call(
         _ site: AdministrationSite, _ method: String, _ target: String, token: String = "propose", user: String? = nil,
-        body: String? = nil
+        body: String? = nil, type: String = "application/json"
     ) async throws -> RawAnswer {
         let secret = try #require(site.tokens[token]).secretText
         let credentials = Data("\(user ?? token):\(secret)".utf8).base64EncodedString()
@@ -33,7 +33,7 @@ struct UtilityAdministrationTests {
             "\(method) \(target) HTTP/1.1", "Host: localhost", "Connection: close",
             "Authorization: Basic \(credentials)",
         ]
-        if let body { lines += ["Content-Type: application/json", "Content-Length: \(body.utf8.count)"] }
+        if let body { lines += ["Content-Type: \(type)", "Content-Length: \(body.utf8.count)"] }
         return RawAnswer(
             try await RawClient(port: site.port)
                 .exchange(lines.map { $0 + "\r\n" }.joined() + "\r\n" + (body ?? "")))
@@ -153,6 +153,14 @@ struct UtilityAdministrationTests {
             #expect(try await call(site, "DELETE", "/admin/certificates/expired").body == #"{"status":"OK"}"#)
             // Reads say what is published.
             #expect(try await call(site, "GET", "/admin/texts").body.contains("Please update"))
+            // So does what the next change is made from, until people have approved another.
+            let kept = try await world.catalog.versionsAndTexts(of: world.app)
+            #expect(kept.versions.count == 1 && kept.texts.count == 1)
+            let wanted = try #require(
+                try await world.catalog.changes(of: world.app).first { $0.content.versions.count == 2 })
+            try await world.approve(wanted.id)
+            #expect(try await world.publisher.publish(wanted.id).stage == .published(generation: 2))
+            #expect(try await world.catalog.versionsAndTexts(of: world.app).versions.count == 2)
         }
     }
 
@@ -170,6 +178,12 @@ struct UtilityAdministrationTests {
             let bearer = try await site.call("GET", "/admin/apps", token: "read")
             #expect(bearer.status == 401)
             let head = site.world.catalog.ledger.chain.head
+            // What a form of any page can send, with the password that a browser keeps.
+            for type in ["text/plain", "application/x-www-form-urlencoded"] {
+                let rule = #"{"platform":"ANDROID","suggestedVersion":"3.1.0"}"#
+                let answer = try await call(site, "POST", "/admin/apps/bank/versions", body: rule, type: type)
+                #expect(answer.status == 400 && code(answer) == "ERROR_REQUEST", "\(type): \(answer.text)")
+            }
             for (method, target, body, expected) in [
                 ("POST", "/admin/apps", #"{"name":"x"}"#, "APP_EXCEPTION"),
                 ("POST", "/admin/apps/bank/versions", #"{"platform":"SYMBIAN"}"#, "ERROR_REQUEST"),

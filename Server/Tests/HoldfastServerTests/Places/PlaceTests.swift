@@ -203,7 +203,10 @@ struct PlaceTests {
         for name in ["", "folder", "Bucket", "a b", String(repeating: "a", count: 33)] {
             expectError(.invalidValue) { try Place(name: name, url: "https://pins.example.com", program: program) }
         }
-        for url in ["", "pins.example.com", "ftp://pins.example.com", "https://pins.example.com/?a", "https:///x"] {
+        for url in [
+            "", "pins.example.com", "ftp://pins.example.com", "https://pins.example.com/?a", "https:///x",
+            "https://user:word@pins.example.com",
+        ] {
             expectError(.invalidValue) { try Place(name: "bucket", url: url, program: program) }
         }
         for words in [[], ["upload"], ["./upload"], ["/upload\0"]] {

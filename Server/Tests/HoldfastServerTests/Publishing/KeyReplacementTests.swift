@@ -63,6 +63,23 @@ struct KeyReplacementTests {
         }
     }
 
+    @Test("What the key before has signed is not written once another has taken its place")
+    func overtaken() async throws {
+        try await World.run { world in
+            let change = try await world.approved().change
+            let before = try await world.catalog.scene(of: world.app).keys
+            _ = try await world.publisher.add(key("list-2"), replacing: true, by: "operator")
+            let head = world.catalog.ledger.chain.head
+            await expectError(.outOfTurn) {
+                try await world.catalog.transact { step throws(ServerError) in
+                    try Catalog.requireKeys(before, step)
+                }
+            }
+            #expect(world.catalog.ledger.chain.head == head)
+            #expect(try await world.publisher.publish(change) == .published(generation: 1))
+        }
+    }
+
     @Test("A server that dies between the key and the list signs the list in its next round, and the canary's as well")
     func interrupted() async throws {
         try await World.run(canary: 86_400) { world in

@@ -84,6 +84,10 @@ struct LiveSnapshotTests {
         let later = try FingerprintEntry(
             name: "other.example.com", pin: Pin(subject: .certificate, digest: Digest(of: [1]).octets),
             until: Date(timeIntervalSince1970: 1_900_000_000))
+        let moved = PublishedSnapshot.App(
+            generation: app.generation, content: app.content, entries: app.entries, publicKey: app.publicKey,
+            key: app.key, signer: "program-2")
+        #expect(moved.shared(with: app).signer == "program-2" && app.shared(with: moved).signer == nil)
         for other in try [
             site.app(entries: [later]).1, site.app(end: ServingSite.end + 1).1, site.app(hasKey: false).1,
             ServingSite(key: SigningKey()).app().1,

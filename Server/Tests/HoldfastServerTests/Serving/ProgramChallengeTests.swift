@@ -27,7 +27,9 @@ struct ProgramChallengeTests {
         func open(_ times: Int) { for _ in 0..<times { opened.signal() } }
     }
 
-    @Test("While programs hang, documents are served at once, and challenges beyond eight are asked to come back")
+    @Test(
+        "While an app's program hangs, documents and other apps are answered, and more challenges of it come back later"
+    )
     func hanging() async throws {
         let site = try ServingSite()
         let (door, own) = (Door(), site.key)
@@ -38,20 +40,27 @@ struct ProgramChallengeTests {
         let (name, app) = try site.app()
         let slow = PublishedSnapshot.App(
             generation: app.generation, content: app.content, entries: app.entries, publicKey: app.publicKey, key: key)
+        let (other, quick) = try site.app("other")
+        let signed = PublishedSnapshot.App(
+            generation: quick.generation, content: quick.content, entries: quick.entries, publicKey: quick.publicKey,
+            key: OutsideSigningKey(publicKey: try own.publicKey) { try own.signature(for: $0) })
         site.publish(
-            documents: ["lists/bank.json": ServingSite.document(Array("{}".utf8))], apps: [(name, slow)])
+            documents: ["lists/bank.json": ServingSite.document(Array("{}".utf8))],
+            apps: [(name, slow), (other, signed)])
         try await site.listening { port in
             try await withThrowingTaskGroup(of: RawAnswer.self) { group in
-                for number in 0..<ProgramSlots.greatestCount {
+                for number in 0..<ProgramSlots.greatestShare {
                     group.addTask {
                         try await RawClient(port: port, from: "127.0.\(number).1").get(Self.target, Self.header)
                     }
                 }
-                while door.count < ProgramSlots.greatestCount { await Task.yield() }
+                while door.count < ProgramSlots.greatestShare { await Task.yield() }
                 let beyond = try await RawClient(port: port, from: "127.1.0.1").get(Self.target, Self.header)
                 #expect(beyond.status == 503 && beyond.header("Retry-After") != nil, "\(beyond.text)")
                 #expect(try await RawClient(port: port).get("/lists/bank.json").status == 200)
-                door.open(ProgramSlots.greatestCount)
+                let target = "/app/init?appName=other"
+                #expect(try await RawClient(port: port, from: "127.1.0.2").get(target, Self.header).status == 200)
+                door.open(ProgramSlots.greatestShare)
                 for try await answer in group {
                     #expect(answer.status == 200 && answer.header("X-Cert-Pinning-Signature") != nil, "\(answer.text)")
                 }
