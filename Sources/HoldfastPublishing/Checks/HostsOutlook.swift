@@ -42,8 +42,8 @@ package struct HostsOutlook: Sendable {
         [Finding.Kind.refused, .unreachable, .ending].first { kind in findings.contains { $0.kind == kind } }
     }
 
-    /// How far it looks ahead at least, to say until when.
-    private static let span = Duration.seconds(400 * 86_400)
+    /// How far it looks ahead, to say until when.
+    package static let usualSpan = Duration.seconds(400 * 86_400)
     /// For how long a client may not have asked, if nobody says it.
     package static let usualStaleness = Duration.seconds(30 * 86_400)
 
@@ -56,19 +56,20 @@ package struct HostsOutlook: Sendable {
     ///   - appVersions: the builds in the field.
     ///   - staleness: for how long a client may not have asked.
     ///   - watch: how soon an end is too soon; nil for only what is now.
+    ///   - span: how far to look at least, to say until when clients get in.
     /// - Throws: ``PublishingError`` `invalidInput`.
     package init(
         of documents: [PublicationOutlook.Document], after earlier: EarlierDocuments = EarlierDocuments(),
         at hosts: [PublicationOutlook.Host], platforms: [PublicationOutlook.Platform],
         appVersions: PublicationOutlook.AppVersions, staleness: Duration = Self.usualStaleness,
-        watch: Duration? = nil, at now: Date
+        watch: Duration? = nil, lookingAhead span: Duration = Self.usualSpan, at now: Date
     ) throws(PublishingError) {
         let watched = watch ?? .seconds(1)
         let before = earlier.documents.map { $0.ofOwnHosts(at: now) }
         let outlook = try PublicationOutlook(
             judging: .init(
                 documents: documents + before, hosts: hosts, platforms: platforms,
-                appVersions: appVersions, staleness: staleness, span: max(Self.span, watched), now: now))
+                appVersions: appVersions, staleness: staleness, span: max(span, watched), now: now))
         premises = outlook.premises + earlier.premises + earlier.gaps
         let end = now.addingTimeInterval(watched.inSeconds)
         var findings: [Finding] = []
@@ -119,7 +120,10 @@ package struct HostsOutlook: Sendable {
         let name = name(host)
         let place = shown.place.utf8.elementsEqual(host.name.utf8) ? name : "\(name) at \(shown.place)"
         if let problem = shown.problem {
-            return Finding(kind: .unreachable, host: name, text: "\(place) could not be asked: \(problem)")
+            // An address that showed one certificate may have another, of the other kind of key.
+            let isSeen = host.shown.contains { $0.chain != nil && $0.place.utf8.elementsEqual(shown.place.utf8) }
+            let words = isSeen ? ": \(problem)" : " could not be asked: \(problem)"
+            return Finding(kind: .unreachable, host: name, text: place + words)
         }
         let verdicts = rows.filter { $0.holders != .older && ($0.start.map { $0 < end } ?? true) }.map { row in
             PublishedVerdict(row, of: row.document.map { names[$0] } ?? "the document", at: now, watchedUntil: end)
@@ -137,7 +141,8 @@ package struct HostsOutlook: Sendable {
         return Finding(kind: kind, host: name, text: "\(place): \(worst.text)", until: worst.until)
     }
 
-    private static func name(_ host: PublicationOutlook.Host) -> String {
+    /// A host with its port, as findings name it.
+    package static func name(_ host: PublicationOutlook.Host) -> String {
         let name = host.name.contains(":") ? "[\(host.name)]" : host.name
         return host.port.map { "\(name):\($0)" } ?? host.name
     }
