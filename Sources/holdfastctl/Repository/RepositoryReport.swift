@@ -107,6 +107,13 @@ struct RepositoryReport: Encodable {
         take(asked.findings)
     }
 
+    /// Adds what is so for clients that hold something else, whether pins were signed and published or not.
+    mutating func take(_ change: SettledChange) {
+        premises = change.premises
+        guard !change.open.isEmpty else { return }
+        take(change.open)
+    }
+
     private mutating func take(_ found: [HostsOutlook.Finding]) {
         findings = found
         func texts(_ kind: HostsOutlook.Finding.Kind) -> [String] { found.filter { $0.kind == kind }.map(\.text) }
