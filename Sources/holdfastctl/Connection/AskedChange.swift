@@ -61,10 +61,7 @@ struct SettledChange {
     let premises: [String]?
 
     /// The exit code with which the verb ends when it has made the change; nil if every client gets in.
-    var status: CommandFailure.Status? {
-        func has(_ kind: HostsOutlook.Finding.Kind) -> Bool { open.contains { $0.kind == kind } }
-        return has(.refused) ? .negativeAnswer : has(.unreachable) ? .couldNotFindOut : has(.ending) ? .endsSoon : nil
-    }
+    var status: CommandFailure.Status? { open.status }
 
     /// Says what is open on standard error, and ends the verb with the exit code that it stands for.
     /// - Throws: `NegativeAnswer` if anything is open.
@@ -74,6 +71,29 @@ struct SettledChange {
             Output.standard.complain("\(kind): \(SafeText.escapedLine(finding.text))")
         }
         if let status { throw NegativeAnswer(status: status) }
+    }
+}
+
+extension [HostsOutlook.Finding] {
+    private func first(_ kind: HostsOutlook.Finding.Kind) -> HostsOutlook.Finding? { first { $0.kind == kind } }
+
+    /// The exit code for all of them; nil if there are none.
+    var status: CommandFailure.Status? {
+        if first(.refused) != nil { return .negativeAnswer }
+        if first(.unreachable) != nil { return .couldNotFindOut }
+        return first(.ending) == nil ? nil : .endsSoon
+    }
+
+    /// The worst of them, as the first line of an answer; nil if there are none.
+    var headline: String? {
+        if let refused = first(.refused) { return "CLIENTS ARE LOCKED OUT: \(refused.text)" }
+        if let open = first(.unreachable) { return "Nobody knows whether clients get in: \(open.text)" }
+        return first(.ending).map { "Ends too soon: \($0.text)" }
+    }
+
+    /// Prints the worst of them, so that it stands first.
+    func printHeadline(to output: Output) {
+        if let headline { output.line(SafeText.escapedLine(headline), .bad) }
     }
 }
 

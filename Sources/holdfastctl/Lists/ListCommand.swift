@@ -133,6 +133,7 @@ struct ListRemovalReport: Encodable {
 
     func print(_ printing: PrintOptions, to output: Output) throws {
         try printing.print(self, to: output) { output in
+            findings?.printHeadline(to: output)
             output.line("\(file): \(removed.count) removed, \(remaining) left")
             for entry in removed {
                 output.line("removed  \(SafeText.escapedLine(entry.name))  \(entry.remaining)  \(entry.certificatePin)")

@@ -215,6 +215,7 @@ struct SignCommand: AsyncParsableCommand {
     }
 
     private func print(_ report: Report, to output: Output) {
+        report.findings?.printHeadline(to: output)
         let count = "\(report.entries) \(report.entries == 1 ? "entry" : "entries")"
         output.line("\(report.list): \(count)\(report.created ? ", a new list" : "")")
         for signed in report.signed {

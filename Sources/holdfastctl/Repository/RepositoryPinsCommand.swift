@@ -90,6 +90,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         try await place.write(state)
         var report = RepositoryReport("Prepared: the next pins are in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
+        report.isOffline = settled == nil
         if let settled { report.take(settled) }
         try report.warn(ofRefusalsOf: state, in: place, at: now)
         report.warn(ofStale: stale.filter { $0 != .targets }, unread: unread)

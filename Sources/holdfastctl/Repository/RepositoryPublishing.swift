@@ -124,6 +124,7 @@ struct RepositoryPublishing: ParsableArguments {
         report.written = publication.objects.map { "\(place.path)/public/\($0.path)" }
         report.overridden = overridden
         report.warnings = warnings
+        report.isOffline = change == nil
         if let change { report.take(change) }
         if !includingDrafts, let live = next.live {
             report.judge(TUFRepositoryEndings(of: live, at: now))

@@ -95,6 +95,7 @@ struct RepositorySignCommand: AsyncParsableCommand {
         let names = roles.map(\.rawValue).sorted().joined(separator: " and ")
         var report = RepositoryReport(signers.isEmpty ? "Not signed: no key was given" : "Signed: \(names)")
         try report.takeDrafts(state, withChanges: true)
+        report.isOffline = settled == nil
         if let settled { report.take(settled) }
         try report.warn(ofRefusalsOf: state, in: place, at: now)
         report.next.append(
