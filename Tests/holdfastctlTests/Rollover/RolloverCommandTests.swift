@@ -76,7 +76,7 @@ struct RolloverCommandTests {
                     let known = try await step(both, issuedAt: now, ["--replaced", replaced])
                     #expect(known.step == expected)
                     #expect(known.premises?.contains { $0.contains("before.pins.json, replaced") } == true)
-                    #expect(known.premises?.contains("clients ask at least every 1 d") == true)
+                    #expect(known.premises?.contains("clients ask at least every 1d") == true)
                     #expect(known.premises?.contains { $0.contains("it replaced another then") } == true)
                     #expect(known.premises?.contains { $0.hasPrefix("nobody holds what before.pins.json") } == true)
                     // What a version of the app carries is used for longer than anybody knows, and with it the change
