@@ -143,7 +143,8 @@ struct HeldDocument: Sendable {
     ///
     /// A build asks a source only for hosts that it was built to dial with it. So what it carries and nobody replaces
     /// restricts no host that it does not name: the platform or another source of the app decides there. A host that it
-    /// names with other ports, or as retired, it refuses.
+    /// names with other ports, or as retired, it refuses. When a host is added to a published document, nobody who holds an
+    /// earlier one connects to it yet.
     static func deciding(about host: DialedHost, among documents: [HeldDocument]) -> [HeldDocument] {
         let dialed = documents.filter { $0.isDialed(host) }
         let governing = dialed.filter { $0.governs(host) }
@@ -153,11 +154,16 @@ struct HeldDocument: Sendable {
 
     /// Whether its pins decide about a host where clients have other sources as well.
     private func governs(_ host: DialedHost) -> Bool {
-        guard document.isCarriedAlone else { return true }
+        // Somebody has said which hosts its clients dial.
+        guard patterns == nil, document.isCarriedAlone || document.replaced != nil else { return true }
         switch content {
         case .pinFile(let file): return file.host(for: host) != nil
-        case .repository(let pins): return pins.file.host(for: host) != nil
-        case .list, .trustServer, .refused: return true
+        case .repository(let pins):
+            guard let entry = pins.file.host(for: host) else { return false }
+            return document.isCarriedAlone || !entry.isRetired
+        case .list(let list): return list.names(host)
+        case .trustServer(let pins): return pins.names(host)
+        case .refused: return true
         }
     }
 

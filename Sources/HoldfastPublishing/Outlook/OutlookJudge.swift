@@ -84,7 +84,8 @@ struct OutlookJudge {
         }
         let dialed = HeldDocument.deciding(about: host, among: documents)
         let indices = Set(dialed.map(\.index))
-        for held in documents where held.isDialed(host) && !indices.contains(held.index) {
+        for held in documents
+        where held.isDialed(host) && held.document.isCarriedAlone && !indices.contains(held.index) {
             unnamed[held.index, default: []].append(host.description)
         }
         if dialed.isEmpty || platforms.isEmpty {
