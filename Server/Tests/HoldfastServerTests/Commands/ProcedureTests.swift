@@ -177,6 +177,7 @@ struct ProcedureTests {
             _ = try await phone.update(mode: .forced)
             #expect(try desk.letsIn(desk.shown, phone))
             #expect(try desk.letsIn(desk.next, phone))
+            try await desk.everybodyFollows()
         }
     }
 
@@ -200,6 +201,7 @@ struct ProcedureTests {
                 _ = try await desk.run("holdfast-server approve CHANGE --data /srv/pins --key \(name).pem")
             }
             #expect(try await desk.run(publish).contains("published: generation 2"))
+            try await desk.everybodyFollows()
         }
     }
 
@@ -217,6 +219,7 @@ struct ProcedureTests {
             }
             let publish = "holdfast-server publish CHANGE --data /srv/pins"
             #expect(try await desk.run(publish).contains("published: generation 2"))
+            try await desk.everybodyFollows()
         }
     }
 
@@ -249,6 +252,7 @@ struct ProcedureTests {
             _ = try await phone.update(mode: .forced)
             #expect(try desk.letsIn(desk.next, phone))
             #expect(try !desk.letsIn(desk.shown, phone))
+            try await desk.everybodyFollows(lettingIn: [desk.next], refusing: [desk.shown])
         }
     }
 
@@ -290,6 +294,7 @@ struct ProcedureTests {
                 #expect(try desk.letsIn(certificate, again))
                 #expect(try desk.letsIn(certificate, phone))
             }
+            try await desk.everybodyFollows(lettingIn: [desk.shown, desk.next, spare])
         }
     }
 
