@@ -41,6 +41,13 @@ struct RepositoryTakingOverTests {
         try await world.approve(again.change)
         try await world.publisher.sign(again.change, old.holders, in: world.folder)
         try await world.publisher.publish(again.change)
+        try await everybodyFollows(name, world)
+    }
+
+    /// Clients of every kind that are installed now.
+    private func everybodyFollows(_ name: AppName, _ world: World) async throws {
+        try await world.everybodyFollows(
+            of: name, lettingIn: [world.shown, world.announced], hasChallenges: false, isThorough: false)
     }
 
     @Test("PinRepository of every root, a client of The Update Framework and python-tuf go on without a new build")
@@ -75,6 +82,9 @@ struct RepositoryTakingOverTests {
             #expect(try publisher.folder.read("repo/moved/metadata/1.root.json") == nil)
             try await publisher.sign(change, old.holders, in: site.folder)
             try await publisher.publish(change)
+            try await publisher.everybodyFollows(
+                name, lettingIn: [site.shown, site.announced], trusting: site.root, clock: site.clock,
+                hasChallenges: false, isThorough: false)
             #expect(try publisher.folder.read("repo/moved/metadata/2.root.json").map { Data($0) } == old.root(2))
 
             let serving = try ServingSite()
@@ -129,12 +139,12 @@ struct RepositoryTakingOverTests {
             try await publish(proposal.change, old, of: name, world)
             let base = "https://pins.example.com/repo/moved"
             let provider = SnapshotProvider(live: world.publisher.live, app: name, clock: world.clock)
-            func everybodyFollows() async throws {
+            func installedAppsFollow() async throws {
                 for app in apps {
                     #expect(try await moved(app, to: base, provider).letsIn(world.shown, trusting: world.root))
                 }
             }
-            try await everybodyFollows()
+            try await installedAppsFollow()
             let first = try #require(try await world.catalog.repository(of: name).state().live?.timestamp.version)
             #expect(first == version + 1)
             // What was taken over is history now, and nothing beside it.
@@ -143,13 +153,13 @@ struct RepositoryTakingOverTests {
             try await world.pass(2 * 86_400)
             try await world.see(world.shown, of: name)
             #expect(try await world.publisher.renew().signed.contains("repo/moved/metadata/timestamp.json"))
-            try await everybodyFollows()
+            try await installedAppsFollow()
             var generator = SystemRandomNumberGenerator()
             _ = try await world.publisher.replaceOnlineKeys(of: name, by: "operator", using: &generator)
             try await world.publisher.pass(name, to: [old.holders.root], in: world.folder)
             let outcome = try await world.publisher.publishRoot(of: name, by: "operator")
             #expect(outcome.version == 3 && outcome.hasOtherKeys && outcome.problems == [])
-            try await everybodyFollows()
+            try await installedAppsFollow()
             #expect(try await world.publisher.standing(of: name).plainTextKeys == [])
         }
     }
@@ -184,6 +194,7 @@ struct RepositoryTakingOverTests {
                 proposal.change, proposer: nil, reason: "seen", using: &generator)
             try await world.approve(again.change)
             try await world.publisher.publish(again.change)
+            try await everybodyFollows(name, world)
             let provider = SnapshotProvider(live: world.publisher.live, app: name, clock: world.clock)
             for app in apps {
                 let app = try moved(app, to: "https://pins.example.com/repo/moved", provider)

@@ -98,6 +98,7 @@ struct PlaceStandingTests {
                 _ = try await desk.run("approve", change, "--data", desk.data, "--key", "\(name).pem", "--yes")
             }
             _ = try await desk.run("publish", change, "--data", desk.data)
+            try await desk.everybodyFollows(isThorough: false)
             #expect(try await desk.run("status", "--data", desk.data, "--json").contains(#""places":[]"#))
             _ = try await desk.run(
                 "place", "add", "bank", "bucket", "--data", desk.data, "--url", "https://pins.example.com", "--program",
