@@ -70,10 +70,11 @@ struct PlaceCommand: AsyncParsableCommand {
         func run() async throws {
             let app = try AppName(app)
             try await server.withServer { open in
-                for place in try await open.catalog.places(of: app) {
+                for standing in try await open.publisher.placeStandings(of: app) {
+                    let place = standing.place
                     Terminal.line("\(place.name)  \(place.url.absoluteString)  \(place.program.path)")
+                    for words in [standing.words] + standing.notes.map(\.words) { Terminal.line("  \(words)") }
                 }
-                for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
             }
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import HoldfastPublishing
 import HoldfastServer
 
@@ -35,13 +36,16 @@ struct StatusCommand: AsyncParsableCommand {
                 if let time = standing.refusedFrom {
                     Terminal.line("  if nobody publishes, the first is refused at \(CommandValue.time(time))")
                 }
-                for loss in standing.losses { Terminal.line("  \(loss)") }
-                for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
+                for loss in standing.losses + standing.expiredServers { Terminal.line("  \(loss)") }
+                let places = try await open.publisher.placeStandings(of: app)
+                for place in places {
+                    for words in [place.words] + place.notes.map(\.words) { Terminal.line("  \(words)") }
+                }
                 if let deadline = standing.deadline {
                     let words = "publish until \(CommandValue.time(deadline.lastSafe)): \(deadline.words)"
                     Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(words)")
                 }
-                isGood = isGood && standing.losses.isEmpty && !standing.isPressing
+                isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
                 for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
                 for (change, state) in standing.open {
                     Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")
@@ -52,7 +56,9 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private static let isNotGood = NegativeAnswer(
-        words: "not everybody gets in, something has to be published soon, or nothing can be signed or written")
+        words:
+            "not everybody gets in, something has to be published soon or does not arrive, or nothing can be signed or written"
+    )
 
     private func printJSON(
         _ open: ServerFolder.Open, _ unwritable: ServerError?, _ outage: Publisher.Outage?
@@ -64,8 +70,9 @@ struct StatusCommand: AsyncParsableCommand {
         let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
         for app in judged {
             let standing = try await open.publisher.standing(of: app, during: outage)
-            isGood = isGood && standing.losses.isEmpty && !standing.isPressing
-            apps.append(.object(Self.members(of: standing)))
+            let places = try await open.publisher.placeStandings(of: app)
+            isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
+            apps.append(.object(Self.members(of: standing, places)))
         }
         var members: [String: CanonicalJSON] = [
             "isGood": .boolean(isGood), "problems": AdministrationView.texts(problems), "apps": .array(apps),
@@ -80,7 +87,9 @@ struct StatusCommand: AsyncParsableCommand {
         guard isGood else { throw Self.isNotGood }
     }
 
-    private static func members(of standing: Publisher.Standing) -> [String: CanonicalJSON] {
+    private static func members(
+        of standing: Publisher.Standing, _ places: [PlaceStanding]
+    ) -> [String: CanonicalJSON] {
         let open: [CanonicalJSON] = standing.open.map { change, state in
             .object(AdministrationView.summary(change, state))
         }
@@ -88,6 +97,8 @@ struct StatusCommand: AsyncParsableCommand {
             "name": .text("\(standing.app)"), "generation": .integer(standing.generation),
             "losses": AdministrationView.texts(standing.losses), "open": .array(open),
             "plainTextKeys": AdministrationView.texts(standing.plainTextKeys),
+            "expiredServers": AdministrationView.texts(standing.expiredServers),
+            "places": .array(places.map { .object(Self.members(of: $0)) }),
         ]
         if let time = standing.refusedFrom { members["refusedFrom"] = AdministrationView.time(time) }
         if let end = standing.end { members["end"] = AdministrationView.time(end) }
@@ -96,6 +107,18 @@ struct StatusCommand: AsyncParsableCommand {
             members["publishBecause"] = .text(deadline.words)
         }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
+        return members
+    }
+
+    private static func members(of place: PlaceStanding) -> [String: CanonicalJSON] {
+        var members: [String: CanonicalJSON] = [
+            "name": .text(place.place.name), "url": .text(place.place.url.absoluteString),
+            "state": .text(place.state.rawValue), "waiting": .integer(place.waiting),
+            "failures": .integer(place.failures), "lag": .integer(place.lag),
+        ]
+        if let time = place.delivered { members["delivered"] = AdministrationView.time(time) }
+        if let time = place.behindSince { members["behindSince"] = AdministrationView.time(time) }
+        if let only = place.place.onlyPublisher { members["onlyPublisher"] = .text(only) }
         return members
     }
 }

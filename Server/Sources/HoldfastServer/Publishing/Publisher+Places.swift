@@ -136,37 +136,3 @@ extension Publisher {
             .placeProgram, of: place.program.path, expected: "that it uploads, and ends with exit code 0", found: found)
     }
 }
-
-extension Publisher {
-    /// How the places of an app stand: what has not arrived, what cannot be run, and who alone may upload.
-    /// - Throws: ``ServerError``.
-    public func placeFindings(of app: AppName) async throws(ServerError) -> [Finding] {
-        var findings: [Finding] = []
-        for place in try await catalog.places(of: app) {
-            let subject = "\(app), place \(place.name)"
-            if let doubt = place.program.doubt {
-                findings.append(Finding(isFault: true, words: "\(subject): \(doubt)"))
-            }
-            if let only = place.onlyPublisher {
-                let words = "\(subject): not fenced, so \(only) alone may upload"
-                findings.append(
-                    Finding(isFault: false, words: isThis(only) ? words : "\(words), and this is \(name)"))
-            }
-            let (waiting, failures) = try await catalog.look { session, _ throws(ServerError) in
-                let row = try session.run(
-                    """
-                    SELECT count(*), max(failures) FROM outbox \
-                    WHERE app = $1 AND place = $2 AND state IN ('waiting', 'taken', 'uploaded')
-                    """, [.text("\(app)"), .text(place.name)]
-                ).first
-                let count = try row?.integer(0) ?? 0
-                return (count, count > 0 ? try row?.integer(1) ?? 0 : 0)
-            }
-            guard waiting > 0 else { continue }
-            let attempts = failures > 0 ? "; \(failures) attempts have failed" : ""
-            let words = "\(subject): clients have not found \(waiting) documents there yet\(attempts)"
-            findings.append(Finding(isFault: failures > 0, words: words))
-        }
-        return findings
-    }
-}
