@@ -41,10 +41,25 @@ struct StatusCommand: AsyncParsableCommand {
                     let words = "publish until \(CommandValue.time(deadline.lastSafe)): \(deadline.words)"
                     Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(words)")
                 }
-                isGood = isGood && standing.losses.isEmpty && !standing.isPressing
+                isGood = isGood && Self.isGood(standing)
                 for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
+                if let canary = standing.canary {
+                    let end = CommandValue.time(canary.end)
+                    Terminal.line("  the canary has change \(canary.change) since \(CommandValue.time(canary.began))")
+                    Terminal.line("  everybody can get it from \(end) on, if the canary's clients get in until then")
+                    for refusal in canary.refusals { Terminal.line("  HELD: \(refusal)") }
+                }
                 for (change, state) in standing.open {
-                    Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")
+                    let words = "\(state.rawValue): change \(change.id), \(change.reason)"
+                    guard change.isEmergency else {
+                        Terminal.line("  \(words)")
+                        continue
+                    }
+                    let silent = change.silentApprovers(of: try await open.catalog.approvers()).map(\.name)
+                    Terminal.line("  EMERGENCY, \(words)")
+                    if !silent.isEmpty {
+                        Terminal.line("    no word yet from \(silent.joined(separator: ", "))")
+                    }
                 }
             }
             guard isGood else { throw Self.isNotGood }
@@ -53,6 +68,10 @@ struct StatusCommand: AsyncParsableCommand {
 
     private static let isNotGood = NegativeAnswer(
         words: "not everybody gets in, something has to be published soon, or nothing can be signed or written")
+
+    private static func isGood(_ standing: Publisher.Standing) -> Bool {
+        standing.losses.isEmpty && !standing.isPressing && standing.canary?.refusals.isEmpty ?? true
+    }
 
     private func printJSON(
         _ open: ServerFolder.Open, _ unwritable: ServerError?, _ outage: Publisher.Outage?
@@ -64,7 +83,7 @@ struct StatusCommand: AsyncParsableCommand {
         let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
         for app in judged {
             let standing = try await open.publisher.standing(of: app, during: outage)
-            isGood = isGood && standing.losses.isEmpty && !standing.isPressing
+            isGood = isGood && Self.isGood(standing)
             apps.append(.object(Self.members(of: standing)))
         }
         var members: [String: CanonicalJSON] = [
@@ -94,6 +113,13 @@ struct StatusCommand: AsyncParsableCommand {
         if let deadline = standing.deadline {
             members["publishUntil"] = AdministrationView.time(deadline.lastSafe)
             members["publishBecause"] = .text(deadline.words)
+        }
+        if let canary = standing.canary {
+            members["canary"] = .object([
+                "change": .text("\(canary.change)"), "began": AdministrationView.time(canary.began),
+                "end": AdministrationView.time(canary.end), "followed": .integer(canary.followed),
+                "refusals": AdministrationView.texts(canary.refusals),
+            ])
         }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
         return members
