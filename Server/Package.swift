@@ -67,6 +67,8 @@ let package = Package(
                 .embedInCode("Storage/Migrations/sqlite-0001.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0002.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0003.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0004.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0005.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0007.sql"),
             ],
             swiftSettings: strict),

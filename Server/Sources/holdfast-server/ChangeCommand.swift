@@ -73,7 +73,8 @@ struct ChangeCommand: AsyncParsableCommand {
                 }
                 if !format.isEmpty {
                     let root = try await open.catalog.firstRoot(of: name)
-                    wishes.formats = try format.map { text in try read(text, root) }
+                    let known = try await open.publisher.published(name)?.formats ?? []
+                    wishes.formats = try format.map { text in try read(text, root, known) }
                 }
                 let content: Content
                 if let like {
@@ -106,7 +107,7 @@ struct ChangeCommand: AsyncParsableCommand {
             try await ChangeText.print(proposal, open)
         }
 
-        private func read(_ text: String, _ root: Digest?) throws -> ContentFormat {
+        private func read(_ text: String, _ root: Digest?, _ known: [ContentFormat]) throws -> ContentFormat {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard let kind = ContentFormat.Kind(rawValue: parts.first ?? "") else {
                 let known = ContentFormat.Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -115,9 +116,14 @@ struct ChangeCommand: AsyncParsableCommand {
             guard kind != .repository || root != nil else {
                 throw ValidationError("The app has no repository; begin one with app repository init.")
             }
+            let name = parts.count == 2 ? parts[1] : nil
+            guard kind == .repository || kind == .pinFile else {
+                return try ContentFormat(kind, refresh: refresh, customer: name)
+            }
+            // Its clients are configured with it, so it stays unless another one is named.
             return try ContentFormat(
-                kind, refresh: refresh, customer: parts.count == 2 ? parts[1] : nil,
-                root: kind == .repository ? root : nil)
+                kind, refresh: refresh, root: kind == .repository ? root : nil,
+                application: name ?? known.first { $0.kind == kind }?.application)
         }
     }
 

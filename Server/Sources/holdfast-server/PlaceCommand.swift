@@ -105,13 +105,11 @@ struct PlaceCommand: AsyncParsableCommand {
         func run() async throws {
             let app = try AppName(app)
             try await server.withServer { open in
-                if let address = try await open.catalog.folderAddress(of: app) {
-                    Terminal.line("\(PlaceCommand.folder)  \(address.url.absoluteString)")
+                for standing in try await open.publisher.placeStandings(of: app) {
+                    let program = standing.place?.program.path ?? ""
+                    Terminal.line("\(standing.name)  \(standing.url.absoluteString)  \(program)")
+                    for words in [standing.words] + standing.notes.map(\.words) { Terminal.line("  \(words)") }
                 }
-                for place in try await open.catalog.places(of: app) {
-                    Terminal.line("\(place.name)  \(place.url.absoluteString)  \(place.program.path)")
-                }
-                for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
             }
         }
     }

@@ -35,13 +35,16 @@ struct StatusCommand: AsyncParsableCommand {
                 if let time = standing.refusedFrom {
                     Terminal.line("  if nobody publishes, the first is refused at \(CommandValue.time(time))")
                 }
-                for loss in standing.losses { Terminal.line("  \(loss)") }
-                for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
+                for loss in standing.losses + standing.expiredServers { Terminal.line("  \(loss)") }
+                let places = try await open.publisher.placeStandings(of: app)
+                for place in places {
+                    for words in [place.words] + place.notes.map(\.words) { Terminal.line("  \(words)") }
+                }
                 if let deadline = standing.deadline {
                     let words = "publish until \(CommandValue.time(deadline.lastSafe)): \(deadline.words)"
                     Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(words)")
                 }
-                isGood = isGood && Self.isGood(standing)
+                isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
                 for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
                 if let canary = standing.canary {
                     let end = CommandValue.time(canary.end)
@@ -67,11 +70,9 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private static let isNotGood = NegativeAnswer(
-        words: "not everybody gets in, something has to be published soon, or nothing can be signed or written")
-
-    private static func isGood(_ standing: Publisher.Standing) -> Bool {
-        standing.losses.isEmpty && !standing.isPressing && standing.canary?.refusals.isEmpty ?? true
-    }
+        words:
+            "not everybody gets in, something has to be published soon or does not arrive, or nothing can be signed or written"
+    )
 
     private func printJSON(
         _ open: ServerFolder.Open, _ unwritable: ServerError?, _ outage: Publisher.Outage?
@@ -83,8 +84,9 @@ struct StatusCommand: AsyncParsableCommand {
         let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
         for app in judged {
             let standing = try await open.publisher.standing(of: app, during: outage)
-            isGood = isGood && Self.isGood(standing)
-            apps.append(.object(Self.members(of: standing)))
+            let places = try await open.publisher.placeStandings(of: app)
+            isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
+            apps.append(.object(Self.members(of: standing, places)))
         }
         var members: [String: CanonicalJSON] = [
             "isGood": .boolean(isGood), "problems": AdministrationView.texts(problems), "apps": .array(apps),
@@ -99,7 +101,9 @@ struct StatusCommand: AsyncParsableCommand {
         guard isGood else { throw Self.isNotGood }
     }
 
-    private static func members(of standing: Publisher.Standing) -> [String: CanonicalJSON] {
+    private static func members(
+        of standing: Publisher.Standing, _ places: [PlaceStanding]
+    ) -> [String: CanonicalJSON] {
         let open: [CanonicalJSON] = standing.open.map { change, state in
             .object(AdministrationView.summary(change, state))
         }
@@ -107,6 +111,8 @@ struct StatusCommand: AsyncParsableCommand {
             "name": .text("\(standing.app)"), "generation": .integer(standing.generation),
             "losses": AdministrationView.texts(standing.losses), "open": .array(open),
             "plainTextKeys": AdministrationView.texts(standing.plainTextKeys),
+            "expiredServers": AdministrationView.texts(standing.expiredServers),
+            "places": .array(places.map { .object(members(of: $0)) }),
         ]
         if let time = standing.refusedFrom { members["refusedFrom"] = AdministrationView.time(time) }
         if let end = standing.end { members["end"] = AdministrationView.time(end) }
@@ -122,6 +128,18 @@ struct StatusCommand: AsyncParsableCommand {
             ])
         }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
+        return members
+    }
+
+    private static func members(of place: PlaceStanding) -> [String: CanonicalJSON] {
+        var members: [String: CanonicalJSON] = [
+            "name": .text(place.name), "url": .text(place.url.absoluteString),
+            "state": .text(place.state.rawValue), "waiting": .integer(place.waiting),
+            "failures": .integer(place.failures), "lag": .integer(place.lag),
+        ]
+        if let time = place.delivered { members["delivered"] = AdministrationView.time(time) }
+        if let time = place.behindSince { members["behindSince"] = AdministrationView.time(time) }
+        if let only = place.place?.onlyPublisher { members["onlyPublisher"] = .text(only) }
         return members
     }
 }

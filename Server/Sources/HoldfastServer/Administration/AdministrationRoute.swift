@@ -4,7 +4,7 @@ import NIOHTTP1
 /// `openapi.yaml`; a test compares both.
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     case getLive, getReady, getMetrics, getDescription
-    case listApps, listHosts, announceNext, withdrawNext, askGate
+    case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, askGate
     case getDrafts, handInDrafts, prepareDrafts, rotateKeys, publishRoot
     case listKeys, replaceKey
     case listChanges, propose, getChange, getContent, getOutlook, askGates, approve, reject, publish
@@ -22,7 +22,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
 
     var method: HTTPMethod {
         switch self {
-        case .announceNext: .PUT
+        case .announceNext, .setHost: .PUT
         case .withdrawNext: .DELETE
         case .propose, .approve, .reject, .publish: .POST
         case .handInDrafts, .prepareDrafts, .rotateKeys, .publishRoot, .replaceKey: .POST
@@ -39,6 +39,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getDescription: "/openapi.yaml"
         case .listApps: "/v1/apps"
         case .listHosts: "/v1/apps/{app}/hosts"
+        case .getHost, .setHost: "/v1/apps/{app}/hosts/{host}"
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
         case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
         case .getDrafts, .handInDrafts: "/v1/apps/{app}/repository/drafts"
@@ -67,7 +68,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getLive, .getReady, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
         case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
-        case .withdrawNext, .publish, .rotateKeys, .publishRoot, .replaceKey: .holder(.administer)
+        case .setHost, .withdrawNext, .publish, .rotateKeys, .publishRoot, .replaceKey: .holder(.administer)
         default: .holder(.read)
         }
     }
@@ -75,7 +76,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// The fields of the query that it knows.
     var queryFields: [String] {
         switch self {
-        case .announceNext, .withdrawNext, .askGate: ["port"]
+        case .getHost, .setHost, .announceNext, .withdrawNext, .askGate: ["port"]
         case .listChanges, .listDocuments: ["app"]
         case .readAudit: ["after", "limit"]
         default: []
@@ -85,7 +86,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// Whether it has a body, which is JSON then.
     var hasBody: Bool {
         switch self {
-        case .announceNext, .propose, .approve, .reject, .handInDrafts, .replaceKey: true
+        case .setHost, .announceNext, .propose, .approve, .reject, .handInDrafts, .replaceKey: true
         default: false
         }
     }

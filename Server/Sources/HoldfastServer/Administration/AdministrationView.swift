@@ -32,7 +32,7 @@ package enum AdministrationView {
     ) -> [String: CanonicalJSON] {
         var members: [String: CanonicalJSON] = [
             "name": .text(host.name), "port": .integer(host.port), "renewal": .text(host.renewal.rawValue),
-            "seen": .array(seen.map(observation)), "next": self.next(next),
+            "oneKeyKind": .boolean(host.hasOneKeyKind), "seen": .array(seen.map(observation)), "next": self.next(next),
         ]
         if let dial = host.dial { members["dial"] = .text(dial) }
         return members

@@ -149,7 +149,7 @@ struct OutlookMaker {
         }
         // What other systems read says what the pin file says.
         if let format = content.formats.first(where: \.kind.isPinFile), replaced == nil, audience == .everybody {
-            let file = PinFileMaker(content: content, refresh: format.refresh, publicKeys: scene.publicKeys)
+            let file = PinFileMaker(content: content, format: format, publicKeys: scene.publicKeys)
             let isPlain = !content.formats.contains { $0.kind == .pinFile || $0.kind == .repository }
             documents.append(
                 PublicationOutlook.Document(
@@ -172,7 +172,7 @@ struct OutlookMaker {
                 bundles.append(nil)
                 continue
             }
-            let maker = PinFileMaker(content: content, refresh: format.refresh, publicKeys: scene.publicKeys)
+            let maker = PinFileMaker(content: content, format: format, publicKeys: scene.publicKeys)
             bundles.append(
                 try await rehearsal.publish(content, pins: try maker.octets(of: .pinFile, at: time), at: time))
         }

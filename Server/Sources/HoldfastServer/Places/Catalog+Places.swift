@@ -112,6 +112,19 @@ extension Catalog {
             INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
             VALUES ($1, $2, $3, $4, 'waiting', 0, 0, 0, $5)
             """, key + [.integer(step.now)])
+        try step.session.run(
+            "UPDATE place SET behind_since = $3 WHERE app = $1 AND name = $2 AND behind_since IS NULL",
+            [key[0], key[3], .integer(step.now)])
+    }
+
+    /// Notes that clients find a version of a document in a place: app, format, version and the place's name.
+    static func noteConfirmation(_ key: [StorageValue], _ session: any StorageSession) throws(ServerError) {
+        try session.run(
+            """
+            UPDATE place SET confirmed_at = $3, behind_since = CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE \
+            outbox.app = $1 AND outbox.place = $2 AND outbox.state IN ('waiting', 'taken', 'uploaded')) \
+            THEN behind_since ELSE NULL END WHERE app = $1 AND name = $2
+            """, [key[0], key[3], .integer(try session.now())])
     }
 }
 
@@ -122,8 +135,8 @@ extension Catalog.Step {
     ) throws(ServerError) {
         try session.run(
             """
-            INSERT INTO place (app, name, octets) VALUES ($1, $2, $3) \
-            ON CONFLICT (app, name) DO UPDATE SET octets = excluded.octets
+            INSERT INTO place (app, name, octets) VALUES ($1, $2, $3) ON CONFLICT (app, name) DO UPDATE \
+            SET octets = excluded.octets, confirmed_at = NULL, behind_since = NULL
             """, [.text("\(app)"), .text(name), .octets(octets)])
         try set(app, Catalog.placePrefix + name, octets, by: actor)
         for (document, version) in ledger.documents where document.app == app {

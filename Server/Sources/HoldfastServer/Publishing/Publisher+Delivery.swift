@@ -195,6 +195,7 @@ extension Publisher {
                     .text(row.state.rawValue), .integer(row.fence), .integer(row.takenUntil), .integer(row.failures),
                     .integer(row.dueAt),
                 ])
+            if row.state == .confirmed { try Catalog.noteConfirmation(key, session) }
             return fence
         }
     }

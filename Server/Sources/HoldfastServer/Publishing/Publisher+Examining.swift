@@ -26,6 +26,13 @@ extension Publisher {
         public let canary: CanaryStanding?
         /// What to do about keys that were in plain text before they came here, in words.
         public let plainTextKeys: [String]
+        /// The servers that show a certificate that has expired, such as one that was forgotten, in words.
+        public let expiredServers: [String]
+
+        /// Whether everybody gets in, and nothing has to be done soon.
+        public var isGood: Bool {
+            losses.isEmpty && expiredServers.isEmpty && !isPressing && canary?.refusals.isEmpty ?? true
+        }
     }
 
     /// Says how an app stands: whether everybody gets in, until when, and what waits for people.
@@ -55,7 +62,8 @@ extension Publisher {
             app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook, losses: losses,
             refusedFrom: refusedFrom, deadline: deadline,
             isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: urgent + usual,
-            canary: canaryStanding(scene), plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning))
+            canary: canaryStanding(scene), plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning),
+            expiredServers: scene.expiredServers)
     }
 
     /// Something that is wrong, or that an operator must know.
@@ -224,8 +232,10 @@ extension Catalog.Key {
     /// Whoever could read the other server's database, or the file, may still sign for the app.
     fileprivate var plainTextWarning: String? {
         guard wasInPlainText else { return nil }
-        return
-            "the key for \(place.purpose.rawValue) (\(place.id)) was in plain text before it came here: "
-            + "make another with app key --replace once no build in the field knows it"
+        let remedy =
+            place.purpose.role == nil
+            ? "make another with app key --replace once no build in the field knows it"
+            : "make another with app repository rotate"
+        return "the key for \(place.purpose.rawValue) (\(place.id)) was in plain text before it came here: \(remedy)"
     }
 }

@@ -134,7 +134,8 @@ extension Publisher {
         let (content, files) = (permit.content, scene.repository)
         guard content.repository != nil else { return .nothing }
         let state = try await Self.state(of: files)
-        guard !state.hasNoDraft else { return .nothing }
+        let taken = try await files.taken()
+        guard !state.hasNoDraft || !taken.isEmpty else { return .nothing }
         let publication = try await files.publication(
             of: state, content, keys: keys.repository, includingDrafts: true, at: scene.now)
         guard let root = publication.state.live?.roots.first, let bundle = publication.objects.last else {
@@ -147,7 +148,7 @@ extension Publisher {
                 repository: .init(root: first, octets: octets, signedAt: scene.now))
         }
         try requireAccepted(judged, permit, scene)
-        return MadeRepository(publication, content, scene)
+        return MadeRepository(publication, content, scene, taken: taken)
     }
 
     /// Gates were asked about other signatures; clients must take these.

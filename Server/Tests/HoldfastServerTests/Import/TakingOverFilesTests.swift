@@ -199,9 +199,11 @@ struct TakingOverFilesTests {
                 #expect(error?.found == found)
             }
             expectError(.invalidValue, { try Takeover(pins: Array("{}".utf8), as: app, refresh: 3_600) })
-            _ = try await taken(Takeover(pins: file(), as: app, refresh: 3_600), world)
+            let pinned = file(#","app":"com.example.bank""#)
+            _ = try await taken(Takeover(pins: pinned, as: app, refresh: 3_600), world)
             let octets = try #require(world.publisher.live.current.document(at: "pins/pinned.pins.json".utf8)?.octets)
             let policies = try PinFile(json: Data(octets)).policies()
+            #expect(try PinFile(json: Data(octets)).app == "com.example.bank")
             #expect(!policies.isEmpty)
             let stranger = try world.root.leaf(names: [.dns(World.host)])
             for policy in policies {
