@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import HoldfastPublishing
 import HoldfastServer
 
@@ -112,7 +113,7 @@ struct StatusCommand: AsyncParsableCommand {
             "losses": AdministrationView.texts(standing.losses), "open": .array(open),
             "plainTextKeys": AdministrationView.texts(standing.plainTextKeys),
             "expiredServers": AdministrationView.texts(standing.expiredServers),
-            "places": .array(places.map { .object(members(of: $0)) }),
+            "places": .array(places.map { .object(Self.members(of: $0)) }),
         ]
         if let time = standing.refusedFrom { members["refusedFrom"] = AdministrationView.time(time) }
         if let end = standing.end { members["end"] = AdministrationView.time(end) }
