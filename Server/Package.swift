@@ -56,7 +56,8 @@ let package = Package(
             name: "HoldfastServer",
             dependencies: [
                 holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastProbe"), holdfast("HoldfastNIO"), crypto, cryptoExtras, configuration,
+                holdfast("HoldfastProbe"), holdfast("HoldfastNIO"), holdfast("HoldfastTUF"), crypto, cryptoExtras,
+                configuration,
                 hummingbirdCore, logging,
                 serviceLifecycle, unixSignals, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, "CSQLite",
                 "CZlib",

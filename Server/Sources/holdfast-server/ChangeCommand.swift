@@ -14,6 +14,7 @@ struct ChangeCommand: AsyncParsableCommand {
             abstract: "Propose what follows from what is published and announced.",
             discussion: "Nothing is signed: people approve first.")
         @OptionGroup var server: ServerOptions
+        @OptionGroup var actor: ActorOption
         @Argument(help: "The app.")
         var app: String
         @Option(
@@ -97,7 +98,7 @@ struct ChangeCommand: AsyncParsableCommand {
             var generator = SystemRandomNumberGenerator()
             let proposal = try await open.publisher.propose(
                 content, forcing: wish.gates, proposer: try await proposer.identity(open.catalog), reason: wish.reason,
-                using: &generator)
+                by: actor.actor, using: &generator)
             try await ChangeText.print(proposal, open)
         }
 
@@ -112,7 +113,8 @@ struct ChangeCommand: AsyncParsableCommand {
             var generator = SystemRandomNumberGenerator()
             let proposal = try await open.publisher.proposeAgain(
                 earlier, until: now + lifetime * 86_400, forcing: gates,
-                proposer: try await proposer.identity(open.catalog), reason: reason, using: &generator)
+                proposer: try await proposer.identity(open.catalog), reason: reason, by: actor.actor,
+                using: &generator)
             try await ChangeText.print(proposal, open)
         }
 
@@ -156,7 +158,8 @@ struct ChangeCommand: AsyncParsableCommand {
                         continue
                     }
                     Terminal.line(
-                        "\(change.id)  \(state.rawValue)  \(CommandValue.time(change.proposed))  \(change.reason)")
+                        "\(change.id)  \(state.rawValue)  \(CommandValue.time(change.proposed))  "
+                            + "\(change.isEmergency ? "EMERGENCY: " : "")\(change.reason)")
                 }
             }
         }
@@ -235,7 +238,13 @@ enum ChangeText {
     static func print(_ change: Change, _ open: ServerFolder.Open) async throws {
         let published = try await open.publisher.published(change.content.app)
         Terminal.line("change \(change.id) of \(change.content.app), proposed \(CommandValue.time(change.proposed))")
-        let members = try await open.catalog.approvers().head.approvers
+        let chain = try await open.catalog.approvers()
+        let members = chain.head.approvers
+        if change.isEmergency {
+            Terminal.line("  EMERGENCY: it skips the canary, and everybody gets it at once")
+            let silent = change.silentApprovers(of: chain).map(\.name).joined(separator: ", ")
+            if !silent.isEmpty { Terminal.line("  no word yet from \(silent)") }
+        }
         let proposer = change.proposer.map { members.member($0)?.name ?? "\($0)" }
         Terminal.line("  proposed by \(proposer ?? "nobody who approves: every approval counts")")
         Terminal.line("  reason: \(change.reason)")

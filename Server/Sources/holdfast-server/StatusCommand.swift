@@ -47,8 +47,23 @@ struct StatusCommand: AsyncParsableCommand {
                 }
                 isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
                 for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
+                if let canary = standing.canary {
+                    let end = CommandValue.time(canary.end)
+                    Terminal.line("  the canary has change \(canary.change) since \(CommandValue.time(canary.began))")
+                    Terminal.line("  everybody can get it from \(end) on, if the canary's clients get in until then")
+                    for refusal in canary.refusals { Terminal.line("  HELD: \(refusal)") }
+                }
                 for (change, state) in standing.open {
-                    Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")
+                    let words = "\(state.rawValue): change \(change.id), \(change.reason)"
+                    guard change.isEmergency else {
+                        Terminal.line("  \(words)")
+                        continue
+                    }
+                    let silent = change.silentApprovers(of: try await open.catalog.approvers()).map(\.name)
+                    Terminal.line("  EMERGENCY, \(words)")
+                    if !silent.isEmpty {
+                        Terminal.line("    no word yet from \(silent.joined(separator: ", "))")
+                    }
                 }
             }
             guard isGood else { throw Self.isNotGood }
@@ -106,19 +121,26 @@ struct StatusCommand: AsyncParsableCommand {
             members["publishUntil"] = AdministrationView.time(deadline.lastSafe)
             members["publishBecause"] = .text(deadline.words)
         }
+        if let canary = standing.canary {
+            members["canary"] = .object([
+                "change": .text("\(canary.change)"), "began": AdministrationView.time(canary.began),
+                "end": AdministrationView.time(canary.end), "followed": .integer(canary.followed),
+                "refusals": AdministrationView.texts(canary.refusals),
+            ])
+        }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
         return members
     }
 
     private static func members(of place: PlaceStanding) -> [String: CanonicalJSON] {
         var members: [String: CanonicalJSON] = [
-            "name": .text(place.place.name), "url": .text(place.place.url.absoluteString),
+            "name": .text(place.name), "url": .text(place.url.absoluteString),
             "state": .text(place.state.rawValue), "waiting": .integer(place.waiting),
             "failures": .integer(place.failures), "lag": .integer(place.lag),
         ]
         if let time = place.delivered { members["delivered"] = AdministrationView.time(time) }
         if let time = place.behindSince { members["behindSince"] = AdministrationView.time(time) }
-        if let only = place.place.onlyPublisher { members["onlyPublisher"] = .text(only) }
+        if let only = place.place?.onlyPublisher { members["onlyPublisher"] = .text(only) }
         return members
     }
 }

@@ -5,7 +5,8 @@ import NIOHTTP1
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     case getLive, getReady, getMetrics, getDescription
     case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, askGate
-    case getDrafts, handInDrafts, prepareDrafts, publishRoot
+    case getDrafts, handInDrafts, prepareDrafts, rotateKeys, publishRoot
+    case listKeys, replaceKey
     case listChanges, propose, getChange, getContent, getOutlook, askGates, approve, reject, publish
     case listDocuments, getDocument, listApprovers, readAudit
 
@@ -23,7 +24,8 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .announceNext, .setHost: .PUT
         case .withdrawNext: .DELETE
-        case .propose, .approve, .reject, .publish, .handInDrafts, .prepareDrafts, .publishRoot: .POST
+        case .propose, .approve, .reject, .publish: .POST
+        case .handInDrafts, .prepareDrafts, .rotateKeys, .publishRoot, .replaceKey: .POST
         default: .GET
         }
     }
@@ -41,7 +43,10 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
         case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
         case .getDrafts, .handInDrafts: "/v1/apps/{app}/repository/drafts"
+        case .rotateKeys: "/v1/apps/{app}/repository/rotate"
         case .publishRoot: "/v1/apps/{app}/repository/publish"
+        case .listKeys: "/v1/apps/{app}/keys"
+        case .replaceKey: "/v1/apps/{app}/keys/{purpose}/replace"
         case .listChanges, .propose: "/v1/changes"
         case .getChange: "/v1/changes/{change}"
         case .getContent: "/v1/changes/{change}/content"
@@ -63,7 +68,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getLive, .getReady, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
         case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
-        case .setHost, .withdrawNext, .publish, .publishRoot: .holder(.administer)
+        case .setHost, .withdrawNext, .publish, .rotateKeys, .publishRoot, .replaceKey: .holder(.administer)
         default: .holder(.read)
         }
     }
@@ -81,7 +86,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// Whether it has a body, which is JSON then.
     var hasBody: Bool {
         switch self {
-        case .setHost, .announceNext, .propose, .approve, .reject, .handInDrafts: true
+        case .setHost, .announceNext, .propose, .approve, .reject, .handInDrafts, .replaceKey: true
         default: false
         }
     }

@@ -232,7 +232,7 @@ extension UtilityAdministration {
                 versions: wish.versions, texts: wish.texts, end: try await catalog.now() + Self.lifetime)
             var generator = SystemRandomNumberGenerator()
             let id = try await publisher.propose(
-                content, proposer: nil, reason: "\(call.actor) \(reason)", using: &generator
+                content, proposer: nil, reason: "\(call.actor) \(reason)", by: call.actor, using: &generator
             ).change
             return try await AdministrationView.change(id, by: publisher)
         }

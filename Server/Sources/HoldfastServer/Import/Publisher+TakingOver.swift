@@ -114,7 +114,8 @@ extension Publisher {
             publicKeys: Dictionary(app.publicKeys.map { (Digest(of: $0), $0) }) { first, _ in first }, generation: 0,
             canary: nil, canaryRepository: nil, keys: sealed,
             repository: files, now: now)
-        let outlook = try await OutlookMaker(scene: scene).outlook(of: content)
+        let outlook = try await OutlookMaker(scene: scene).outlook(
+            of: content, reachingEverybodyIn: rules.settings.canary(forcing: rules.forced))
         let change = Change(
             id: RandomID(using: &generator), content: content, outlook: Array(outlook.json), baseGeneration: 0,
             forced: rules.forced, proposer: rules.proposer, reason: rules.reason, proposed: now, canaryBegan: nil,
@@ -152,6 +153,6 @@ extension Catalog.Step {
         try record(.takenOver, by: rules.actor, facts)
         try propose(
             change.id, change.content, outlook: change.outlook, forcing: change.forced, proposer: change.proposer,
-            reason: change.reason, base: 0)
+            reason: change.reason, by: rules.actor, base: 0)
     }
 }

@@ -1,4 +1,6 @@
-/// How a place besides the folder stands: whether clients have been found to find there what is published.
+public import Foundation
+
+/// How a place stands: whether clients have been found to find there what is published.
 public struct PlaceStanding: Sendable, Hashable {
     /// Where documents are on their way.
     public enum State: String, Sendable, Hashable, CaseIterable {
@@ -12,8 +14,12 @@ public struct PlaceStanding: Sendable, Hashable {
 
     /// The app.
     public let app: AppName
-    /// The place.
-    public let place: Place
+    /// What it is called.
+    public let name: String
+    /// The address below which clients find documents.
+    public let url: URL
+    /// What uploads to it, and who alone may; nil for the folder, which something else serves.
+    public let place: Place?
     /// How many documents clients have not found there yet.
     public let waiting: Int64
     /// How often the one among them failed that failed most often.
@@ -31,11 +37,12 @@ public struct PlaceStanding: Sendable, Hashable {
     public var state: State { waiting == 0 ? .arrived : failures > 0 ? .failing : .waiting }
 
     init(
-        _ app: AppName, _ place: Place, waiting: Int64, failures: Int64, delivered: Int64?, behindSince: Int64?,
+        _ app: AppName, _ name: String, at url: URL, _ place: Place?, waiting: Int64, failures: Int64,
+        delivered: Int64?, behindSince: Int64?,
         on machine: String, at now: Int64
     ) {
         self.app = app
-        self.place = place
+        (self.name, self.url, self.place) = (name, url, place)
         self.waiting = waiting
         self.failures = failures
         self.delivered = delivered
@@ -44,7 +51,9 @@ public struct PlaceStanding: Sendable, Hashable {
         self.machine = machine
     }
 
-    private var subject: String { "\(app), place \(place.name)" }
+    private var subject: String {
+        place == nil ? "\(app), the folder at \(url.absoluteString)" : "\(app), place \(name)"
+    }
 
     /// All of it in words.
     public var words: String {
@@ -58,10 +67,10 @@ public struct PlaceStanding: Sendable, Hashable {
     /// What is worth knowing about it, wherever documents are.
     public var notes: [Publisher.Finding] {
         var findings: [Publisher.Finding] = []
-        if let doubt = place.program.doubt {
+        if let doubt = place?.program.doubt {
             findings.append(Publisher.Finding(isFault: true, words: "\(subject): \(doubt)"))
         }
-        if let only = place.onlyPublisher {
+        if let only = place?.onlyPublisher {
             let words = "\(subject): not fenced, so \(only) alone may upload"
             let isThis = only.utf8.elementsEqual(machine.utf8)
             findings.append(
@@ -77,30 +86,39 @@ public struct PlaceStanding: Sendable, Hashable {
 }
 
 extension Publisher {
-    /// How the places of an app stand, sorted by name.
+    /// How the places of an app stand: the folder, if somebody has said where clients find it, and the others, sorted by
+    /// name.
     /// - Throws: ``ServerError``; `brokenChain` if they are not those that the audit names.
     public func placeStandings(of app: AppName) async throws(ServerError) -> [PlaceStanding] {
         var standings: [PlaceStanding] = []
+        if let address = try await catalog.folderAddress(of: app) {
+            standings.append(try await placeStanding(of: app, Catalog.folderPlace, at: address.url, nil))
+        }
         for place in try await catalog.places(of: app) {
-            standings.append(
-                try await catalog.look { [name] session, _ throws(ServerError) in
-                    let key: [StorageValue] = [.text("\(app)"), .text(place.name)]
-                    let outbox = try session.run(
-                        """
-                        SELECT count(*), coalesce(max(failures), 0) FROM outbox \
-                        WHERE app = $1 AND place = $2 AND state IN ('waiting', 'taken', 'uploaded')
-                        """, key
-                    ).first
-                    let times = try session.run(
-                        "SELECT confirmed_at, behind_since FROM place WHERE app = $1 AND name = $2", key
-                    ).first
-                    return PlaceStanding(
-                        app, place, waiting: try outbox?.integer(0) ?? 0, failures: try outbox?.integer(1) ?? 0,
-                        delivered: try times?.optionalInteger(0), behindSince: try times?.optionalInteger(1),
-                        on: name, at: try session.now())
-                })
+            standings.append(try await placeStanding(of: app, place.name, at: place.url, place))
         }
         return standings
+    }
+
+    private func placeStanding(
+        of app: AppName, _ name: String, at url: URL, _ place: Place?
+    ) async throws(ServerError) -> PlaceStanding {
+        try await catalog.look { [machine = self.name] session, _ throws(ServerError) in
+            let key: [StorageValue] = [.text("\(app)"), .text(name)]
+            let outbox = try session.run(
+                """
+                SELECT count(*), coalesce(max(failures), 0) FROM outbox \
+                WHERE app = $1 AND place = $2 AND state IN ('waiting', 'taken', 'uploaded')
+                """, key
+            ).first
+            let times = try session.run(
+                "SELECT confirmed_at, behind_since FROM place WHERE app = $1 AND name = $2", key
+            ).first
+            return PlaceStanding(
+                app, name, at: url, place, waiting: try outbox?.integer(0) ?? 0,
+                failures: try outbox?.integer(1) ?? 0, delivered: try times?.optionalInteger(0),
+                behindSince: try times?.optionalInteger(1), on: machine, at: try session.now())
+        }
     }
 
     /// How the places of an app stand: what has not arrived, what cannot be run, and who alone may upload.

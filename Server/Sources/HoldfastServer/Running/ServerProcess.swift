@@ -76,7 +76,10 @@ public struct ServerProcess: Sendable {
         var services: [any Service] = [listener, administration, loop]
         // Whoever uploads writes down how far it is.
         if mending == nil {
-            services += [PlacesLoop(publisher, logger: logger), DeadlineWatch(publisher, logger: logger)]
+            services += [
+                PlacesLoop(publisher, logger: logger), DeadlineWatch(publisher, logger: logger),
+                CanaryWatch(publisher, logger: logger),
+            ]
         }
         // Who looks at a host writes that down first.
         if settings.watches, mending == nil {

@@ -96,7 +96,7 @@ struct MetricsText: Sendable {
     static func families(of places: [PlaceStanding]) -> [Family] {
         func samples(_ value: (PlaceStanding) -> Int64?) -> [Sample] {
             places.compactMap { place in
-                value(place).map { Sample([("app", "\(place.app)"), ("place", place.place.name)], Double($0)) }
+                value(place).map { Sample([("app", "\(place.app)"), ("place", place.name)], Double($0)) }
             }
         }
         return [

@@ -17,6 +17,7 @@ struct TokenTests {
         var target = route.template
         for (name, value) in [
             ("{app}", "bank"), ("{host}", World.host), ("{digest}", digest), ("{change}", "\(change)"),
+            ("{purpose}", "fingerprints"),
         ] {
             target = target.replacingOccurrences(of: name, with: value)
         }
@@ -27,6 +28,7 @@ struct TokenTests {
             case .propose: #"{"app":"bank","reason":"","proposer":"nobody"}"#
             case .approve, .reject: #"{"text":"","identity":"","signature":""}"#
             case .handInDrafts: #"{"root":"e30="}"#
+            case .replaceKey: #"{"replaces":""}"#
             default: nil
             }
         return (route.method.rawValue, target, body)

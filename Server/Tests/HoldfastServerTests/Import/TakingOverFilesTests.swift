@@ -26,7 +26,7 @@ struct TakingOverFilesTests {
         #expect(try await world.publisher.published(app) == nil)
         try await world.see(world.shown, of: app)
         let again = try await world.publisher.proposeAgain(
-            proposal.change, forcing: gates, proposer: nil, reason: "seen", using: &generator)
+            proposal.change, forcing: gates, proposer: nil, reason: "seen", by: "operator", using: &generator)
         try await world.approve(again.change)
         try await world.publisher.publish(again.change)
         return app
