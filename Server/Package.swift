@@ -67,6 +67,7 @@ let package = Package(
                 .embedInCode("Storage/Migrations/sqlite-0002.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0003.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0007.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0008.sql"),
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -43,6 +43,9 @@ struct StatusCommand: AsyncParsableCommand {
                 }
                 isGood = isGood && standing.losses.isEmpty && !standing.isPressing
                 for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
+                // Hearsay: it warns, and decides nothing.
+                let reports = try await open.catalog.reportStanding(of: app)
+                for line in reports.isEnabled ? reports.lines : [] { Terminal.line("  \(line)") }
                 for (change, state) in standing.open {
                     Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")
                 }
@@ -65,7 +68,10 @@ struct StatusCommand: AsyncParsableCommand {
         for app in judged {
             let standing = try await open.publisher.standing(of: app, during: outage)
             isGood = isGood && standing.losses.isEmpty && !standing.isPressing
-            apps.append(.object(Self.members(of: standing)))
+            var members = Self.members(of: standing)
+            let reports = try await open.catalog.reportStanding(of: app)
+            if reports.isEnabled { members["reports"] = .object(AdministrationView.reports(reports)) }
+            apps.append(.object(members))
         }
         var members: [String: CanonicalJSON] = [
             "isGood": .boolean(isGood), "problems": AdministrationView.texts(problems), "apps": .array(apps),

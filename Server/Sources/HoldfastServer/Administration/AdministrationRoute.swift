@@ -5,6 +5,7 @@ import NIOHTTP1
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     case getLive, getReady, getMetrics, getDescription
     case listApps, listHosts, announceNext, withdrawNext, askGate
+    case getReports, switchReports
     case getDrafts, handInDrafts, prepareDrafts, publishRoot
     case listChanges, propose, getChange, getContent, getOutlook, askGates, approve, reject, publish
     case listDocuments, getDocument, listApprovers, readAudit
@@ -21,7 +22,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
 
     var method: HTTPMethod {
         switch self {
-        case .announceNext: .PUT
+        case .announceNext, .switchReports: .PUT
         case .withdrawNext: .DELETE
         case .propose, .approve, .reject, .publish, .handInDrafts, .prepareDrafts, .publishRoot: .POST
         default: .GET
@@ -38,6 +39,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .listApps: "/v1/apps"
         case .listHosts: "/v1/apps/{app}/hosts"
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
+        case .getReports, .switchReports: "/v1/apps/{app}/reports"
         case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
         case .getDrafts, .handInDrafts: "/v1/apps/{app}/repository/drafts"
         case .publishRoot: "/v1/apps/{app}/repository/publish"
@@ -62,7 +64,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getLive, .getReady, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
         case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
-        case .withdrawNext, .publish, .publishRoot: .holder(.administer)
+        case .withdrawNext, .publish, .publishRoot, .switchReports: .holder(.administer)
         default: .holder(.read)
         }
     }
@@ -73,6 +75,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .announceNext, .withdrawNext, .askGate: ["port"]
         case .listChanges, .listDocuments: ["app"]
         case .readAudit: ["after", "limit"]
+        case .getReports: ["days"]
         default: []
         }
     }
@@ -80,7 +83,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// Whether it has a body, which is JSON then.
     var hasBody: Bool {
         switch self {
-        case .announceNext, .propose, .approve, .reject, .handInDrafts: true
+        case .announceNext, .propose, .approve, .reject, .handInDrafts, .switchReports: true
         default: false
         }
     }

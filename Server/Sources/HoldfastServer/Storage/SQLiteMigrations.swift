@@ -4,7 +4,7 @@ enum SQLiteMigrations {
     /// The files of `Storage/Migrations`, in their order.
     static let steps: [[UInt8]] = [
         PackageResources.sqlite_0001_sql, PackageResources.sqlite_0002_sql, PackageResources.sqlite_0003_sql,
-        PackageResources.sqlite_0007_sql,
+        PackageResources.sqlite_0007_sql, PackageResources.sqlite_0008_sql,
     ]
 
     /// Marks the file as this program's (`PRAGMA application_id`): "HFS1".
