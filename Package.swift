@@ -98,6 +98,8 @@ let package = Package(
         .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
         .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
         .library(name: "HoldfastMetrics", targets: ["HoldfastMetrics"]),
+        .library(name: "HoldfastReports", targets: ["HoldfastReports"]),
+        .library(name: "HoldfastReportsAsyncHTTPClient", targets: ["HoldfastReportsAsyncHTTPClient"]),
         .library(name: "HoldfastSigning", targets: ["HoldfastSigning"]),
         .library(name: "HoldfastProbe", targets: ["HoldfastProbe"]),
         .library(name: "HoldfastPublishing", targets: ["HoldfastPublishing"]),
@@ -112,7 +114,7 @@ let package = Package(
         .trait(name: "NIO", description: "Fetches SwiftNIO, for HoldfastNIO and HoldfastNIOTesting"),
         .trait(
             name: "AsyncHTTPClient",
-            description: "Fetches AsyncHTTPClient, for HoldfastAsyncHTTPClient and HoldfastProbe",
+            description: "Fetches AsyncHTTPClient, for the products named after it and HoldfastProbe",
             enabledTraits: ["NIO"]),
         .trait(
             name: "Command", description: "Fetches ArgumentParser, for commands", enabledTraits: ["AsyncHTTPClient"]),
@@ -192,6 +194,15 @@ let package = Package(
         .target(
             name: "HoldfastMetrics", dependencies: ["Holdfast", metrics], swiftSettings: strict),
         .target(
+            name: "HoldfastReports", dependencies: ["Holdfast"], exclude: withoutPrivacyManifest,
+            resources: privacyManifest, swiftSettings: strict),
+        .target(
+            name: "HoldfastReportsAsyncHTTPClient",
+            dependencies: [
+                "Holdfast", "HoldfastAsyncHTTPClient", "HoldfastReports", asyncHTTPClient, nioCore, nioPosix, nioHTTP1,
+            ],
+            swiftSettings: strict),
+        .target(
             name: "HoldfastTesting", dependencies: ["Holdfast", crypto, cryptoExtras, asn1, logging],
             swiftSettings: strict),
         .target(
@@ -243,6 +254,13 @@ let package = Package(
                 "Holdfast", "HoldfastMetrics", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF",
                 "HoldfastTesting",
                 metricsTestKit,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HoldfastReportsTests",
+            dependencies: [
+                "Holdfast", "HoldfastNIO", "HoldfastReports", "HoldfastReportsAsyncHTTPClient", "HoldfastTesting",
+                "HoldfastNIOTesting", nioCore, nioPosix, nioHTTP1, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,5 @@
 /// The first of several answers; later ones change nothing. One task waits for it.
-final class FirstAnswer<Value: Sendable>: Sendable {
+package final class FirstAnswer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, Never>?
         var answer: Value?
@@ -7,9 +7,11 @@ final class FirstAnswer<Value: Sendable>: Sendable {
 
     private let state = Lock(State())
 
-    var isSettled: Bool { state.withLock { $0.answer != nil } }
+    package init() {}
 
-    var value: Value {
+    package var isSettled: Bool { state.withLock { $0.answer != nil } }
+
+    package var value: Value {
         get async {
             await withCheckedContinuation { continuation in
                 let answer = state.withLock { state in
@@ -21,7 +23,7 @@ final class FirstAnswer<Value: Sendable>: Sendable {
         }
     }
 
-    func settle(_ value: Value) {
+    package func settle(_ value: Value) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, Never>? in
             guard state.answer == nil else { return nil }
             state.answer = value

@@ -1,8 +1,35 @@
 #if canImport(Darwin)
 package import Foundation
+#endif
 
-/// Differences between Apple's systems. Only this file asks which system it runs on; Linux can only parse it.
+/// Differences between systems. Only this file asks which one it runs on; Linux can only parse what is for Apple's.
 package enum Platform {
+    /// The kind of system, in one lower-case word.
+    package static var name: String {
+        #if os(macOS) || targetEnvironment(macCatalyst)
+        "macos"
+        #elseif os(iOS)
+        "ios"
+        #elseif os(tvOS)
+        "tvos"
+        #elseif os(watchOS)
+        "watchos"
+        #elseif os(visionOS)
+        "visionos"
+        #elseif os(Android)
+        "android"
+        #elseif os(Linux)
+        "linux"
+        #elseif os(Windows)
+        "windows"
+        #else
+        "other"
+        #endif
+    }
+}
+
+#if canImport(Darwin)
+extension Platform {
     /// Where an application may keep files that should last. tvOS gives an application no such place: there the system
     /// may delete files while the application is not running, and a store downloads its documents again.
     static var folderForData: URL {

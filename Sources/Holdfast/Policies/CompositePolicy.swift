@@ -125,6 +125,7 @@ public struct CompositePolicy: TrustPolicy {
         draft.pins = decisions.flatMap(\.configuredPins).distinct
         for decision in decisions { draft.effort += decision.effort }
         draft.members = decisions
+        draft.entry = decisions.lazy.compactMap(\.entry).first
         draft.pathsToFollow = decisions.flatMap(\.pathsToFollow)
         // Notices of members that rejected are dropped.
         draft.notices = accepting.flatMap(\.notices)

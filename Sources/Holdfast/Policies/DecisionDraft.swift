@@ -14,6 +14,8 @@ struct DecisionDraft {
     var effort = ValidationEffort()
     /// What a source of pins may act on.
     var findings: [PinFinding] = []
+    /// What the document of the pins says about the host.
+    var entry: DocumentEntry?
     /// Where a source of revocation lists may look for them.
     var pathsToFollow: [[X509Certificate]] = []
     /// The decisions of the members of a composite.
@@ -89,6 +91,7 @@ struct DecisionDraft {
             chain: trust.chain, path: path, configuredPins: pins, matchedPins: matched, notices: notices,
             effort: effort, holdsUntil: min(end, path?.holdsUntil ?? .distantFuture))
         decision.findings = findings
+        decision.entry = entry
         decision.pathsToFollow = pathsToFollow
         decision.members = members
         return decision

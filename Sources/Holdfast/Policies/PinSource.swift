@@ -113,10 +113,19 @@ public struct PinAnswer: Sendable {
     public let age: Duration?
     /// Notices for a decision based on it, for example that pins are past their time.
     public let notices: [TrustFailure]
+    /// What the document says about the host beside the pins.
+    package let entry: DocumentEntry?
 
     /// Makes an answer.
     public init(_ content: Content, at time: Date, age: Duration? = nil, notices: [TrustFailure] = []) {
+        self.init(content, of: nil, at: time, age: age, notices: notices)
+    }
+
+    package init(
+        _ content: Content, of entry: DocumentEntry?, at time: Date, age: Duration? = nil, notices: [TrustFailure] = []
+    ) {
         self.content = content
+        self.entry = entry
         self.time = time
         self.age = age
         self.notices = notices

@@ -122,6 +122,7 @@ public struct PinnedPolicy: TrustPolicy {
         draft.host = purpose.host
         let answer = source.answer(to: PinQuestion(about: trust, of: purpose.host, at: time, subject: pinning))
         draft.time = answer.time
+        draft.entry = answer.entry
         if let age = answer.age { draft.findings.append(.pastTheirTime(age)) }
         for notice in answer.notices { draft.note(notice) }
         switch answer.content {

@@ -65,6 +65,8 @@ public struct TrustDecision: Sendable {
     public package(set) var pathsToFollow: [[X509Certificate]] = []
     /// The decisions of a composite's members that were asked, in their order; empty for any other policy.
     public package(set) var members: [TrustDecision] = []
+    /// What the document that the pins are from says about the host; nil if they are from no document that says it.
+    package internal(set) var entry: DocumentEntry?
     /// The policy of a manager that made the decision; see ``HostLookup``.
     package var registration: UInt64?
 

@@ -65,7 +65,7 @@ struct VerifiedPins: Sendable {
         if grace > .zero { end = max(end, Date(end: last.addingTimeInterval(grace.inSeconds + 1).wholeSeconds)) }
         if let shipped, shipped.bundle.pins == bundle.pins { end = max(end, shipped.end) }
         self.end = end
-        table = PinFileTable(file.hosts, until: end)
+        table = PinFileTable(file.hosts, until: end, version: file.version)
     }
 
     private static func check(_ file: PinFile, isFor application: String?) throws(PinFloorError) {
@@ -80,14 +80,13 @@ struct VerifiedPins: Sendable {
 
     /// What the pins require at a time, or that they are in their grace period.
     func answer(to question: PinQuestion, at time: Date) -> PinAnswer {
-        let content = table.content(for: question)
-        guard case .grace = state(at: time) else { return PinAnswer(content, at: time) }
+        guard case .grace = state(at: time) else { return table.answer(to: question, at: time) }
         let notice = TrustFailure(
             .pinsPastTheirTime, expected: "a pin file before its notAfter",
             found: "one that ended at \(graceBegins.formatted(.iso8601)); its pins expire at "
                 + end.formatted(.iso8601))
         let age = Duration(exactSeconds: time.timeIntervalSince(graceBegins)) ?? .seconds(Int64.max)
-        return PinAnswer(content, at: time, age: age, notices: [notice])
+        return table.answer(to: question, at: time, age: age, notices: [notice])
     }
 
     func state(at time: Date) -> StoreState {

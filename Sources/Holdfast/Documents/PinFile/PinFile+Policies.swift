@@ -25,15 +25,17 @@ extension PinFile {
         let anchors =
             overrides.usesDebugAnchors && !debugAnchors.isEmpty ? TrustAnchors(debugAnchors) : nil
         let end = end ?? .distantFuture
-        return hosts.map { $0.policy(until: end, anchors) }
+        return hosts.map { $0.policy(until: end, anchors, version: version) }
     }
 }
 
 extension PinFile.Host {
-    fileprivate func policy(until end: Date, _ debugAnchors: TrustAnchors?) -> any TrustPolicy {
+    fileprivate func policy(
+        until end: Date, _ debugAnchors: TrustAnchors?, version: String?
+    ) -> any TrustPolicy {
         guard !isRetired else { return RejectingPolicy(scope: .hosts(pattern), failure: retirement) }
         return PinnedPolicy(
-            scope: .hosts(pattern), source: PinFileEntry(self, until: end), certificates: [],
+            scope: .hosts(pattern), source: PinFileEntry(self, until: end, version: version), certificates: [],
             debugAnchors: debugAnchors)
     }
 }

@@ -53,7 +53,17 @@ public struct PinFile: Sendable, Hashable {
         self.refresh = refresh
         self.hosts = hosts
         self.debugAnchors = debugAnchors
-        table = PinFileTable(hosts, until: Self.end(notAfter: self.notAfter, refresh) ?? .distantFuture)
+        table = PinFileTable(
+            hosts, until: Self.end(notAfter: self.notAfter, refresh) ?? .distantFuture,
+            version: self.issuedAt.map(Self.version))
+    }
+
+    /// What tells this file from earlier and later ones in reports: when it was issued, in the basic format of ISO 8601,
+    /// `20261121T120000Z`; nil if it does not say.
+    package var version: String? { issuedAt.map(Self.version) }
+
+    private static func version(_ issuedAt: Date) -> String {
+        issuedAt.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
     }
 
     /// The first instant at which its pins have expired: after the last second of `notAfter` and of the grace that

@@ -15,7 +15,7 @@ extension PinFile {
         package let afterExpiry: PinSet.ExpiryAction
         /// The pins, in the order of the file; empty for a retired host.
         package let pins: [KeyPin]
-        /// Where other readers of the file report failures; nil for nowhere. Holdfast itself sends no reports.
+        /// Where failures are reported, among the destinations that the app names; nil for nowhere.
         package let report: Report?
 
         /// Makes an entry with at most 16 ports, and with 1 to 32 pins, none twice in one role, and enough that some

@@ -4,25 +4,32 @@ package import struct Foundation.Date
 package struct PinFileTable: Sendable {
     private var index = HostPatternIndex<PinFileEntry>()
 
-    /// - Parameter end: the first instant at which every pin has expired.
-    package init(_ hosts: [PinFile.Host], until end: Date) {
-        for host in hosts { index[host.pattern] = PinFileEntry(host, until: end) }
+    /// - Parameters:
+    ///   - end: the first instant at which every pin has expired.
+    ///   - version: the version of the file, for reports.
+    package init(_ hosts: [PinFile.Host], until end: Date, version: String?) {
+        for host in hosts { index[host.pattern] = PinFileEntry(host, until: end, version: version) }
     }
 
     /// The most specific entry for a host; entries are never merged.
     package func entry(for host: DialedHost) -> PinFileEntry? { index.value(for: host) }
 
     /// What the file requires of a host.
-    package func content(for question: PinQuestion) -> PinAnswer.Content {
-        guard let host = question.host else { return .client }
+    /// - Parameters:
+    ///   - time: the time of the answer.
+    ///   - age: how long the file has been past its time; nil if it is not.
+    ///   - notices: what a decision based on the answer notes.
+    package func answer(
+        to question: PinQuestion, at time: Date, age: Duration? = nil, notices: [TrustFailure] = []
+    ) -> PinAnswer {
+        guard let host = question.host else { return PinAnswer(.client, at: time, age: age, notices: notices) }
         guard let entry = entry(for: host) else {
-            return .none(
-                .notCovered,
-                TrustFailure(
-                    .noUsablePins, expected: "an entry for \(host.name) in the pin file", found: "none",
-                    remedy: "Publish pins for the host; a host without pins is not trusted."))
+            let failure = TrustFailure(
+                .noUsablePins, expected: "an entry for \(host.name) in the pin file", found: "none",
+                remedy: "Publish pins for the host; a host without pins is not trusted.")
+            return PinAnswer(.none(.notCovered, failure), at: time, age: age, notices: notices)
         }
-        return entry.content(for: host)
+        return PinAnswer(entry.content(for: host), of: entry.facts, at: time, age: age, notices: notices)
     }
 }
 
@@ -39,8 +46,10 @@ package struct PinFileEntry: PinSource {
     package let host: PinFile.Host
     /// Its rules, with the end of the file.
     package let pins: PinSet
+    /// What it says beside them.
+    let facts: DocumentEntry
 
-    package init(_ host: PinFile.Host, until end: Date) {
+    package init(_ host: PinFile.Host, until end: Date, version: String? = nil) {
         self.host = host
         pins = PinSet(
             known: host.pins.map { pin in
@@ -49,11 +58,21 @@ package struct PinFileEntry: PinSource {
                     isCandidate: pin.state == .candidate)
             },
             requirement: host.requirement, enforcement: host.enforcement, afterExpiry: host.afterExpiry)
+        facts = DocumentEntry(
+            host.pattern, version: version, enforcement: host.enforcement,
+            pins: host.pins.map {
+                DocumentEntry.NamedPin($0.pin, role: $0.role.rawValue, state: $0.state.rawValue)
+            },
+            end: pins.end,
+            destination: host.report.map {
+                DocumentEntry.Destination(
+                    url: $0.url, failureFraction: $0.failureFraction.value, successFraction: $0.successFraction.value)
+            })
     }
 
     package func answer(to question: PinQuestion) -> PinAnswer {
         guard let dialed = question.host else { return PinAnswer(.client, at: question.time) }
-        return PinAnswer(content(for: dialed), at: question.time)
+        return PinAnswer(content(for: dialed), of: facts, at: question.time)
     }
 
     func content(for dialed: DialedHost) -> PinAnswer.Content {
@@ -83,9 +102,7 @@ extension PinFile: PinSource {
     package func host(for host: DialedHost) -> Host? { table.entry(for: host)?.host }
 
     /// What the file requires of a host.
-    public func answer(to question: PinQuestion) -> PinAnswer {
-        PinAnswer(table.content(for: question), at: question.time)
-    }
+    public func answer(to question: PinQuestion) -> PinAnswer { table.answer(to: question, at: question.time) }
 
     /// Whether an entry is only reported on.
     public var mayAdmitWithoutPins: Bool { hosts.contains { $0.enforcement == .reportOnly } }

@@ -1,0 +1,31 @@
+import Holdfast
+
+/// The application in whose name reports are sent. Nothing here tells one device or user from another.
+struct ReportedApplication: Codable, Hashable, Sendable {
+    /// For example the identifier of its bundle.
+    let identifier: String
+    let version: String
+    /// The kind of system, in one lower-case word.
+    let platform: String
+
+    /// Bounds of both texts, in octets.
+    static let longestIdentifier = 255
+    static let longestVersion = 32
+
+    /// - Throws: ``ReportingError`` `invalidConfiguration` unless both texts are printable ASCII of these lengths.
+    init(identifier: String, version: String, platform: String = Platform.name) throws(ReportingError) {
+        for (name, text, limit) in [
+            ("application", identifier, Self.longestIdentifier), ("version", version, Self.longestVersion),
+        ] {
+            guard (1...limit).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
+                throw ReportingError(
+                    .invalidConfiguration,
+                    expected: "1 to \(limit) octets of printable ASCII without spaces as \(name)", found: text.quoted,
+                    remedy: "Give the \(name) as it is published, such as com.example.bank or 5.1.")
+            }
+        }
+        self.identifier = identifier
+        self.version = version
+        self.platform = platform
+    }
+}

@@ -1,0 +1,50 @@
+public import Foundation
+
+/// What is sent to a collector: one POST.
+public struct ReportUpload: Sendable, Hashable {
+    /// Where it goes: one of the destinations that the application named.
+    public let url: URL
+    /// The media type of the body.
+    public let contentType: String
+    /// The body.
+    public let body: Data
+
+    /// Makes one, for tests of a sender.
+    public init(url: URL, contentType: String, body: Data) {
+        self.url = url
+        self.contentType = contentType
+        self.body = body
+    }
+}
+
+/// A collector's answer. Its body does not matter and is not read.
+public struct ReportAnswer: Sendable, Hashable {
+    /// The HTTP status.
+    public let status: Int
+    /// How long the collector asks to be left alone (RFC 9110 10.2.3); nil if it does not say so in seconds.
+    public let retryAfter: Duration?
+
+    /// Makes an answer.
+    /// - Parameters:
+    ///   - status: the HTTP status.
+    ///   - retryAfter: the value of the header `Retry-After`. A date is ignored, since the collector's clock may be wrong.
+    public init(status: Int, retryAfter: String? = nil) {
+        self.status = status
+        self.retryAfter = retryAfter.flatMap { text in
+            guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                return nil
+            }
+            return Int64(text).map { .seconds($0) }
+        }
+    }
+}
+
+/// Sends reports to collectors, over a transport of its own and with standard validation, never through the trust
+/// manager whose decisions are reported: a report about a broken pin must not need that pin.
+///
+/// It follows no redirect, sends neither cookies nor credentials, and may be called from any thread.
+public protocol ReportSender: Sendable {
+    /// Sends a POST and returns the answer, whatever its status; ends at once, with an error, when its task is canceled.
+    /// - Throws: why there was no answer.
+    func send(_ upload: ReportUpload) async throws -> ReportAnswer
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Holdfast
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends reports with URLSession: each has its own session, without cookies, cache, credentials, or trust manager.
+///
+/// It ends the connection as soon as the status is there, so a long answer costs nothing. On Linux, libcurl decodes the
+/// first octets of a body before anybody can stop it, and a malicious collector can make a few octets very long; see
+/// `URLSessionDataProvider` of Holdfast. If that is too much, use `AsyncHTTPClientReportSender` of
+/// HoldfastReportsAsyncHTTPClient, which decodes nothing.
+public struct URLSessionReportSender: ReportSender {
+    /// The longest time until the answer begins, including the time to connect and to send.
+    package let limit: Duration
+    /// Whether plain HTTP is allowed to the loopback addresses, for tests and demonstrations.
+    package let allowsPlainHTTPToLoopback: Bool
+
+    /// Makes a sender.
+    /// - Parameters:
+    ///   - limit: the longest time until the answer begins, including the time to connect and to send.
+    ///   - allowsPlainHTTPToLoopback: whether `http` is allowed to localhost and the loopback addresses.
+    public init(limit: Duration = .seconds(30), allowsPlainHTTPToLoopback: Bool = false) {
+        self.limit = DownloadRules.usable(limit)
+        self.allowsPlainHTTPToLoopback = allowsPlainHTTPToLoopback
+    }
+
+    /// Sends a POST.
+    /// - Throws: ``ReportSendingError``.
+    public func send(_ upload: ReportUpload) async throws -> ReportAnswer {
+        do throws(RemoteDataError) {
+            try DownloadRules(allowsPlainHTTPToLoopback: allowsPlainHTTPToLoopback).check(upload.url)
+        } catch {
+            throw ReportSendingError(.insecureURL, expected: error.expected, found: error.found)
+        }
+        let posting = Posting(upload, limit: limit)
+        return try await withTaskCancellationHandler {
+            try await posting.run()
+        } onCancel: {
+            posting.end(with: ReportSendingError(.canceled, expected: "an answer", found: "a canceled task"))
+        }
+    }
+}
+
+/// One POST. Every callback comes on the session's queue, or from a timer or a cancellation; the first to end it decides.
+private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
+    private let upload: ReportUpload
+    private let limit: Duration
+    private let outcome = FirstAnswer<Result<ReportAnswer, any Error>>()
+
+    init(_ upload: ReportUpload, limit: Duration) {
+        self.upload = upload
+        self.limit = limit
+    }
+
+    func run() async throws -> ReportAnswer {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        // A session keeps its delegate until it is invalidated.
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: upload.url)
+        request.httpMethod = "POST"
+        request.httpBody = upload.body
+        request.setValue(upload.contentType, forHTTPHeaderField: "Content-Type")
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        // Foundation names the application, its version and the system's.
+        request.setValue("Holdfast", forHTTPHeaderField: "User-Agent")
+        // By default it tells the languages of the user.
+        request.setValue("*", forHTTPHeaderField: "Accept-Language")
+        let task = session.dataTask(with: request)
+        // The caller's task may have been canceled already.
+        guard !outcome.isSettled else { return try await outcome.value.get() }
+        let limit = limit
+        DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
+            self?.end(
+                with: ReportSendingError(.noAnswerInTime, expected: "an answer within \(limit)", found: "none"))
+        }
+        task.resume()
+        return try await outcome.value.get()
+    }
+
+    func end(with error: ReportSendingError) { outcome.settle(.failure(error)) }
+
+    // MARK: URLSession
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+        end(
+            with: ReportSendingError(
+                .redirectRefused, expected: "an answer of the destination", found: "HTTP status \(response.statusCode)")
+        )
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        completionHandler(.cancel)
+        guard let response = response as? HTTPURLResponse else {
+            end(with: ReportSendingError(.connectionFailed, expected: "an answer of HTTP", found: "another"))
+            return
+        }
+        settle(response)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if let error {
+            end(
+                with: ReportSendingError(
+                    .connectionFailed, expected: "an answer", found: ForeignErrorText.found(error)))
+        } else if let response = task.response as? HTTPURLResponse {
+            settle(response)
+        } else {
+            end(with: ReportSendingError(.connectionFailed, expected: "an answer with a status", found: "none"))
+        }
+    }
+
+    private func settle(_ response: HTTPURLResponse) {
+        outcome.settle(
+            .success(
+                ReportAnswer(
+                    status: response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After"))))
+    }
+}

@@ -1,0 +1,46 @@
+public import Foundation
+public import Holdfast
+
+/// A report about one failure, as it is sent, for a crash reporter or a log of the application's own.
+public struct TrustReport: Sendable {
+    /// The failure, with the host that was dialed and the chain that it presented. Neither is sent unless the
+    /// configuration asks for it.
+    public let failure: TrustFailure
+    /// What became of the connection.
+    public var outcome: ReportOutcome { facts.outcome }
+    /// When it happened.
+    public var time: Date { Date(wholeSeconds: facts.time) }
+    /// The host that was dialed, or the pattern that covers it.
+    public var host: String { facts.host }
+    /// The version of the document that the pins are from; `-` if it is unknown.
+    public var documentVersion: String { facts.documentVersion }
+
+    let facts: FailureFacts
+
+    init(_ facts: FailureFacts, about failure: TrustFailure) {
+        self.facts = facts
+        self.failure = failure
+    }
+
+    /// The report in a shape.
+    /// - Parameter now: when it is sent; nil for the time of the failure.
+    public func body(as shape: ReportShape, at now: Date? = nil) -> Data { facts.body(as: shape, at: now ?? time) }
+}
+
+extension FailureFacts {
+    func body(as shape: ReportShape, at now: Date) -> Data {
+        switch shape {
+        case .pinValidation: ReportJSON.data(PinValidationBody(facts: self))
+        case .trustKit: ReportJSON.data(TrustKitBody(facts: self))
+        case .networkErrorLogging:
+            ReportJSON.data([NetworkErrorReport(facts: self, age: milliseconds(until: now))])
+        }
+    }
+
+    private func milliseconds(until now: Date) -> Int64 {
+        let seconds = now.timeIntervalSince(Date(wholeSeconds: time))
+        // Also for a time that is no number.
+        guard seconds > 0 else { return 0 }
+        return Int64(min(seconds, ReportLimits.longestWait.inSeconds) * 1_000)
+    }
+}

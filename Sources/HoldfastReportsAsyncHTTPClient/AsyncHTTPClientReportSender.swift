@@ -1,0 +1,108 @@
+public import AsyncHTTPClient
+import Foundation
+public import Holdfast
+import HoldfastAsyncHTTPClient
+public import HoldfastReports
+public import NIOCore
+import NIOHTTP1
+public import NIOPosix
+
+/// Sends reports with AsyncHTTPClient. Each has its own client, whose server Holdfast validates, without the
+/// application's trust manager.
+///
+/// ```swift
+/// let anchors = try await TrustAnchors.system()
+/// let sender = AsyncHTTPClientReportSender(validator: PathValidator(anchors: anchors))
+/// ```
+/// It reads nothing of an answer but its head, and decodes nothing.
+public struct AsyncHTTPClientReportSender: ReportSender {
+    private let validator: PathValidator
+    private let limit: Duration
+    private let eventLoopGroup: any EventLoopGroup
+    private let clock: any WallClock
+    private let proxy: HTTPClient.Configuration.Proxy?
+
+    /// Makes a sender.
+    /// - Parameters:
+    ///   - validator: validates collectors; its anchors are the ones that are trusted.
+    ///   - limit: the longest time until the answer begins, including the time to connect and to send.
+    ///   - eventLoopGroup: where timers run; event loops of Network.framework are refused. Connections have threads of
+    ///     their own.
+    ///   - clock: tells the time for which collectors are validated.
+    ///   - proxy: an HTTP proxy; nil for none. The collector is validated in any case.
+    public init(
+        validator: PathValidator, limit: Duration = .seconds(30),
+        eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        clock: any WallClock = SystemWallClock(), proxy: HTTPClient.Configuration.Proxy? = nil
+    ) {
+        self.validator = validator
+        self.limit = DownloadRules.usable(limit)
+        self.eventLoopGroup = eventLoopGroup
+        self.clock = clock
+        self.proxy = proxy
+    }
+
+    /// Sends a POST.
+    /// - Throws: `ReportSendingError`.
+    public func send(_ upload: ReportUpload) async throws -> ReportAnswer {
+        do throws(RemoteDataError) {
+            try DownloadRules(allowsPlainHTTPToLoopback: false).check(upload.url)
+        } catch {
+            throw ReportSendingError(.insecureURL, expected: error.expected, found: error.found)
+        }
+        do {
+            return try await post(upload)
+        } catch {
+            throw Self.error(for: error, limit: limit)
+        }
+    }
+
+    private func post(_ upload: ReportUpload) async throws -> ReportAnswer {
+        let client = try client()
+        // Nobody waits for connections to end.
+        defer { Task { try? await client.shutdown() } }
+        var request = HTTPClientRequest(url: upload.url.absoluteString)
+        request.method = .POST
+        request.headers.replaceOrAdd(name: "Content-Type", value: upload.contentType)
+        request.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
+        request.headers.replaceOrAdd(name: "User-Agent", value: "Holdfast")
+        request.body = .bytes(ByteBuffer(bytes: upload.body))
+        let response = try await client.execute(request, timeout: TimeAmount(limit))
+        let status = Int(response.status.code)
+        guard !(300..<400).contains(status) else {
+            throw ReportSendingError(
+                .redirectRefused, expected: "an answer of the destination", found: "HTTP status \(status)")
+        }
+        return ReportAnswer(status: status, retryAfter: response.headers.first(name: "Retry-After"))
+    }
+
+    private func client() throws -> PinnedHTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.proxy = proxy
+        configuration.decompression = .disabled
+        // One request needs no more.
+        configuration.httpVersion = .http1Only
+        return try PinnedHTTPClient(
+            manager: TrustManager(unknownHosts: .standardValidation), validator: validator,
+            eventLoopGroup: eventLoopGroup, configuration: configuration, clock: clock)
+    }
+
+    private static func error(for error: any Error, limit: Duration) -> ReportSendingError {
+        switch error {
+        case let error as ReportSendingError: error
+        case is CancellationError:
+            ReportSendingError(.canceled, expected: "an answer", found: "a canceled task")
+        case let error as HTTPClientError where error == .cancelled:
+            ReportSendingError(.canceled, expected: "an answer", found: "a canceled task")
+        case let error as HTTPClientError
+        where [.deadlineExceeded, .connectTimeout, .readTimeout].contains(error):
+            ReportSendingError(.noAnswerInTime, expected: "an answer within \(limit)", found: "none")
+        case let failure as TrustFailure:
+            ReportSendingError(
+                .connectionFailed, expected: "a trusted collector: \(failure.expected)",
+                found: "\(failure.found) (\(failure.code.rawValue))")
+        default:
+            ReportSendingError(.connectionFailed, expected: "an answer", found: ForeignErrorText.found(error))
+        }
+    }
+}
