@@ -79,7 +79,7 @@ public struct ServerProcess: Sendable {
         if mending == nil {
             services += [
                 PlacesLoop(publisher, logger: logger), DeadlineWatch(publisher, logger: logger),
-                ReportService(catalog, reports, logger: logger),
+                CanaryWatch(publisher, logger: logger), ReportService(catalog, reports, logger: logger),
             ]
         }
         // Who looks at a host writes that down first.
