@@ -15,8 +15,7 @@ extension AdministrationResponder {
             let counts = try await catalog.reportCounts(of: app, sinceHour: since / 3_600, limit: Self.greatestRows)
             let samples = try await catalog.reportSamples(of: app, since: since, limit: Self.greatestSamples)
             members["counts"] = .array(counts.map(AdministrationView.count))
-            members["samples"] = .array(
-                try samples.map { sample throws(ServerError) in try AdministrationView.sample(sample) })
+            members["samples"] = .array(samples.compactMap { try? AdministrationView.sample($0) })
             return members
         }
         return Self.json(members.map { ($0.key, $0.value) })

@@ -21,7 +21,7 @@ extension Catalog {
     /// - Throws: ``ServerError`` `notFound`; `brokenChain` if it is not what the audit has.
     public func reportSettings(of app: AppName) async throws(ServerError) -> ReportSettings {
         try await look { session, ledger throws(ServerError) in
-            _ = try Self.app(app, session, ledger)
+            try ledger.requireApp(app)
             return try Self.reportSettings(of: app, session, ledger)
         }
     }

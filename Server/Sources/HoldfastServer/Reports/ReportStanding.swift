@@ -38,7 +38,7 @@ extension Catalog {
     /// - Throws: ``ServerError`` `notFound`.
     public func reportStanding(of app: AppName) async throws(ServerError) -> ReportStanding {
         try await look { session, ledger throws(ServerError) in
-            _ = try Self.app(app, session, ledger)
+            try ledger.requireApp(app)
             let settings = try Self.reportSettings(of: app, session, ledger)
             let since = try session.now() - Self.reportSpan
             return ReportStanding(

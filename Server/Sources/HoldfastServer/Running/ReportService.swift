@@ -101,9 +101,8 @@ struct ReportService: Service {
 
     private func look(_ state: inout State, _ now: ContinuousClock.Instant) async throws(ServerError) {
         var standings: [AppName: ReportStanding] = [:]
-        for app in catalog.apps {
+        for app in state.apps {
             let standing = try await catalog.reportStanding(of: app)
-            guard standing.isEnabled else { continue }
             standings[app] = standing
             guard !standing.warnings.isEmpty, state.warned[app].map({ now - $0 >= Self.warning }) ?? true else {
                 continue

@@ -38,10 +38,9 @@ struct ReportResponder: Sendable {
             return refused(ListenerAnswer(.notFound, json: body.json), head, .unknown)
         case .rate(let seconds):
             let body = ErrorBody(code: "BUSY", message: "Too many reports.")
-            var answer = ListenerAnswer(
-                .tooManyRequests, json: body.json, headers: [("Retry-After", "\(seconds)")])
-            answer.pauses = true
-            return refused(answer, head, .rate)
+            return refused(
+                ListenerAnswer(.tooManyRequests, json: body.json, headers: [("Retry-After", "\(seconds)")]), head, .rate
+            )
         case .full: return refused(Self.full, head, .shed)
         }
     }
@@ -69,11 +68,10 @@ struct ReportResponder: Sendable {
 
     private static let sharing = [(name: "Access-Control-Allow-Origin", value: "*")]
 
+    /// The connection does not pause: it may be a proxy's, on which somebody else asks for a document next.
     private static var full: ListenerAnswer {
         let body = ErrorBody(code: "BUSY", message: "The server is busy.")
-        var answer = ListenerAnswer(.serviceUnavailable, json: body.json, headers: [("Retry-After", "60")])
-        answer.pauses = true
-        return answer
+        return ListenerAnswer(.serviceUnavailable, json: body.json, headers: [("Retry-After", "60")])
     }
 
     private static let mediaTypes = ["application/reports+json", "application/json"]
