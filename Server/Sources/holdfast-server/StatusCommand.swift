@@ -53,6 +53,7 @@ struct StatusCommand: AsyncParsableCommand {
                     Terminal.line("  everybody can get it from \(end) on, if the canary's clients get in until then")
                     for refusal in canary.refusals { Terminal.line("  HELD: \(refusal)") }
                 }
+                for line in await Self.reported(of: app, open.catalog) { Terminal.line("  \(line)") }
                 for (change, state) in standing.open {
                     let words = "\(state.rawValue): change \(change.id), \(change.reason)"
                     guard change.isEmergency else {
@@ -87,7 +88,11 @@ struct StatusCommand: AsyncParsableCommand {
             let standing = try await open.publisher.standing(of: app, during: outage)
             let places = try await open.publisher.placeStandings(of: app)
             isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
-            apps.append(.object(Self.members(of: standing, places)))
+            var members = Self.members(of: standing, places)
+            if let reports = try? await open.catalog.reportStanding(of: app), reports.isEnabled {
+                members["reports"] = .object(AdministrationView.reports(reports))
+            }
+            apps.append(.object(members))
         }
         var members: [String: CanonicalJSON] = [
             "isGood": .boolean(isGood), "problems": AdministrationView.texts(problems), "apps": .array(apps),
@@ -100,6 +105,16 @@ struct StatusCommand: AsyncParsableCommand {
         }
         JSONAnswer.print(members)
         guard isGood else { throw Self.isNotGood }
+    }
+
+    /// What clients say. It is hearsay: it warns, and decides nothing, even if it cannot be read.
+    private static func reported(of app: AppName, _ catalog: Catalog) async -> [String] {
+        do throws(ServerError) {
+            let reports = try await catalog.reportStanding(of: app)
+            return reports.isEnabled ? reports.lines : []
+        } catch {
+            return ["reports cannot be read: \(error)"]
+        }
     }
 
     private static func members(

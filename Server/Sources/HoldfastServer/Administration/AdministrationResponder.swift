@@ -6,6 +6,7 @@ struct AdministrationResponder: Sendable {
     let publisher: Publisher
     let counters: ListenerCounters
     var notices = NoticeCounters()
+    var reports = ReportInbox()
     /// Why the server is not ready; empty if it is.
     let readiness: @Sendable () -> [String]
     /// How often each may call.
@@ -181,6 +182,8 @@ struct AdministrationResponder: Sendable {
         case .setHost: return try await setHost(call)
         case .announceNext: return try await announceNext(call)
         case .withdrawNext: return try await withdrawNext(call)
+        case .getReports: return try await getReports(call)
+        case .switchReports: return try await switchReports(call)
         case .askGate: return try await askGate(call)
         case .getDrafts: return try await getDrafts(call)
         case .handInDrafts: return try await handInDrafts(call)
@@ -223,7 +226,7 @@ struct AdministrationResponder: Sendable {
             counters.families + MetricsText.families(of: publisher.live.current)
             + MetricsText.families(
                 of: catalog.ledger, isReady: readiness().isEmpty, at: catalog.signingTime ?? 0)
-            + MetricsText.families(of: places) + MetricsText.families(of: notices)
+            + MetricsText.families(of: places) + MetricsText.families(of: notices) + reports.families
         return ListenerAnswer(
             .ok, body: ByteBuffer(string: MetricsText(families: families).text),
             headers: [

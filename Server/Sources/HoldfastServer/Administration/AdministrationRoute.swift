@@ -5,6 +5,7 @@ import NIOHTTP1
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     case getLive, getReady, getMetrics, getDescription
     case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, askGate
+    case getReports, switchReports
     case getDrafts, handInDrafts, prepareDrafts, rotateKeys, publishRoot
     case listKeys, replaceKey
     case listChanges, propose, getChange, getContent, getOutlook, askGates, approve, reject, publish
@@ -22,7 +23,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
 
     var method: HTTPMethod {
         switch self {
-        case .announceNext, .setHost: .PUT
+        case .announceNext, .setHost, .switchReports: .PUT
         case .withdrawNext: .DELETE
         case .propose, .approve, .reject, .publish: .POST
         case .handInDrafts, .prepareDrafts, .rotateKeys, .publishRoot, .replaceKey: .POST
@@ -41,6 +42,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .listHosts: "/v1/apps/{app}/hosts"
         case .getHost, .setHost: "/v1/apps/{app}/hosts/{host}"
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
+        case .getReports, .switchReports: "/v1/apps/{app}/reports"
         case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
         case .getDrafts, .handInDrafts: "/v1/apps/{app}/repository/drafts"
         case .rotateKeys: "/v1/apps/{app}/repository/rotate"
@@ -68,7 +70,8 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getLive, .getReady, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
         case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
-        case .setHost, .withdrawNext, .publish, .rotateKeys, .publishRoot, .replaceKey: .holder(.administer)
+        case .setHost, .withdrawNext, .publish, .rotateKeys, .publishRoot, .replaceKey, .switchReports:
+            .holder(.administer)
         default: .holder(.read)
         }
     }
@@ -79,6 +82,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getHost, .setHost, .announceNext, .withdrawNext, .askGate: ["port"]
         case .listChanges, .listDocuments: ["app"]
         case .readAudit: ["after", "limit"]
+        case .getReports: ["days"]
         default: []
         }
     }
@@ -86,7 +90,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// Whether it has a body, which is JSON then.
     var hasBody: Bool {
         switch self {
-        case .setHost, .announceNext, .propose, .approve, .reject, .handInDrafts, .replaceKey: true
+        case .setHost, .announceNext, .propose, .approve, .reject, .handInDrafts, .replaceKey, .switchReports: true
         default: false
         }
     }

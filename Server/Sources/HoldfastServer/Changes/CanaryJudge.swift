@@ -14,13 +14,18 @@ struct CanaryJudge {
     /// What may hold it up besides, a sentence each. What clients report belongs here: it can hold a canary, and cannot
     /// pass one.
     var reported: [String] = []
+    /// What people who wait are told besides, such as how much clients have reported; nil for nothing.
+    var knowledge: String?
     let now: Int64
 
     /// The earliest time at which it lets the change pass, in seconds since 1970.
     var end: Int64 { max(began + span, probes.end(after: span, at: now)) }
 
     /// Why the change waits; empty if it does not.
-    var refusals: [String] { held + time + reported.map { "the canary \(name) is held: \($0)" } }
+    var refusals: [String] {
+        let refusals = held + time + reported.map { "the canary \(name) is held: \($0)" }
+        return refusals.isEmpty ? [] : refusals + [knowledge].compactMap(\.self)
+    }
 
     private var held: [String] {
         let refusals = look.map { $0.refusals.isEmpty ? probes.refusals : $0.refusals } ?? probes.refusals

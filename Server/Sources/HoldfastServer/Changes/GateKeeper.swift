@@ -69,7 +69,8 @@ struct GateKeeper {
         guard let canary = scene.canary, canary.change == change.id else { return nil }
         return CanaryJudge(
             name: "\(change.content.app)-canary", span: scene.app.settings.canary, began: canary.began,
-            probes: canary.probes, look: look, now: scene.now)
+            probes: canary.probes, look: look, reported: scene.canaryReports?.refusals ?? [],
+            knowledge: scene.canaryReports?.words, now: scene.now)
     }
 
     private func validation() async -> [String] {

@@ -14,6 +14,8 @@ extension Publisher {
         public let followed: Int64
         /// Who was refused where, and why; empty if nobody was.
         public let refusals: [String]
+        /// What clients report that holds it up, which anybody can forge; empty if nothing does.
+        public let reported: [String]
     }
 
     func canaryStanding(_ scene: AppScene) -> CanaryStanding? {
@@ -23,7 +25,7 @@ extension Publisher {
             probes: canary.probes, look: nil, now: scene.now)
         return CanaryStanding(
             change: canary.change, began: canary.began, end: judge.end, followed: canary.probes.followed(at: scene.now),
-            refusals: canary.probes.refusals)
+            refusals: canary.probes.refusals, reported: scene.canaryReports?.refusals ?? [])
     }
 
     /// An address that serves documents slowly holds up no look for longer.
