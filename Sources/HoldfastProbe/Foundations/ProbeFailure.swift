@@ -26,19 +26,6 @@ public struct ProbeFailure: HoldfastError {
         facts = ErrorFacts(expected: expected, found: found, remedy: code.remedy)
     }
 
-    /// Whether a server that was asked for a kind of key has none. One that was asked for RSA and showed a key of the wrong
-    /// use has an RSA key; asked for ECDSA, it is an RSA key as well, with TLS 1.2 and RSA's key exchange.
-    func saysNoKey(of offer: KeyOffer) -> Bool { saysNoSuchKey || saysWrongUse && offer == .ecdsa }
-
-    /// The same, of a connection that asked a server for the other kind of key.
-    func ofOtherKey(_ offer: KeyOffer) -> ProbeFailure {
-        let kind = offer == .rsa ? "RSA" : "ECDSA"
-        return ProbeFailure(
-            .otherKeyUnknown, at: place,
-            expected: "a certificate with a key for \(kind), or an alert that there is none",
-            found: found, sentence: "nobody knows whether \(place) has a key for \(kind) as well: \(found)")
-    }
-
     /// `code at PLACE: expected …, found …. Remedy.`
     public var description: String {
         "\(code.rawValue) at \(place): expected \(expected), found \(found). \(remedy)"

@@ -29,7 +29,7 @@ extension CommandRun {
     }
 
     private static func onOwnThreads(_ command: () async -> Int32) async -> Int32 {
-        guard #available(macOS 15, *) else { return await command() }
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return await command() }
         return await withTaskExecutorPreference(CommandThreads(), operation: command)
     }
 

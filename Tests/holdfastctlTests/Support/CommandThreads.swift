@@ -5,7 +5,7 @@ import Holdfast
 ///
 /// A process has its own. Those on which the tasks of a test run may all be busy with other tests for a minute, and a
 /// command that waits for them would give up on a host that answers.
-@available(macOS 15, *)
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class CommandThreads: TaskExecutor {
     /// What is to be run. The threads keep it, and not the executor, with whose end they end.
     private final class Queue: Sendable {

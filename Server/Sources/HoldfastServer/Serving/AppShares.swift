@@ -1,6 +1,6 @@
 /// Divides what can be signed among the apps, in windows of a tenth of a second: what apps asked for in the window
-/// before keeps its equal share in this one, and only what nobody has a share in is first come, first served. What a window
-/// leaves over is there for a second, since clients do not come evenly.
+/// before keeps its equal share in this one, and one share more is for whoever comes first: an app that nobody asked for a
+/// moment ago finds something as well. What a window leaves over is there for a second, since clients do not come evenly.
 struct AppShares: Sendable {
     /// Nanoseconds.
     static let window: UInt64 = 100_000_000
@@ -55,7 +55,7 @@ struct AppShares: Sendable {
         asked = []
         used = [:]
         total = 0
-        share = entitled.isEmpty ? 0 : capacity / entitled.count
+        share = capacity / (entitled.count + 1)
         reserved = share * entitled.count
     }
 }

@@ -250,6 +250,12 @@ struct CallTests {
             #expect(reject.status == 200 && reject.json["state"] as? String == "rejected")
             try await site.refuses(409, .outOfTurn, "POST", target, token: "read", body: body(good))
             try await site.refuses(409, .rejected, "POST", "/v1/changes/\(first)/publish")
+
+            // None of it holds up the other change.
+            try await site.approve(second)
+            let published = try await site.call("POST", "/v1/changes/\(second)/publish")
+            #expect(published.json["generation"] as? Int == 1, "\(published.text)")
+            try await world.everybodyFollows()
         }
     }
 
@@ -341,7 +347,12 @@ struct CallTests {
             #expect(head.header("Content-Length") == get.header("Content-Length"))
             try await site.refuses(400, .badRequest, "GET", "/v1/apps", body: "{}", field: "body")
             let change = try await site.propose()
+            try await site.approve(change)
             try await site.refuses(400, .badRequest, "POST", "/v1/changes/\(change)/publish", body: "{}")
+            #expect(site.world.publisher.live.current.documents.isEmpty)
+            let published = try await site.call("POST", "/v1/changes/\(change)/publish")
+            #expect(published.json["generation"] as? Int == 1, "\(published.text)")
+            try await site.world.everybodyFollows()
             let large = String(repeating: " ", count: 256 << 10) + "{}"
             let answer = try await site.call("POST", "/v1/changes", body: large)
             answer.isError(413, .tooLarge)

@@ -287,6 +287,13 @@ struct TokenTests {
             hand.value.withLock { $0 += 1_000_000_000 }
             #expect(try await status(.GET, unannounced, "administer") == 404)
             #expect(try await status(.GET, unannounced, "administer") == 429)
+            // So is what was refused for want of a turn.
+            try await site.world.approve(change)
+            #expect(try await status(.POST, "\(path)/publish", "administer") == 429)
+            #expect(site.world.publisher.live.current.documents.isEmpty)
+            hand.value.withLock { $0 += 1_000_000_000 }
+            #expect(try await status(.POST, "\(path)/publish", "administer") == 200)
+            try await site.world.everybodyFollows()
         }
     }
 

@@ -161,6 +161,7 @@ struct UtilityAdministrationTests {
             try await world.approve(wanted.id)
             #expect(try await world.publisher.publish(wanted.id).stage == .published(generation: 2))
             #expect(try await world.catalog.versionsAndTexts(of: world.app).versions.count == 2)
+            try await world.everybodyFollows(refusing: [new], isThorough: false)
         }
     }
 

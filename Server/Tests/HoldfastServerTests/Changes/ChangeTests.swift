@@ -245,10 +245,18 @@ struct ChangeTests {
         try await World.run { world in
             let change = try await world.propose(forcing: [.lint, .outlook]).change
             try await world.approve(change)
-            try await world.pass(60, showing: try world.root.leaf(names: [.dns(World.host)]))
+            let stranger = try world.root.leaf(names: [.dns(World.host)])
+            try await world.pass(60, showing: stranger)
             let error = await expectError(.gate) { try await world.publisher.publish(change) }
             #expect(error?.found.contains("are locked out, where approvers saw that they get in") == true)
             await expectError(.outOfTurn) { try await world.publisher.publish(change) }
+            #expect(world.publisher.live.current.documents.isEmpty)
+            // The same content is proposed again, and approved by people who see the new outlook.
+            let content = try await world.catalog.change(change).content
+            let again = try await world.propose(content, forcing: [.lint, .outlook]).change
+            try await world.approve(again)
+            #expect(try await world.publisher.publish(again) == .published(generation: 1))
+            try await world.everybodyFollows(lettingIn: [world.shown, world.announced], refusing: [stranger])
         }
     }
 }

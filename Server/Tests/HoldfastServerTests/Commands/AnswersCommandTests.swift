@@ -52,6 +52,7 @@ struct AnswersCommandTests {
                 _ = try await desk.run("approve", change, "--key", "\(name).pem", "--yes", "--data", desk.data)
             }
             _ = try await desk.run("publish", change, "--data", desk.data)
+            try await desk.everybodyFollows(isThorough: false)
             let server = try ServingProcess([
                 ServerProgram.url.path, "serve", "--data", desk.data, "--listen", "127.0.0.1:0", "--admin-listen",
                 "127.0.0.1:0", "--no-watch",

@@ -104,6 +104,16 @@ struct CommandTests {
                 by: "test")
             await open.engine.close()
         }
+
+        /// Has every kind of client follow what the program has published, with both certificates of the host.
+        func everybodyFollows(
+            isThorough: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws {
+            let stranger = try authority.leaf(names: [.dns(World.host)])
+            try await ServerFolder(URL(filePath: data)).everybodyFollows(
+                lettingIn: [shown, next], refusing: [stranger], trusting: authority, isThorough: isThorough,
+                sourceLocation: sourceLocation)
+        }
     }
 
     @Test("From nothing to a published list, as the README has it")
@@ -136,6 +146,7 @@ struct CommandTests {
             #expect(enter == 0o711)
             #expect(try await desk.run("publish", change, "--data", desk.data).contains("published: generation 1"))
             #expect(FileManager.default.fileExists(atPath: desk.path("data/public/lists/bank.json")))
+            try await desk.everybodyFollows()
             #expect(
                 try await desk.run("publish", change, "--data", desk.data, "--dry-run", status: 1)
                     .contains("it cannot be published anymore: it is published"))

@@ -102,6 +102,7 @@ struct JSONAnswerTests {
                 _ = try await desk.run("approve", change, "--data", desk.data, "--key", "\(name).pem", "--yes")
             }
             _ = try await desk.run("publish", change, "--data", desk.data)
+            try await desk.everybodyFollows(isThorough: false)
             let later = try await answer(desk, "app", "list")
             #expect(later.generation == 1 && later.published?.hasSuffix("Z") == true)
             #expect(try await answer(desk, "change", "list", "bank").state == "published")

@@ -159,6 +159,7 @@ struct ProcedureTests {
             _ = try await phone.update(mode: .forced)
             #expect(try desk.letsIn(desk.shown, phone))
             #expect(try desk.letsIn(desk.next, phone))
+            try await desk.everybodyFollows()
         }
     }
 
@@ -182,6 +183,7 @@ struct ProcedureTests {
                 _ = try await desk.run("holdfast-server approve CHANGE --data /srv/pins --key \(name).pem")
             }
             #expect(try await desk.run(publish).contains("published: generation 2"))
+            try await desk.everybodyFollows()
         }
     }
 
@@ -199,6 +201,7 @@ struct ProcedureTests {
             }
             let publish = "holdfast-server publish CHANGE --data /srv/pins"
             #expect(try await desk.run(publish).contains("published: generation 2"))
+            try await desk.everybodyFollows()
         }
     }
 
@@ -231,6 +234,7 @@ struct ProcedureTests {
             _ = try await phone.update(mode: .forced)
             #expect(try desk.letsIn(desk.next, phone))
             #expect(try !desk.letsIn(desk.shown, phone))
+            try await desk.everybodyFollows(lettingIn: [desk.next], refusing: [desk.shown])
         }
     }
 
@@ -272,6 +276,7 @@ struct ProcedureTests {
                 #expect(try desk.letsIn(certificate, again))
                 #expect(try desk.letsIn(certificate, phone))
             }
+            try await desk.everybodyFollows(lettingIn: [desk.shown, desk.next, spare])
         }
     }
 

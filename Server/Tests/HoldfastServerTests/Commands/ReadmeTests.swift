@@ -138,6 +138,7 @@ struct ReadmeTests {
             #expect(published == 2)
             let bundle = folder.appending(path: "srv/pins/public/repo/bank/bundle.json")
             #expect(FileManager.default.fileExists(atPath: bundle.path))
+            try await desk.everybodyFollows()
             _ = try await desk.run("holdfast-server doctor --data /srv/pins")
             await desk.host.shutdown()
         }

@@ -56,6 +56,7 @@ struct RepositoryCommandTests {
             try await sign("first-pins", as: "tom")
             _ = try await run("app", "repository", "import", "bank", "first-pins")
             #expect(try await run("publish", change).contains("published: generation 1"))
+            try await desk.everybodyFollows(isThorough: false)
             #expect(try await run("app", "repository", "export", "bank", "--output", "all").contains("enough"))
             #expect(FileManager.default.fileExists(atPath: desk.path("all/public/bundle.json")))
 
@@ -70,7 +71,9 @@ struct RepositoryCommandTests {
                 try await run("app", "repository", "publish", "bank")
                     == "published: root 2\nthe server's keys before were removed\n")
             #expect(try await run("doctor").contains("all that is published was approved"))
+            try await desk.everybodyFollows(isThorough: false)
 
+            // A web server that serves the folder is as good.
             let served = URL(filePath: desk.data).appending(path: "public")
             let root = try Data(contentsOf: served.appending(path: "repo/bank/metadata/1.root.json"))
             for isBundle in [true, false] {

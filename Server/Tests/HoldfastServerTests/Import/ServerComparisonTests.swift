@@ -75,6 +75,7 @@ struct ServerComparisonTests {
                 try await world.see(world.shown, of: pair.app)
                 try await world.approve(pair.change)
                 try await world.publisher.publish(pair.change)
+                try await world.everybodyFollows(of: pair.app, isThorough: false)
                 let second = try await pair.compare(port)
                 #expect(second.isAlike && second.isPublished, "\(second.differences)")
             }

@@ -116,6 +116,8 @@ struct TakingOverTests {
             let vector = "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
             #expect(served.publicKey == vector)
             #expect(served.content.versions.count == 3 && served.content.texts.count == 2)
+            try await world.everybodyFollows(
+                of: app, lettingIn: [world.shown, world.announced], isThorough: false)
         }
     }
 
@@ -176,6 +178,7 @@ struct TakingOverTests {
                 let since = isKnown ? world.now - 40 * 86_400 : nil
                 let proposal = try #require(try await takeOver(old, world, since: since).first)
                 try await world.publisher.publish(try await approve(proposal, app, world))
+                try await world.everybodyFollows(of: app, isThorough: false)
                 try await world.catalog.announce(
                     HostChain(world.announced.chain), from: world.now, on: world.catalogHost, of: app, by: "operator")
                 let digest = HoldfastServer.Digest(of: world.announced.der)

@@ -33,6 +33,7 @@ struct NoticeFinderTests {
             try await world.approve(proposal.change)
             #expect(try await find(&finder, world).contains(notice), "somebody has to publish it")
             try await world.publisher.publish(proposal.change)
+            try await world.everybodyFollows(isThorough: false)
             #expect(try await !find(&finder, world).contains { $0.kind == .change })
             let late = try await world.propose()
             world.clock.advance(by: .seconds(Change.span + 1))

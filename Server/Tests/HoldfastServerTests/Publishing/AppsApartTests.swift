@@ -45,6 +45,7 @@ struct AppsApartTests {
         try await World.run { world in
             let (shop, change) = try await world.addApp("shop")
             try await world.publisher.publish(change)
+            try await world.everybodyFollows(of: shop, isThorough: false)
             let other = Publisher(world.catalog, folder: world.publisher.folder, secret: World.secret())
             try await other.follow()
             #expect(other.live.current.apps[shop]?.key != nil)
@@ -52,11 +53,14 @@ struct AppsApartTests {
             let second = try await world.propose(content).change
             try await world.approve(second)
             try await world.publisher.publish(second)
+            try await world.everybodyFollows(of: shop, isThorough: false)
             try await damage(second, world)
             #expect(try await !other.follow().isEmpty)
             #expect(other.live.current.apps[shop]?.content.digest != content.digest)
             #expect(other.live.current.apps[shop]?.key == nil)
             #expect(other.live.current.document(at: "lists/shop.json".utf8) != nil)
+            try await world.everybodyFollows(
+                of: shop, lettingIn: [world.shown], from: other, hasChallenges: false, isThorough: false)
         }
     }
 

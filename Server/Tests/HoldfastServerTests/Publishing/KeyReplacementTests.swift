@@ -77,6 +77,7 @@ struct KeyReplacementTests {
             }
             #expect(world.catalog.ledger.chain.head == head)
             #expect(try await world.publisher.publish(change) == .published(generation: 1))
+            try await world.everybodyFollows(isThorough: false)
         }
     }
 

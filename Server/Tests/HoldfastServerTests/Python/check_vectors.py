@@ -9,7 +9,7 @@ import json
 import pathlib
 import sys
 
-from cryptography.exceptions import InvalidTag
+from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -63,6 +63,137 @@ def approvals():
         lines = approval["text"].split("\n")
         check(len(lines) == 12 and lines[11] == "", "eleven lines")
         check(lines[9] == vectors["chain"][1]["sha256"], "the approvers that count")
+
+
+class Refused(Exception):
+    """Why a chain of approvers does not count."""
+
+
+def demand(holds, code):
+    if not holds:
+        raise Refused(code)
+
+
+# Points of Ed25519 under which anybody can sign, by their y: 0, 1 and p - 1, and what is not below p.
+P25519 = 2**255 - 19
+
+
+def approver_set(lines):
+    """Reads a number, a count and as many approvers; returns the number, and names and keys in their order."""
+    number, count = (int(lines.pop(0)) for _ in range(2))
+    members = []
+    for _ in range(count):
+        name, text = lines.pop(0).split(" ")
+        der = base64.b64decode(text, validate=True)
+        y = int.from_bytes(der[12:], "little") & (2**255 - 1)
+        demand(1 <= len(name) <= 64 and 1 < y < P25519 - 1, "malformed")
+        members.append((name, der))
+    return number, members
+
+
+def approver_statement(text):
+    """Reads a statement in its one spelling."""
+    demand(text.endswith("\n") and all(0x20 <= ord(one) <= 0x7E or one == "\n" for one in text), "malformed")
+    lines = text.split("\n")[:-1]
+    header, server, index, previous = (lines.pop(0) for _ in range(4))
+    demand(header == "holdfast-approvers-v1" and str(int(index)) == index, "malformed")
+    number, approvers = approver_set(lines)
+    recovery_number, recovery = approver_set(lines)
+    demand(number >= 1 and not lines, "malformed")
+    demand((index == "0") == (previous == "0" * 64) and (index == "0" or not recovery), "malformed")
+    for count, members in ((number, approvers), (recovery_number, recovery)):
+        identities = [sha256(der) for _, der in members]
+        demand(len(set(identities)) == len(set(name for name, _ in members)) == len(members) >= count, "invalidValue")
+        demand(identities == sorted(identities), "malformed")
+    return {
+        "server": server, "index": int(index), "previous": previous, "number": number,
+        "approvers": {sha256(der): der for _, der in approvers}, "recoveryNumber": recovery_number,
+        "recovery": {sha256(der): der for _, der in recovery}}
+
+
+def approver_chain(statements, vectors, known):
+    """The last statement of a chain that counts."""
+    def signers(signed, keys):
+        found = set()
+        for one in signed["signatures"]:
+            demand(one["identity"] in keys, "invalidSignature")
+            try:
+                serialization.load_der_public_key(keys[one["identity"]]).verify(
+                    base64.b64decode(one["signature"]), signed["text"].encode())
+            except InvalidSignature:
+                raise Refused("invalidSignature") from None
+            found.add(one["identity"])
+        return found
+
+    genesis = approver_statement(statements[0]["text"])
+    demand(genesis["index"] == 0 and sha256(statements[0]["text"]) == vectors["genesis"], "brokenChain")
+    demand(genesis["server"] == vectors["server"], "notForThis")
+    demand(signers(statements[0], genesis["approvers"]) == set(genesis["approvers"]), "notApproved")
+    before, digests = genesis, [vectors["genesis"]]
+    for signed in statements[1:]:
+        following = approver_statement(signed["text"])
+        demand(following["server"] == before["server"], "notForThis")
+        demand(following["index"] == len(digests) and following["previous"] == digests[-1], "brokenChain")
+        found = signers(signed, {**before["approvers"], **genesis["recovery"], **following["approvers"]})
+        old, new = set(before["approvers"]), set(following["approvers"])
+        recovered = len(found & set(genesis["recovery"])) >= genesis["recoveryNumber"] > 0
+        demand(recovered or len(found & old) >= before["number"], "notApproved")
+        demand(new - old <= found, "notApproved")
+        before = following
+        digests.append(sha256(signed["text"]))
+    demand(known is None or digests[known["index"]:][:1] == [known["digest"]], "brokenChain")
+    return before
+
+
+def approvers():
+    vectors = load("server-approvers.json")
+    for key in vectors["keys"]:
+        check(sha256(base64.b64decode(key["subjectPublicKeyInfo"])) == key["identity"], f"identity of {key['name']}")
+    for signed in vectors["statements"]:
+        check(sha256(signed["text"]) == signed["sha256"], "digest of a statement")
+
+    def outcome(case):
+        statements = [vectors["statements"][place] for place in case["chain"]]
+        return approver_chain(statements, vectors, case.get("known"))
+
+    for case in vectors["accepted"]:
+        last = outcome(case)
+        check(list(last["approvers"]) == case["approvers"] and last["number"] == case["number"],
+              f"the approvers of {case['chain']}")
+    for case in vectors["refused"]:
+        try:
+            outcome(case)
+        except Refused as reason:
+            check(str(reason) == case["code"], f"why {case['chain']} is refused: {case['why']}, not {reason}")
+        else:
+            check(False, f"{case['chain']} is refused: {case['why']}")
+
+
+def outbox():
+    """The steps of a row, by the rules of Server/README.md."""
+    vectors = load("server-outbox.json")
+    row = {"state": "waiting", "fence": 0, "takenUntil": 0, "failures": 0, "dueAt": 100}
+    for step in vectors["steps"]:
+        name, now = step["step"], step["now"]
+        held = row["state"] in ("taken", "uploaded")
+        is_mine = held and step["fence"] == row["fence"] and now < row["takenUntil"]
+        is_due = row["takenUntil"] <= now if held else row["state"] == "waiting" and row["dueAt"] <= now
+        allowed = {"take": is_due, "confirmed": is_mine and row["state"] == "uploaded"}
+        refused = not allowed.get(name, is_mine)
+        check(refused == step["refused"], f"{name} at {now}")
+        if not refused:
+            if name == "take" and row["state"] == "waiting":
+                row["state"] = "taken"
+            if name in ("take", "retake"):
+                row.update(fence=row["fence"] + 1, takenUntil=now + 10)
+            elif name == "failed":
+                row["failures"] += 1
+                pause = min(5 * 2 ** (row["failures"] - 1), 900)
+                row.update(state="waiting", takenUntil=0, dueAt=now + pause)
+            else:
+                row["state"] = name
+                row["takenUntil"] = 0 if name == "confirmed" else row["takenUntil"]
+        check(row == step["then"], f"the row after {name} at {now}")
 
 
 def contents():
@@ -209,6 +340,6 @@ def journal():
         check(not holds(indices), f"not the lines {indices}")
 
 
-for part in (approvals, contents, audit, sealed_key, challenge, backup, webhook, journal):
+for part in (approvals, approvers, outbox, contents, audit, sealed_key, challenge, backup, webhook, journal):
     part()
 print(f"{checks} checks hold")

@@ -58,6 +58,7 @@ struct RepositorySignatureTests {
             let done = try await world.publisher.pass(world.app, to: [holders.targets[1]], in: world.folder)
             #expect(done.isEnough)
             #expect(try await world.publisher.publish(change) == .published(generation: 1))
+            try await world.everybodyFollows(isThorough: false)
         }
     }
 }

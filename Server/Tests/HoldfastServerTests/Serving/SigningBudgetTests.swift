@@ -58,6 +58,19 @@ struct SigningBudgetTests {
         #expect(many >= 1_000 + 19 * 50 && few + many <= 1_000 + 19 * 100)
     }
 
+    @Test("An app that nobody asked for a moment ago is answered beside one that asks for little")
+    func newcomer() throws {
+        var shares = AppShares(ceiling: 1_000)
+        let (known, new) = (try AppName("known"), try AppName("new"))
+        for window: UInt64 in 100..<103 {
+            let now = window * AppShares.window
+            #expect((0..<4).count { _ in shares.take(known, at: now) } == 4)
+            guard window == 102 else { continue }
+            let isAnswered = shares.take(new, at: now)
+            #expect(isAnswered)
+        }
+    }
+
     @Test("What an app does not use is there for others, and the ceiling holds")
     func spare() throws {
         var shares = AppShares(ceiling: 1_000)

@@ -184,6 +184,7 @@ struct VerifyingSignerTests {
                 // The one before is what everybody has while a canary has this one.
                 if requests.count > 1 { #expect(try await signer.answers(requests[requests.count - 2]) == 0) }
                 try await world.publisher.publish(change)
+                try await world.everybodyFollows(isThorough: false)
             }
             #expect(try await signer.answers(requests[0]) == 1)
             #expect(signer.lastWords.contains("newer ones have replaced"), "\(signer.lastWords)")

@@ -24,6 +24,8 @@ struct ClientFleet: Sendable {
     /// What is published, by path.
     let documents: [String: [UInt8]]
     let hasChallenges: Bool
+    /// The port of the host that they dial.
+    var hostPort = 443
 
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private static let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
@@ -87,7 +89,8 @@ struct ClientFleet: Sendable {
 
     private func letsIn(_ certificate: TestCertificate, _ policy: any TrustPolicy) throws -> Bool {
         let trust = ServerTrust(
-            chain: PresentedChain(certificate.chain), purpose: .server(identity: try DialedHost(World.host, port: 443)),
+            chain: PresentedChain(certificate.chain),
+            purpose: .server(identity: try DialedHost(World.host, port: hostPort)),
             validator: PathValidator(anchors: try TrustAnchors(der: [root.root])))
         return policy.evaluate(trust, at: clock.now).isTrusted
     }
@@ -186,19 +189,20 @@ struct ClientFleet: Sendable {
     }
 }
 
-extension World {
-    /// Has every kind of client follow what is served now, over sockets, directly and through a cache.
+extension Publisher {
+    /// Has every kind of client follow what it serves of an app now, over sockets, directly and through a cache.
     /// - Parameters:
-    ///   - accepted: what all let in; nil for what the host shows, if that is published.
-    ///   - refused: what nobody lets in.
-    ///   - publisher: of which process; nil for the world's own.
     ///   - audience: nil for everybody, or the canary as long as only that has something.
+    ///   - accepted: what all let in.
+    ///   - refused: what nobody lets in.
+    ///   - hasChallenges: nil if challenges are answered wherever the app has a part that is published.
     func everybodyFollows(
-        lettingIn accepted: [TestCertificate]? = nil, refusing refused: [TestCertificate] = [],
-        from publisher: Publisher? = nil, as audience: Audience? = nil, isThorough: Bool = true,
+        _ app: AppName, as audience: Audience? = nil, lettingIn accepted: [TestCertificate],
+        refusing refused: [TestCertificate] = [], trusting root: TestAuthority, clock: any WallClock,
+        hasChallenges: Bool? = nil, hostPort: Int = 443, isThorough: Bool = true,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let live = (publisher ?? self.publisher).live.current
+        let live = live.current
         let audience = audience ?? (live.parts[app] == nil ? .canary : .everybody)
         let name = try #require(audience.name(of: app))
         let part = try #require(live.parts[name], "nothing is served", sourceLocation: sourceLocation)
@@ -207,25 +211,66 @@ extension World {
         let fleet = ClientFleet(
             app: name, publicKey: list.map { Base64.encode($0.publicKey.suffix(65)) },
             signer: trust?.certificate, root: root, clock: clock,
-            documents: part.documents.mapValues(\.octets), hasChallenges: part.app != nil)
-        let good = if let accepted { accepted } else { try await publishedShown() }
+            documents: part.documents.mapValues(\.octets), hasChallenges: hasChallenges ?? (part.app != nil),
+            hostPort: hostPort)
         let site = try ServingSite()
-        site.time.withLock { $0 = now }
+        site.time.withLock { $0 = Int64(clock.now.timeIntervalSince1970) }
         site.live.replace(with: live)
         try await site.listening { port in
             try await fleet.expect(
-                on: port, lettingIn: good, refusing: refused, isThorough: isThorough, sourceLocation: sourceLocation)
+                on: port, lettingIn: accepted, refusing: refused, isThorough: isThorough,
+                sourceLocation: sourceLocation)
         }
     }
 }
 
 extension World {
+    /// Has every kind of client follow what is served now, over sockets, directly and through a cache.
+    /// - Parameters:
+    ///   - app: nil for the world's own.
+    ///   - accepted: what all let in; nil for what the host shows, if that is published.
+    ///   - refused: what nobody lets in.
+    ///   - publisher: of which process; nil for the world's own.
+    ///   - audience: nil for everybody, or the canary as long as only that has something.
+    func everybodyFollows(
+        of app: AppName? = nil, lettingIn accepted: [TestCertificate]? = nil, refusing refused: [TestCertificate] = [],
+        from publisher: Publisher? = nil, as audience: Audience? = nil, hasChallenges: Bool? = nil,
+        isThorough: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let app = app ?? self.app
+        let good = if let accepted { accepted } else { try await publishedShown(of: app) }
+        try await (publisher ?? self.publisher).everybodyFollows(
+            app, as: audience, lettingIn: good, refusing: refused, trusting: root, clock: clock,
+            hasChallenges: hasChallenges, isThorough: isThorough, sourceLocation: sourceLocation)
+    }
+
     /// What the host shows, if it is published and has not ended.
-    private func publishedShown() async throws -> [TestCertificate] {
+    private func publishedShown(of app: AppName) async throws -> [TestCertificate] {
         let digest = Digest(of: shown.der)
         let hosts = try await publisher.published(app)?.hosts.filter { $0.name == Self.host } ?? []
         let isThere = hosts.flatMap(\.certificates).contains { $0.fingerprint == digest && $0.expires >= now }
         return isThere ? [shown] : []
+    }
+}
+
+extension ServerFolder {
+    /// Has every kind of client follow what other processes have published on a folder.
+    func everybodyFollows(
+        lettingIn accepted: [TestCertificate], refusing refused: [TestCertificate] = [], trusting root: TestAuthority,
+        hostPort: Int = 443, isThorough: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        // Nobody can tell how long a machine ran whose clock is turned.
+        let open = try await open(clock: SystemWallClock(), steady: SteadyTime(boot: nil) { 0 })
+        do {
+            try await open.publisher.refresh()
+            try await open.publisher.everybodyFollows(
+                AppName("bank"), lettingIn: accepted, refusing: refused, trusting: root, clock: SystemWallClock(),
+                hostPort: hostPort, isThorough: isThorough, sourceLocation: sourceLocation)
+        } catch {
+            await open.engine.close()
+            throw error
+        }
+        await open.engine.close()
     }
 }
 

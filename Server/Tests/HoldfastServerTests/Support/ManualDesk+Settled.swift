@@ -140,13 +140,28 @@ extension ManualDesk {
         }
     }
 
-    /// Proposes, has alice and bob approve, and publishes.
+    /// Proposes, has alice and bob approve, and publishes; every kind of client follows.
     func publish(
         on open: ServerFolder.Open, formats: [ContentFormat]? = nil, days: Int64 = 180
     ) async throws {
         let change = try await propose(on: open, formats: formats, days: days)
         try await approve(change, by: ["alice", "bob"], on: open)
         try await open.publisher.publish(change)
+        let now = Date(timeIntervalSince1970: Double(try await open.catalog.now()))
+        try await open.publisher.everybodyFollows(
+            app, lettingIn: [shown, next], trusting: authority, clock: ManualClock(now: now), hostPort: host.port,
+            isThorough: false)
+    }
+
+    /// Has every kind of client follow what commands have published.
+    /// - Parameter accepted: what all let in; nil for what the host shows and will show.
+    func everybodyFollows(
+        lettingIn accepted: [TestCertificate]? = nil, refusing refused: [TestCertificate] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await server.everybodyFollows(
+            lettingIn: accepted ?? [shown, next], refusing: refused, trusting: authority, hostPort: host.port,
+            isThorough: false, sourceLocation: sourceLocation)
     }
 
     /// An app that asks for the list in the public folder, and keeps what it got in a storage.
