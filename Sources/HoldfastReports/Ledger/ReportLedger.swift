@@ -5,7 +5,7 @@ import Holdfast
 struct ReportLedger: Sendable {
     /// What to do next.
     enum Step: Sendable {
-        /// Send this. It is not in the ledger any more: give it back with ``finish(_:_:at:using:)``.
+        /// Send this. It is not in the ledger anymore: give it back with ``finish(_:_:at:using:)``.
         case send(PendingReport)
         /// Nothing before this time.
         case wait(until: Date)

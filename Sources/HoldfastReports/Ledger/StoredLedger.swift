@@ -42,7 +42,7 @@ struct StoredLedger: Codable, Hashable, Sendable {
         }
     }
 
-    /// Drops reports that nobody needs any more.
+    /// Drops reports that nobody needs anymore.
     /// - Parameter now: a report that was made later was made under another clock.
     /// - Returns: whether there were any.
     mutating func drop(madeBefore time: Int64, correctedTo now: Int64) -> Bool {
@@ -52,7 +52,7 @@ struct StoredLedger: Codable, Hashable, Sendable {
         return pending.count != count
     }
 
-    /// Forgets what is for destinations that are not named any more, and what could not have been written here.
+    /// Forgets what is for destinations that are not named anymore, and what could not have been written here.
     mutating func correct(for destinations: Set<String>, at now: Int64) {
         counts.keep(destinations.union([""]))
         subjects.correct(at: now)
