@@ -56,7 +56,8 @@ let package = Package(
             name: "HoldfastServer",
             dependencies: [
                 holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastProbe"), holdfast("HoldfastNIO"), crypto, cryptoExtras, configuration,
+                holdfast("HoldfastProbe"), holdfast("HoldfastNIO"), holdfast("HoldfastTUF"), crypto, cryptoExtras,
+                configuration,
                 hummingbirdCore, logging,
                 serviceLifecycle, unixSignals, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, "CSQLite",
                 "CZlib",
@@ -66,7 +67,10 @@ let package = Package(
                 .embedInCode("Storage/Migrations/sqlite-0001.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0002.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0003.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0004.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0005.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0007.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0008.sql"),
             ],
             swiftSettings: strict),
         .executableTarget(
