@@ -84,7 +84,8 @@ struct RolloverDocumentTests {
         let entry = try FingerprintEntry(name: "www.example.com", pin: pin, expires: 1_900_000_000)
         var generator = SystemRandomNumberGenerator()
         let challenge = ChallengeExchange.newChallenge(using: &generator)
-        #expect(challenge != ChallengeExchange.newChallenge(using: &generator))
+        let another = ChallengeExchange.newChallenge(using: &generator)
+        #expect(challenge != another)
         let answer = try ChallengeSigner(key: key).answer(to: challenge, entries: [entry], at: Self.now)
         func read(_ challenge: String, _ key: DocumentPublicKey) throws -> PublishedPins {
             try PublishedPins(
@@ -95,7 +96,7 @@ struct RolloverDocumentTests {
         #expect(try pins.hosts == [DialedHost("www.example.com")])
         #expect(pins.document.kind.rolloverSource == .challengedList)
         #expect(throws: PublishingError.self) {
-            try read(ChallengeExchange.newChallenge(using: &generator), key.publicKey)
+            try read(another, key.publicKey)
         }
         #expect(throws: PublishingError.self) { try read(challenge, other.publicKey) }
         // A body is no list.

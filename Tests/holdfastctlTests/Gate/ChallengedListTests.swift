@@ -7,8 +7,8 @@ import Testing
 
 @testable import holdfastctl
 
-/// A server of what clients with challenges get: another list, an answer to an earlier challenge, or no signature.
-private enum Answers: CaseIterable {
+/// What a server says to a challenge: an answer, one to an earlier challenge, or one without a signature.
+private enum Answers {
     case good, replayed, unsigned
 }
 
@@ -53,9 +53,9 @@ struct ChallengedListTests {
                 return [.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), .close]
             }
             let signature = answers == .unsigned ? "" : "X-Cert-Pinning-Signature: \(answer.signature)\r\n"
-            let head =
+            let response =
                 "HTTP/1.1 200 OK\r\n\(signature)Content-Length: \(answer.body.count)\r\nConnection: close\r\n\r\n"
-            return [.send(head), .sendOctets([UInt8](answer.body)), .close]
+            return [.send(response), .sendOctets([UInt8](answer.body)), .close]
         }
         return try await ScriptedHTTPServer.with(answering: script) { server in
             try await body("http://127.0.0.1:\(server.port)/init")
