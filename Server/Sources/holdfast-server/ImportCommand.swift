@@ -98,15 +98,12 @@ struct ImportCommand: AsyncParsableCommand {
     func run() async throws {
         if let compare { return try await compareAnswers(with: compare) }
         let settings = try clients.settings(anchors: anchors ?? "")
-        let gates = try force.map { name in
-            guard let gate = Gate(rawValue: name) else { throw ValidationError("There is no gate \(name).") }
-            return gate
-        }
+        let gates = try CommandValue.gates(force)
         let since = try unchangedSince.map(CommandValue.seconds)
         let takeover = try read()
         try await server.withServer { open in
             let rules = Publisher.TakeoverRules(
-                settings: settings, lifetime: lifetime * 86_400, forced: Set(gates),
+                settings: settings, lifetime: lifetime * 86_400, forced: gates,
                 proposer: try await identity(open.catalog), reason: reason ?? "", since: since, by: actor.actor)
             var generator = SystemRandomNumberGenerator()
             let proposals = try await open.publisher.takeOver(
