@@ -48,47 +48,58 @@ struct ChangeCommand: AsyncParsableCommand {
         @OptionGroup var proposer: ProposerOptions
 
         func run() async throws {
+            let wish = try wish()
+            try await server.withServer { open in try await propose(wish, open) }
+        }
+
+        /// What the options say.
+        private struct Wish: Sendable {
+            let reason: String
+            let gates: Set<Gate>
+            let earlier: RandomID?
+            let content: Catalog.ContentWishes
+        }
+
+        private func wish() throws -> Wish {
             guard let reason = emergency.map({ "emergency: \($0)" }) ?? reason else {
                 throw ValidationError("Say why with --reason, or --emergency.")
             }
-            var gates = Set(
-                try force.map { name in
-                    guard let gate = Gate(rawValue: name) else { throw ValidationError("There is no gate \(name).") }
-                    return gate
-                })
+            var gates = try CommandValue.gates(force)
             if emergency != nil { gates.insert(.canary) }
             guard (1...366).contains(lifetime) else { throw ValidationError("Give a lifetime of 1 to 366 days.") }
             guard again == nil || format.isEmpty && remove.isEmpty && !includeSeen else {
                 throw ValidationError("--again proposes what it was: leave out --format, --remove and --include-seen.")
             }
-            let earlier = try again.map(CommandValue.id)
-            var wishes = Catalog.ContentWishes(
+            var content = Catalog.ContentWishes(
                 includesSeen: includeSeen, removed: Set(try remove.map(CommandValue.digest)),
                 lifetime: lifetime * 86_400)
-            wishes.domains = try domains.map { try ContentDomains(InputFile.octets($0), named: $0) }
-            try await server.withServer { [gates] open in
-                let name = try AppName(app)
-                if let earlier {
-                    return try await proposeAgain(earlier, of: name, forcing: gates, because: reason, open)
-                }
-                if !format.isEmpty {
-                    let root = try await open.catalog.firstRoot(of: name)
-                    let known = try await open.publisher.published(name)?.formats ?? []
-                    wishes.formats = try format.map { text in try read(text, root, known) }
-                }
-                let content: Content
-                if let like {
-                    let change = try CommandValue.id(like)
-                    content = try await open.catalog.content(of: name, like: change, formats: wishes.formats)
-                } else {
-                    content = try await open.catalog.draft(of: name, wishes)
-                }
-                var generator = SystemRandomNumberGenerator()
-                let proposal = try await open.publisher.propose(
-                    content, forcing: gates, proposer: try await proposer.identity(open.catalog), reason: reason,
-                    by: actor.actor, using: &generator)
-                try await ChangeText.print(proposal, open)
+            content.domains = try domains.map { try ContentDomains(InputFile.octets($0), named: $0) }
+            return Wish(reason: reason, gates: gates, earlier: try again.map(CommandValue.id), content: content)
+        }
+
+        private func propose(_ wish: Wish, _ open: ServerFolder.Open) async throws {
+            let name = try AppName(app)
+            if let earlier = wish.earlier {
+                return try await proposeAgain(earlier, of: name, forcing: wish.gates, because: wish.reason, open)
             }
+            var wishes = wish.content
+            if !format.isEmpty {
+                let root = try await open.catalog.firstRoot(of: name)
+                let known = try await open.publisher.published(name)?.formats ?? []
+                wishes.formats = try format.map { text in try read(text, root, known) }
+            }
+            let content: Content
+            if let like {
+                let change = try CommandValue.id(like)
+                content = try await open.catalog.content(of: name, like: change, formats: wishes.formats)
+            } else {
+                content = try await open.catalog.draft(of: name, wishes)
+            }
+            var generator = SystemRandomNumberGenerator()
+            let proposal = try await open.publisher.propose(
+                content, forcing: wish.gates, proposer: try await proposer.identity(open.catalog), reason: wish.reason,
+                by: actor.actor, using: &generator)
+            try await ChangeText.print(proposal, open)
         }
 
         private func proposeAgain(

@@ -89,7 +89,7 @@ struct InitCommand: AsyncParsableCommand {
     func run() async throws {
         let signed = SignedApprovers(
             text: try InputFile.octets(genesis),
-            signatures: try signature.map { try ApproverSignature(fileContent: InputFile.octets($0)) })
+            signatures: try InputFile.signatures(signature))
         var generator = SystemRandomNumberGenerator()
         let made = try await server.folder.create(
             genesis: signed, secret: SecretFile(URL(filePath: secret)), clock: SystemWallClock(), using: &generator)
@@ -151,7 +151,7 @@ struct ApproversCommand: AsyncParsableCommand {
         func run() async throws {
             let signed = SignedApprovers(
                 text: try InputFile.octets(statement),
-                signatures: try signature.map { try ApproverSignature(fileContent: InputFile.octets($0)) })
+                signatures: try InputFile.signatures(signature))
             try await server.withServer { open in try await open.catalog.append(signed) }
         }
     }

@@ -110,15 +110,12 @@ struct ImportCommand: AsyncParsableCommand {
     func run() async throws {
         if let compare { return try await compareAnswers(with: compare) }
         let settings = try clients.settings(anchors: anchors ?? "")
-        let gates = try force.map { name in
-            guard let gate = Gate(rawValue: name) else { throw ValidationError("There is no gate \(name).") }
-            return gate
-        }
+        let gates = try CommandValue.gates(force)
         let since = try unchangedSince.map(CommandValue.seconds)
-        let takeover = try await read()
+        let takeover = try await takeover()
         try await server.withServer { open in
             let rules = Publisher.TakeoverRules(
-                settings: settings, lifetime: lifetime * 86_400, forced: Set(gates),
+                settings: settings, lifetime: lifetime * 86_400, forced: gates,
                 proposer: try await identity(open.catalog), reason: reason ?? "", since: since, by: actor.actor)
             var generator = SystemRandomNumberGenerator()
             let proposals = try await open.publisher.takeOver(
@@ -131,7 +128,25 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
-    private func read() async throws -> Takeover {
+    private func takeover() async throws -> Takeover {
+        guard let repository else { return try read() }
+        let (pems, password) = try keys()
+        return try await Takeover(
+            repository: URL(filePath: repository), keys: pems, password: password, as: AppName(app ?? ""),
+            refresh: refresh)
+    }
+
+    private func keys() throws -> (pems: [String], password: [UInt8]?) {
+        var pems: [String] = []
+        for file in key {
+            let octets = try PrivateInput.file(URL(filePath: file), limit: 64 << 10)
+            pems.append(String(decoding: octets, as: UTF8.self))
+        }
+        let password = try passwordFile.map { try InputFile.octets($0).prefix { $0 != 0x0A && $0 != 0x0D } }
+        return (pems, password.map(Array.init))
+    }
+
+    private func read() throws -> Takeover {
         let now = Int64(SystemWallClock().now.timeIntervalSince1970)
         let name = try app.map { try AppName($0) }
         if let trustServer {
@@ -139,15 +154,9 @@ struct ImportCommand: AsyncParsableCommand {
                 trustServer: URL(filePath: trustServer), as: name, at: now, until: now + lifetime * 86_400)
         }
         if let name, let pins { return try Takeover(pins: InputFile.octets(pins), as: name, refresh: refresh) }
-        let password = try passwordFile.map { Array(try InputFile.octets($0).prefix { $0 != 0x0A && $0 != 0x0D }) }
-        let pems = try key.map {
-            String(decoding: try PrivateInput.file(URL(filePath: $0), limit: 64 << 10), as: UTF8.self)
-        }
-        if let name, let repository {
-            return try await Takeover(
-                repository: URL(filePath: repository), keys: pems, password: password, as: name, refresh: refresh)
-        }
-        if let name, let list, let pem = pems.first {
+        if let name, let list {
+            let (pems, password) = try keys()
+            let pem = pems.first ?? ""
             return try Takeover(
                 list: InputFile.octets(list), key: pem, password: password, as: name, at: now, refresh: refresh)
         }

@@ -37,7 +37,8 @@ public struct PlaceStanding: Sendable, Hashable {
     public var state: State { waiting == 0 ? .arrived : failures > 0 ? .failing : .waiting }
 
     init(
-        _ app: AppName, _ name: String, at url: URL, _ place: Place?, waiting: Int64, failures: Int64, delivered: Int64?, behindSince: Int64?,
+        _ app: AppName, _ name: String, at url: URL, _ place: Place?, waiting: Int64, failures: Int64,
+        delivered: Int64?, behindSince: Int64?,
         on machine: String, at now: Int64
     ) {
         self.app = app

@@ -216,13 +216,16 @@ extension ServerFolder {
         return try await restoration.apply(to: open.catalog)
     }
 
-    /// The places to which the server of the backup had documents uploaded, each address once: clients ask there, and find
-    /// what may be newer than the backup.
+    /// Where clients find the folder of the server of the backup, and the places to which it had documents uploaded, each
+    /// address once: clients ask there, and find what may be newer than the backup.
     private func ownPlaces(_ rules: RestoringRules, _ open: Open) async throws(ServerError) -> [PublicPlace] {
         var (places, known): ([PublicPlace], Set<URL>) = ([], [])
         for app in open.catalog.ledger.appNames {
-            for place in try await open.catalog.places(of: app)
-            where !rules.goneFrom.contains(place.name) && known.insert(place.url).inserted {
+            var all = try await open.catalog.places(of: app).map { (name: $0.name, url: $0.url) }
+            if let address = try await open.catalog.folderAddress(of: app) {
+                all.append((name: Catalog.folderPlace, url: address.url))
+            }
+            for place in all where !rules.goneFrom.contains(place.name) && known.insert(place.url).inserted {
                 places.append(.address(place.url, rules.reader))
             }
         }

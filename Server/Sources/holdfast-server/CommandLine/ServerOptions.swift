@@ -116,6 +116,14 @@ enum InputFile {
         return try ApproverKey(printed: String(decoding: line, as: UTF8.self))
     }
 
+    /// The signatures of approvers.
+    static func signatures(_ paths: [String]) throws -> [ApproverSignature] {
+        // In an asynchronous function that throws, a closure for `map` that throws ends the optimizing compiler.
+        var signatures: [ApproverSignature] = []
+        for path in paths { signatures.append(try ApproverSignature(fileContent: octets(path))) }
+        return signatures
+    }
+
     /// Writes a file that is not there yet.
     static func create(_ path: String, _ octets: [UInt8], mode: Int = 0o644) throws {
         guard !FileManager.default.fileExists(atPath: path),
@@ -141,6 +149,16 @@ struct ApproverKeyOptions: ParsableArguments {
 
 /// Times and names on the command line.
 enum CommandValue {
+    /// Gates by their names.
+    static func gates(_ names: [String]) throws -> Set<Gate> {
+        var gates: Set<Gate> = []
+        for name in names {
+            guard let gate = Gate(rawValue: name) else { throw ValidationError("There is no gate \(name).") }
+            gates.insert(gate)
+        }
+        return gates
+    }
+
     static func time(_ seconds: Int64) -> String {
         Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
     }

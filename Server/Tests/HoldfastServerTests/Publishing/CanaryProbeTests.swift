@@ -184,6 +184,12 @@ struct CanaryProbeTests {
                     let delivery = await publisher.readBack()
                     #expect(delivery.problems == [], "\(delivery)")
                     #expect(delivery.confirmed.contains("http://127.0.0.1:\(port): lists/shop.json"), "\(delivery)")
+                    #expect(try await world.publisher.follow() == [])
+                    var fleet = try await shop.fleet()
+                    try await fleet.install(askingEvery: Self.day)
+                    for certificate in [world.shown, next] {
+                        #expect(try fleet.refusals(of: certificate.chain) == [])
+                    }
                 }
             }
         }

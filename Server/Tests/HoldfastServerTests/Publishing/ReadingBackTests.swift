@@ -110,6 +110,7 @@ struct ReadingBackTests {
             #expect(late.count == 1, "\(delivery)")
             _ = try await publisher.renew()
             #expect(await publisher.readBack().problems == [])
+            try await world.everybodyFollows()
         }
     }
 
@@ -194,6 +195,7 @@ struct ReadingBackTests {
             let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
             try await world.approve(change)
             try await publisher.publish(change)
+            try await world.everybodyFollows(isThorough: false)
             let connection = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
             _ = try connection.run(
                 text: "UPDATE place SET octets = $1 WHERE name = 'folder'",
@@ -219,6 +221,7 @@ struct ReadingBackTests {
             #expect(try await publisher.publish(change) == .published(generation: 1))
             #expect(await publisher.readBack() == Publisher.Delivery())
             #expect(try await findings(publisher, world).isEmpty)
+            try await world.everybodyFollows(isThorough: false)
             for text in ["", "pins.example.com", "ftp://pins.example.com", "https://pins.example.com/?a"] {
                 expectError(.invalidValue) { try FolderAddress(text) }
             }

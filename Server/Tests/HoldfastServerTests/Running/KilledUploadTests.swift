@@ -22,6 +22,23 @@ struct KilledUploadTests {
         while :; do echo late >>"$folder/late"; sleep 0.02; done
         """
 
+    /// Publishes what is not signed again: nothing new waits for the place afterwards.
+    private func publish(on site: ServeSite) async throws {
+        var generator = SystemRandomNumberGenerator()
+        let publisher = site.open.publisher
+        let content = try await site.open.catalog.draft(
+            of: site.app, Catalog.ContentWishes(formats: [ContentFormat(.list, refresh: 3_600)]))
+        let change = try await publisher.propose(content, proposer: nil, reason: "a test", using: &generator).change
+        let subject = try await site.open.catalog.change(change).subject(for: site.open.catalog.approvers())
+        for approver in [Approver.alice, .bob] {
+            try await site.open.catalog.add(try approver.says(.approve, subject, until: site.now + 86_400))
+        }
+        try await publisher.publish(change)
+        try await publisher.everybodyFollows(
+            site.app, lettingIn: [site.shown, site.announced], trusting: site.root, clock: site.clock,
+            hasChallenges: false, isThorough: false)
+    }
+
     @Test(
         "The watchdog ends all of the program, so nothing writes to the place anymore, and the fence holds after a restart"
     )
@@ -34,11 +51,11 @@ struct KilledUploadTests {
             try Data(Self.script.utf8).write(to: script)
             try Data(PlaceSite.uploader.utf8).write(to: uploader)
             let program = try ProgramCommand(
-                [ForeignProgram.required("sh").path, script.path, bucket.path, uploader.path, log.path], limit: 1)
+                [ForeignProgram.required("sh").path, script.path, bucket.path, uploader.path, log.path], limit: 4)
             try await site.open.catalog.set(
                 Place(name: PlaceSite.name, url: "https://pins.example.com", program: program), of: site.app, by: "test"
             )
-            try await site.publish()
+            try await publish(on: site)
 
             let server = try await ServingProcess.start(site)
             #expect(await server.status() == SIGKILL)
