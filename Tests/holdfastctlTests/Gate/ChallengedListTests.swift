@@ -120,7 +120,8 @@ struct ChallengedListTests {
                 }
             }
             try await Self.answering(with: [served, next], by: SigningKey()) { url in
-                #expect(try await site.run(gate + ["--challenged-list", url]).status == 3)
+                let asked = try await site.run(gate + ["--challenged-list", url])
+                #expect(asked.status == 3)
             }
         }
     }

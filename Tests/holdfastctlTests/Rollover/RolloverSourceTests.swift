@@ -97,8 +97,8 @@ struct RolloverSourceTests {
                         at: site.folder.appending(path: "site/public/bundle.json"),
                         to: site.folder.appending(path: "old.bundle.json"))
                     let missing = try await step("other.pem", "--no-shipped-pins", "--published", day)
-                    #expect(
-                        missing.step == "publishNext" && missing.pins == [try Pin.publicKey(of: other.der).description])
+                    let pin = try Pin.publicKey(of: other.der).description
+                    #expect(missing.step == "publishNext" && missing.pins == [pin])
                     #expect(missing.action?.hasSuffix("holdfastctl repository pins, sign and publish it") == true)
                     #expect(try await step("b.pem", "--published", day, status: 3).step == "deploy")
                     let bundled = try await step(
