@@ -69,8 +69,8 @@ let package = Package(
                 .embedInCode("Storage/Migrations/sqlite-0003.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0004.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0005.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0006.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0007.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0008.sql"),
             ],
             swiftSettings: strict),
         .executableTarget(

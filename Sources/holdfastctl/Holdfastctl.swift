@@ -21,7 +21,7 @@ struct Holdfastctl: AsyncParsableCommand {
               holdfastctl export bank.pins.json --format android
               holdfastctl import Info.plist --from trustkit
               holdfastctl keygen --tls www.example.com -o backup.key
-              holdfastctl rollover bank.pins.json
+              holdfastctl rollover --pins bank.pins.json
               holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
               holdfastctl keygen -o signer.pem
               holdfastctl sign www.example.com --key signer.pem --list pins.json

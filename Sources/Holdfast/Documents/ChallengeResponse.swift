@@ -3,6 +3,11 @@ package import struct Foundation.Date
 
 /// A pin server's response to a challenge: signed as a whole, for this challenge only.
 package struct ChallengeResponse: Sendable, Hashable {
+    /// The header of a request that has the challenge.
+    package static let challengeHeader = "X-Cert-Pinning-Challenge"
+    /// The header of a response that has the signature.
+    package static let signatureHeader = "X-Cert-Pinning-Signature"
+
     /// When the server made the response, by its own clock.
     package let issuedAt: Date
     /// The entries in the order of the document.
@@ -28,14 +33,14 @@ package struct ChallengeResponse: Sendable, Hashable {
         var reader = try StrictJSONReader(octets, maximumBytes: limits.bytes)
         guard let signature = CanonicalBase64.decode(signature.utf8) else {
             throw DocumentError(
-                .notCanonicalBase64, field: "X-Cert-Pinning-Signature", expected: "Base64 of a signature",
+                .notCanonicalBase64, field: Self.signatureHeader, expected: "Base64 of a signature",
                 found: signature.quoted)
         }
         guard signature.count <= DocumentLimits.signatureBytes,
             key.isValid(signature: signature, for: Self.signedBytes(challenge: challenge, body: octets))
         else {
             throw DocumentError(
-                .invalidSignature, field: "X-Cert-Pinning-Signature",
+                .invalidSignature, field: Self.signatureHeader,
                 expected: "a signature by the configured key for this challenge and this body", found: "another")
         }
         try self.init(&reader, limits: limits)

@@ -44,6 +44,18 @@ package struct DocumentDownloader: RemoteDataProvider {
         try await data(for: RemoteDataRequest(url: url, maximumBytes: maximumBytes)).document()
     }
 
+    /// Asks a server with a challenge, as clients do that send one.
+    /// - Returns: the body of the response, and its signature; that is empty if there is none.
+    /// - Throws: `RemoteDataError`.
+    package func response(
+        at url: URL, to challenge: String, maximumBytes: Int
+    ) async throws -> (body: Data, signature: String) {
+        let response = try await data(
+            for: RemoteDataRequest(
+                url: url, headers: [ChallengeResponse.challengeHeader: challenge], maximumBytes: maximumBytes))
+        return (try response.document(), response.header(ChallengeResponse.signatureHeader) ?? "")
+    }
+
     private static var silence: PolicyLog {
         PolicyLog(Logger(label: "holdfast.policies") { _ in SwiftLogNoOpLogHandler() })
     }

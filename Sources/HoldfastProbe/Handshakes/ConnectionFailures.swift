@@ -125,9 +125,10 @@ extension ProbeFailure {
     /// The same, of a connection that asked a server for the other kind of key.
     func ofOtherKey(_ offer: KeyOffer) -> ProbeFailure {
         let kind = offer == .rsa ? "RSA" : "ECDSA"
+        let end = [.handshakeFailed, .refused].contains(code) ? found : sentence
         return ProbeFailure(
             .otherKeyUnknown, at: place,
             expected: "a certificate with a key for \(kind), or an alert that there is none",
-            found: found, sentence: "nobody knows whether \(place) has a key for \(kind) as well: \(found)")
+            found: end, sentence: "nobody knows whether \(place) has a key for \(kind) as well: \(end)")
     }
 }

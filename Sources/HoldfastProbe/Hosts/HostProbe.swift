@@ -196,16 +196,13 @@ public struct HostProbe: Sendable {
             host: host, policy: policy, validator: validator, clock: clock, configuration: configuration,
             filter: filter, startTLS: startTLS, deadlines: deadlines)
         let run = Task { await handshake.run(to: target) }
-        guard let answer = await TimeLimit.value(of: run, within: end - ContinuousClock.now) else {
-            return sighting(of: host, at: place, .failure(late), offer)
-        }
-        var result = answer.result
-        if case .failure(let failure) = result, offer != .any, !failure.saysNoKey(of: offer),
-            [.handshakeFailed, .refused].contains(failure.code)
-        {
+        let answer = await TimeLimit.value(of: run, within: end - ContinuousClock.now)
+        var result = answer?.result ?? .failure(late)
+        // The address has shown a certificate, so it is not out of reach.
+        if case .failure(let failure) = result, offer != .any, !failure.saysNoKey(of: offer) {
             result = .failure(failure.ofOtherKey(offer))
         }
-        return sighting(of: host, at: place, result, offer, proxy: answer.proxy)
+        return sighting(of: host, at: place, result, offer, proxy: answer?.proxy)
     }
 
     private func sighting(

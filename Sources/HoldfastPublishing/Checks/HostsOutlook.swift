@@ -60,12 +60,13 @@ package struct HostsOutlook: Sendable {
     ///   - appVersions: the builds in the field.
     ///   - staleness: for how long a client may not have asked.
     ///   - watch: how soon an end is too soon; nil for only what is now.
+    ///   - span: how far to look at least, to say until when clients get in.
     /// - Throws: ``PublishingError`` `invalidInput`.
     package init(
         of documents: [PublicationOutlook.Document], after earlier: EarlierDocuments = EarlierDocuments(),
         at hosts: [PublicationOutlook.Host], platforms: [PublicationOutlook.Platform],
         appVersions: PublicationOutlook.AppVersions, staleness: Duration = Self.usualStaleness,
-        watch: Duration? = nil, at now: Date
+        watch: Duration? = nil, lookingAhead span: Duration = Self.usualSpan, at now: Date
     ) throws(PublishingError) {
         let watched = watch ?? .seconds(1)
         let before = earlier.documents.map { $0.ofOwnHosts(at: now) }
@@ -79,7 +80,7 @@ package struct HostsOutlook: Sendable {
         outlook = try PublicationOutlook(
             judging: .init(
                 documents: dialed + before, hosts: hosts, platforms: platforms,
-                appVersions: appVersions, staleness: staleness, span: max(Self.usualSpan, watched), now: now))
+                appVersions: appVersions, staleness: staleness, span: max(span, watched), now: now))
         premises = outlook.premises + earlier.premises + earlier.gaps
         let (end, names) = (now.addingTimeInterval(watched.inSeconds), outlook.documentNames)
         var findings: [Finding] = []
@@ -129,7 +130,10 @@ package struct HostsOutlook: Sendable {
     ) -> Finding? {
         let (name, place) = (Self.name(host), Self.place(of: shown, host))
         if let problem = shown.problem {
-            return Finding(kind: .unreachable, host: name, text: "\(place) could not be asked: \(problem)")
+            // An address that showed one certificate may have another, of the other kind of key.
+            let isSeen = host.shown.contains { $0.chain != nil && $0.place.utf8.elementsEqual(shown.place.utf8) }
+            let words = isSeen ? ": \(problem)" : " could not be asked: \(problem)"
+            return Finding(kind: .unreachable, host: name, text: place + words)
         }
         let verdicts = rows.filter { $0.counts(until: end) }.map { row in
             PublishedVerdict(row, of: row.document.map { names[$0] } ?? "the document", at: now, watchedUntil: end)

@@ -30,8 +30,8 @@ public struct InstallationGate: StoredValue {
         case open
         /// Every client gets in now, but not until the end of the span.
         case ending(at: Date)
-        /// Clients would be locked out. From `until` on all get in, if what was given stays as it is; nil if they never
-        /// will.
+        /// Clients would be locked out. From `until` on all get in, if what was given stays as it is, and at least for the
+        /// span unless ``InstallationGate/openUntil`` says otherwise; nil if they never will.
         case closed(until: Date?)
         /// Nobody can say.
         case unknown
@@ -47,6 +47,9 @@ public struct InstallationGate: StoredValue {
     public let outlook: PublicationOutlook
     /// The first instant at which what is served now is no longer valid; nil if that is not known.
     public let servedUntil: Date?
+    /// If it may be installed later, but clients do not get in for the whole span then: the first instant at which they no
+    /// longer do. A certificate of a few days ends so soon.
+    public let openUntil: Date?
 
     /// Whether what is served now ends before the next may be installed, so that waiting locks out everybody.
     public var servedEndsFirst: Bool {
@@ -76,21 +79,23 @@ public struct InstallationGate: StoredValue {
         self.servedUntil = servedUntil
         let unnamed = hasEarlierDocuments ? Self.unnamedDocuments(inputs) : nil
         let row = outlook.decisive.map { outlook.rows[$0] }
+        var opening: (from: Date, until: Date?)?
         switch outlook.verdict {
         case .unknown: (answer, cause, decisive) = (.unknown, row?.cause, row)
         case .out:
-            let ready = try Self.ready(inputs, notBefore: unnamed?.until)
-            (answer, cause, decisive) = (.closed(until: ready), row?.cause, row)
+            opening = try Self.opening(inputs, notBefore: unnamed?.until)
+            (answer, cause, decisive) = (.closed(until: opening?.from), row?.cause, row)
         case .in, .ending:
             if let unnamed {
-                let ready = try Self.ready(inputs, notBefore: unnamed.until)
-                (answer, cause, decisive) = (.closed(until: ready), unnamed.cause, nil)
+                opening = try Self.opening(inputs, notBefore: unnamed.until)
+                (answer, cause, decisive) = (.closed(until: opening?.from), unnamed.cause, nil)
             } else if outlook.verdict == .ending, let row {
                 (answer, cause, decisive) = (.ending(at: Self.end(of: row) ?? inputs.now), row.cause, row)
             } else {
                 (answer, cause, decisive) = (.open, nil, nil)
             }
         }
+        openUntil = opening?.until
     }
 
     // MARK: What is judged
@@ -123,20 +128,19 @@ public struct InstallationGate: StoredValue {
         ]
     }
 
-    /// Clients may hold a document that nobody named: the one from before a document that was published within the
-    /// staleness. Builds keep what they carry, so what came before it is another build.
+    /// Clients may hold a document that nobody named: one from before a document that was published within the
+    /// staleness, unless those that are given took each other's place without a gap for as long. Builds keep what they
+    /// carry, so what came before it is another build.
     private static func unnamedDocuments(
         _ inputs: PublicationOutlook.Inputs
     ) -> (until: Date, cause: PublicationOutlook.Cause)? {
         let gaps = inputs.documents.indices.compactMap { index -> (until: Date, name: String)? in
             let document = inputs.documents[index]
             guard document.kind != .shippedPins, document.replaced == nil else { return nil }
-            let known = inputs.documents.contains { other in
-                other.replaced != nil && !other.isCarriedAlone && other.kind.isForSameClients(as: document.kind)
-            }
+            let since = Self.firstNamed(before: document, among: inputs.documents)
             let lifetime = (try? HeldDocument(index, inputs))?.lifetime ?? inputs.staleness.inSeconds
-            let until = document.published.addingTimeInterval(min(lifetime, inputs.staleness.inSeconds))
-            return !known && inputs.now < until ? (until, document.name) : nil
+            let until = since.published.addingTimeInterval(min(lifetime, inputs.staleness.inSeconds))
+            return inputs.now < until ? (until, since.name) : nil
         }
         guard let last = gaps.max(by: { $0.until < $1.until }) else { return nil }
         return (
@@ -148,13 +152,30 @@ public struct InstallationGate: StoredValue {
         )
     }
 
+    /// The earliest of the documents that led to one without a gap, each replaced by the next.
+    private static func firstNamed(
+        before document: PublicationOutlook.Document, among all: [PublicationOutlook.Document]
+    ) -> PublicationOutlook.Document {
+        var first = document
+        for _ in all {
+            let earlier = all.first { other in
+                guard let replaced = other.replaced, !other.isCarriedAlone else { return false }
+                return first.published <= replaced && other.published < first.published
+                    && other.kind.isForSameClients(as: first.kind)
+            }
+            guard let earlier else { break }
+            first = earlier
+        }
+        return first
+    }
+
     // MARK: When it may be installed
 
-    /// The first instant from which every client gets in for the whole span; nil if there is none within the staleness
-    /// and twice the span.
-    private static func ready(
+    /// The first instant from which every client gets in for the whole span; if there is none within the staleness and
+    /// twice the span, the first from which they get in at all, and until when. Nil if they never do.
+    private static func opening(
         _ inputs: PublicationOutlook.Inputs, notBefore earliest: Date?
-    ) throws(PublishingError) -> Date? {
+    ) throws(PublishingError) -> (from: Date, until: Date?)? {
         var inputs = inputs
         let span = inputs.span
         inputs.span = min(OutlookLimits.longest, inputs.staleness + max(span, .seconds(1)) * 2)
@@ -165,10 +186,16 @@ public struct InstallationGate: StoredValue {
         let end = inputs.now.addingTimeInterval(inputs.span.inSeconds)
         let first = max(earliest ?? inputs.now, inputs.now)
         let candidates = ([first] + closed.map(\.end).filter { first < $0 }).sorted()
-        return candidates.first { instant in
+        let lasting = candidates.first { instant in
             let last = instant.addingTimeInterval(span.inSeconds)
             return last <= end && !closed.contains { $0.start < last && instant < $0.end }
         }
+        if let lasting { return (lasting, nil) }
+        let next = candidates.first { instant in
+            instant < end && !closed.contains { $0.start <= instant && instant < $0.end }
+        }
+        guard let next else { return nil }
+        return (next, closed.map(\.start).filter { next < $0 }.min() ?? end)
     }
 
     /// When a row that ends does so.

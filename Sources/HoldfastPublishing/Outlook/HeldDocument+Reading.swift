@@ -48,9 +48,12 @@ extension HeldDocument {
             let key = try DocumentPublicKey(base64: publicKey)
             return .list(FingerprintListPins(try FingerprintList(verifying: document.octets, with: key)))
         case .challengedList(let publicKey, let challenge, let signature):
+            let key = try DocumentPublicKey(base64: publicKey)
+            guard !(challenge.isEmpty && signature.isEmpty) else {
+                return .list(FingerprintListPins(try FingerprintList(verifying: document.octets, with: key)))
+            }
             let response = try ChallengeResponse(
-                verifying: document.octets, signature: signature, challenge: challenge,
-                by: DocumentPublicKey(base64: publicKey))
+                verifying: document.octets, signature: signature, challenge: challenge, by: key)
             return .list(FingerprintListPins(response))
         case .trustServer(let certificate, let customer, _):
             let signer = try TrustServerSigner(certificate: certificate)

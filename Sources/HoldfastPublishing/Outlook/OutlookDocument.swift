@@ -14,7 +14,8 @@ extension PublicationOutlook {
             /// A `CertStore` with challenges.
             /// - Parameters:
             ///   - publicKey: the signer's public key: Base64 of its X9.63 form.
-            ///   - challenge: a challenge, as a client sends it.
+            ///   - challenge: a challenge, as a client sends it; empty, with an empty signature, if the octets are the signed
+            ///     list whose entries the server's responses have.
             ///   - signature: the signature of the response for that challenge, as the server's header has it.
             case challengedList(publicKey: String, challenge: String, signature: String)
             /// A `TrustServerStore`. Clients that pin certificates and clients that pin keys are judged apart.

@@ -108,6 +108,34 @@ package struct PublishedPins: Sendable {
             FingerprintListPins(list), list.entries.map { Place(name: $0.name, port: nil) })
     }
 
+    /// What clients with challenges get that are configured with a key.
+    /// - Parameters:
+    ///   - data: the body of a response, or the signed list whose entries the server sends.
+    ///   - exchange: what the response follows; nil for a list.
+    package init(
+        challengedList data: Data, after exchange: ChallengeExchange?, named name: String, key: DocumentPublicKey,
+        at time: Date
+    ) throws(PublishingError) {
+        let (pins, entries): (FingerprintListPins, [FingerprintEntry])
+        do throws(DocumentError) {
+            if let exchange {
+                let response = try ChallengeResponse(
+                    verifying: data, signature: exchange.signature, challenge: exchange.challenge, by: key)
+                (pins, entries) = (FingerprintListPins(response), response.entries)
+            } else {
+                let list = try FingerprintList(verifying: data, with: key)
+                (pins, entries) = (FingerprintListPins(list), list.entries)
+            }
+        } catch {
+            throw Self.refusal(error, of: name)
+        }
+        let kind = PublicationOutlook.Document.Kind.challengedList(
+            publicKey: key.base64, challenge: exchange?.challenge ?? "", signature: exchange?.signature ?? "")
+        self.init(
+            .init(name, kind: kind, octets: data, published: time), pins,
+            entries.map { Place(name: $0.name, port: nil) })
+    }
+
     /// A trust server's document, with the certificate that clients are configured with.
     /// - Parameters:
     ///   - signer: the certificate, DER or PEM.

@@ -200,7 +200,10 @@ package struct PinPublicationCheck: Sendable {
             switch answer.outcome {
             case .letIn: continue
             case .unreachable(let reason):
-                findings.append(Finding(kind: .unreachable, text: "\(host)\(place) could not be asked: \(reason)"))
+                // An address that showed one certificate may have another, of the other kind of key.
+                let isSeen = answers.contains { $0.address == answer.address && $0.path != nil }
+                let words = isSeen ? ": \(reason)" : " could not be asked: \(reason)"
+                findings.append(Finding(kind: .unreachable, text: "\(host)\(place)\(words)"))
             case .refused(let reason):
                 findings.append(
                     Finding(kind: .refused, text: "\(host)\(place): clients would be locked out (\(reason))"))

@@ -1,86 +1,68 @@
 package import Foundation
 package import Holdfast
+import HoldfastTUF
 
-/// The published pins in which a change of keys is prepared, or earlier ones: a pin file, or a signed list.
+/// The published document in which a change of keys is prepared.
 package struct RolloverDocument: Sendable {
-    private enum Content {
-        case file(PinFile)
-        case list(FingerprintList)
+    /// Where clients get it from.
+    package enum Source: Sendable {
+        case pinFile, list, challengedList, repository, trustServer
     }
 
-    private let name: String
-    private let octets: Data
-    private let kind: PublicationOutlook.Document.Kind
-    private let content: Content
-    /// When the document says that it was made.
-    package let issued: Date?
+    private let pins: PublishedPins
+    private let content: HeldDocument.Content
+
+    /// - Parameter time: when advice is asked for.
+    package init(_ pins: PublishedPins, at time: Date) {
+        self.pins = pins
+        content = HeldDocument.content(of: pins.document, at: time)
+    }
+
+    /// Where clients get it from.
+    package var source: Source { pins.document.kind.rolloverSource }
+
+    /// When the document says that it was made, for kinds that are published as soon as they are made. A trust server makes
+    /// its document anew all the time, and a repository's pins are signed before they are published.
+    package var issued: Date? {
+        guard case .pinFile(let file) = content else { return nil }
+        return file.issuedAt
+    }
+
     /// For how long clients may use an older document, according to the document or to what clients of its kind
     /// do; nil for a file that apps ship.
-    package let staleness: Duration?
-
-    /// More than a document of either kind may have, so that its reader says what is wrong.
-    package static let maximumBytes = max(8 << 20, DocumentLimits().bytes + 1)
-
-    /// Reads a pin file, or a list that is signed with a key.
-    /// - Parameters:
-    ///   - data: the document.
-    ///   - name: its name for messages.
-    ///   - key: the list's signer; nil for a pin file.
-    ///   - remedy: what to do with a list without its key.
-    package init(
-        _ data: Data, named name: String, key: DocumentPublicKey?, remedy: String? = nil
-    ) throws(PublishingError) {
-        (self.name, octets) = (name, data)
-        guard let key else {
-            let remedies = remedy.map { [DocumentKind.signedList: $0] } ?? [:]
-            let file = try PinFileDocument(data, named: name, remedies: remedies).file
-            content = .file(file)
-            kind = .shippedPins
-            issued = file.issuedAt
-            staleness = file.refresh.map { .seconds(Double($0.after) * (1 + $0.jitter.value)) }
-            return
-        }
-        do throws(DocumentError) {
-            content = .list(try FingerprintList(verifying: octets, with: key))
-            kind = .staticList(publicKey: key.base64)
-            issued = nil
-            staleness = UpdateSchedule().updateInterval
-        } catch {
-            throw PublishingError(
-                .invalidDocument, of: name, expected: "a list that verifies under its signer's key",
-                found: "one that does not verify: \(error)")
+    package var staleness: Duration? {
+        switch content {
+        case .pinFile(let file): file.refresh.map(Self.longest)
+        case .repository(let pins): pins.file.refresh.map(Self.longest) ?? HostsOutlook.usualStaleness
+        case .list: UpdateSchedule().updateInterval
+        case .trustServer(let pins): .seconds(pins.end.timeIntervalSince(pins.timestamp).rounded(.up))
+        case .refused: nil
         }
     }
 
-    /// Whether the document pins certificates: a list does, a pin file pins keys.
-    package var pinsCertificates: Bool { if case .list = content { true } else { false } }
+    private static func longest(_ refresh: PinFile.Refresh) -> Duration {
+        .seconds(Double(refresh.after) * (1 + refresh.jitter.value))
+    }
 
-    /// The document as clients may hold it.
-    package func held(from published: Date, until replaced: Date? = nil, in version: String? = nil)
-        -> PublicationOutlook.Document
-    {
-        .init(
-            name, kind: kind, octets: octets, published: published, replaced: replaced,
-            appVersions: version.map { [$0] } ?? [])
+    /// Whether clients pin certificates, of which a key says nothing: a list does, and so may a trust server's document.
+    package var pinsCertificates: Bool { source.pinsCertificates }
+
+    /// The document as clients may hold it that get it from where it is published.
+    package func held(from published: Date) -> PublicationOutlook.Document {
+        pins.document.served(from: published, until: nil)
     }
 
     /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialed.
     /// - Parameter defaultPort: the port of a place that names none.
     package func hosts(defaultPort: Int) -> (hosts: [DialedHost], patterns: [String]) {
-        let places: [PublishedPins.Place] =
-            switch content {
-            case .file(let file): PublishedPins.places(of: file)
-            case .list(let list): list.entries.map { .init(name: $0.name, port: nil) }
-            }
         var hosts: [DialedHost] = []
-        var patterns: [String] = []
-        for place in places {
-            guard let host = try? DialedHost(place.name, port: place.port ?? defaultPort) else {
-                if !patterns.contains(where: { $0.utf8.elementsEqual(place.name.utf8) }) { patterns.append(place.name) }
-                continue
-            }
-            if !hosts.contains(host) { hosts.append(host) }
+        for host in pins.hosts {
+            guard let dialed = try? host.withPort(orDefault: defaultPort), !hosts.contains(dialed) else { continue }
+            hosts.append(dialed)
         }
+        var patterns: [String] = []
+        for name in pins.namesThatCannotBeDialed
+        where !patterns.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { patterns.append(name) }
         return (hosts, patterns)
     }
 
@@ -88,21 +70,68 @@ package struct RolloverDocument: Sendable {
     package func check(_ host: DialedHost, at time: Date) throws(PublishingError) {
         let question = PinQuestion(host: host, time: time)
         switch content {
-        case .file(let file):
-            guard case .required = file.answer(to: question).content else {
+        case .pinFile(let file):
+            if case .required = file.answer(to: question).content { return }
+        // Clients know the host, but may have no valid pin for it.
+        case .list(let pins): if pins.answer(to: question).decides { return }
+        case .repository(let pins): if pins.answer(to: question).decides { return }
+        case .trustServer(let pins):
+            // Clients that begin refuse every server then, which no change of keys mends.
+            if let refusal = pins.refusalOfDownload(at: time) {
                 throw PublishingError(
-                    .invalidDocument, of: name, expected: "a pin file that has pins of \(host)",
-                    found: "no pins of \(host)")
+                    .invalidDocument, of: self.pins.document.name, expected: refusal.expected, found: refusal.found,
+                    remedy: "Run a round of the trust server first.")
             }
-        case .list(let list):
-            switch FingerprintListPins(list).answer(to: question).content {
-            // Clients know the host, but may have no valid pin for it.
-            case .required, .none(.expired, _): break
-            case .none, .exempt:
-                throw PublishingError(
-                    .invalidDocument, of: name, expected: "a list that has an entry of \(host)",
-                    found: "no entry that counts")
-            }
+            if pins.answer(to: question).decides { return }
+        case .refused(let words):
+            throw PublishingError(
+                .invalidDocument, of: pins.document.name, expected: "a document that clients accept", found: words)
         }
+        throw PublishingError(
+            .invalidDocument, of: pins.document.name, expected: "a document that has pins of \(host)",
+            found: "no pins of \(host)")
+    }
+}
+
+extension PinAnswer {
+    /// Whether clients know the host, although they may have no valid pin for it.
+    fileprivate var decides: Bool {
+        switch content {
+        case .required, .none(.expired, _): true
+        case .none, .exempt: false
+        }
+    }
+}
+
+extension RolloverDocument.Source {
+    /// Whether clients pin certificates, of which a key says nothing.
+    package var pinsCertificates: Bool {
+        switch self {
+        case .list, .challengedList, .trustServer: true
+        case .pinFile, .repository: false
+        }
+    }
+}
+
+extension PublicationOutlook.Document.Kind {
+    /// Where clients get such a document from.
+    package var rolloverSource: RolloverDocument.Source {
+        switch self {
+        case .shippedPins: .pinFile
+        case .staticList: .list
+        case .challengedList: .challengedList
+        case .repository: .repository
+        case .trustServer: .trustServer
+        }
+    }
+}
+
+extension PublicationOutlook.Document {
+    /// The document for clients that get it from where it is published. A pin file may be published, too.
+    /// - Parameter replaced: when another took its place; nil while it is published.
+    package func served(from published: Date, until replaced: Date?) -> Self {
+        var document = self
+        (document.published, document.replaced, document.appVersions) = (published, replaced, [])
+        return document
     }
 }

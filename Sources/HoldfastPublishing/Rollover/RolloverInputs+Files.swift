@@ -16,7 +16,7 @@ extension RolloverInputs.Candidate {
             let thing = pinsCertificates ? "certificate" : "key"
             throw PublishingError(
                 .invalidInput, of: name, expected: "a \(thing) of a server", found: "none",
-                remedy: "Name what will be deployed; a list pins certificates.")
+                remedy: "Name what will be deployed; lists and documents of trust servers pin certificates.")
         }
         guard entries.contains(where: { $0.kind == .certificate }) else {
             return try entries.map { entry throws(PublishingError) in

@@ -204,7 +204,8 @@ struct RolloverMaker {
         let target = next.lazy.compactMap { pin in identities.firstIndex { $0.pin == pin } }.first
         return RolloverSituation(
             at: Date(wholeSeconds: begins), pinned: pinned, staleness: inputs.staleness, lead: inputs.lead,
-            identities: identities, servers: servers, clients: documents.flatMap { clients(of: $0, judges) },
+            identities: identities, servers: servers,
+            clients: documents.filter { $0.isDialed(host) }.flatMap { clients(of: $0, judges) },
             next: target, unknownUntil: unknownUntil)
     }
 
@@ -248,10 +249,15 @@ struct RolloverMaker {
             // Who refuses what took the place of a document keeps that document.
             let isStuck = !isCurrent && held.refusal(of: published, at: Date(wholeSeconds: begins)) != nil
             let replaced = isCurrent ? nil : document.replaced ?? published.document.published
+            // A client whose document has ended by itself asks before it decides.
+            let ended = held.lifetime == nil || isCurrent || isStuck ? nil : held.end.map { $0..<Date.distantFuture }
             clients.append(
                 .init(
                     document.name, published: document.published, replaced: isStuck ? nil : replaced,
-                    isShipped: isStuck, admissions: judges.map { $0.admissions(by: held, isBeginning: isCurrent) }))
+                    isShipped: isStuck,
+                    admissions: judges.map { judge in
+                        judge.admissions(by: held, isBeginning: isCurrent) + [ended].compactMap(\.self)
+                    }))
         }
         if !document.appVersions.isEmpty {
             clients.append(

@@ -291,7 +291,7 @@ extension PublishingRound.Problem.Kind {
 }
 
 extension PublishingRound.Failure.Consequence.Kind {
-    /// Pins from other addresses, which were validated now.
+    /// The pins that were validated now, at other addresses or of the other kind of key.
     public static var partial: Self { Self() }
     /// The pins with which it was last validated, at ``PublishingRound/Failure/Consequence/since``.
     public static var kept: Self { Self() }

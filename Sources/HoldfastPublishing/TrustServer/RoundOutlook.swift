@@ -2,8 +2,20 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 
-/// Asks the judge of a publication what the document of a round means for clients, at the servers that the round validated.
+/// Asks the judge of a publication what a round means for every client that may be out there, at the servers that the
+/// round validated: with the document of the round, with those that it and earlier rounds replaced, and with what builds
+/// carry.
 struct RoundOutlook {
+    /// What is not good for clients.
+    struct Answer {
+        /// The hosts of which clients are locked out, each once.
+        var refusals: [TrustServerPublisher.Refusal] = []
+        /// What nobody knows, a sentence each.
+        var unknown: [String] = []
+        /// Where clients get in by grace alone, a sentence each.
+        var ending: [String] = []
+    }
+
     private let customer: String
     private let key: TrustServerKey
     private let answers: [(host: DialedHost, answer: PublishingRound.Answer)]
@@ -17,36 +29,56 @@ struct RoundOutlook {
         self.key = key
     }
 
-    /// The hosts that clients with a document refuse, each once.
+    /// Judges a round. Hosts that it could not validate are its own failures, and not repeated here.
+    /// - Parameters:
+    ///   - document: what the round publishes.
+    ///   - earlier: what clients may hold that have not asked since.
+    ///   - clients: what else is known of clients.
     /// - Throws: ``PublishingError`` `invalidInput` if there is more than an outlook judges.
-    func refusals(of document: Data, at now: Date) throws(PublishingError) -> [TrustServerPublisher.Refusal] {
-        let validated = answers.filter { !$0.answer.paths.isEmpty }
-        guard !validated.isEmpty else { return [] }
+    func answer(
+        to document: Data, after earlier: EarlierDocuments, of clients: RoundClients, at now: Date
+    ) throws(PublishingError) -> Answer {
+        let hosts = answers.map { host, answer in
+            PublicationOutlook.Host(
+                host.name, port: host.port,
+                shown: answer.paths.isEmpty
+                    ? [.init(unreadable: host.name, because: "the round did not validate it")]
+                    : answer.paths.map { path in
+                        .init(path.certificates.map { Data($0.der) }, at: host.name, seen: now)
+                    })
+        }
+        guard answers.contains(where: { !$0.answer.paths.isEmpty }) else { return Answer() }
+        let current = PublicationOutlook.Document(
+            "the document", kind: .trustServer(signer: key.certificate, customer: customer), octets: document,
+            published: now)
+        // What lies ahead is for status, which is asked less often.
+        let outlook = try HostsOutlook(
+            of: [current] + clients.shipped, after: earlier, at: hosts,
+            platforms: clients.platforms.isEmpty ? [ownPlatform] : clients.platforms,
+            appVersions: clients.appVersions, staleness: clients.staleness, lookingAhead: .seconds(1), at: now)
+        let dialed = Dictionary(zip(hosts.map(HostsOutlook.name), answers)) { first, _ in first }
+        var result = Answer()
+        for finding in outlook.findings {
+            let asked = finding.host.flatMap { dialed[$0] }
+            if let asked, asked.answer.paths.isEmpty { continue }
+            switch finding.kind {
+            case .refused:
+                guard let host = asked?.host, !result.refusals.contains(where: { $0.host == host }) else { continue }
+                result.refusals.append(.init(host: host, reason: finding.text))
+            case .unreachable: result.unknown.append(finding.text)
+            case .ending: result.ending.append(finding.text)
+            }
+        }
+        return result
+    }
+
+    /// The anchors under which the hosts were validated.
+    private var ownPlatform: PublicationOutlook.Platform {
         var anchors: [Data] = []
         var known: Set<X509Certificate> = []
-        for anchor in validated.flatMap(\.answer.paths).compactMap(\.anchor) where known.insert(anchor).inserted {
+        for anchor in answers.flatMap(\.answer.paths).compactMap(\.anchor) where known.insert(anchor).inserted {
             anchors.append(Data(anchor.der))
         }
-        let outlook = try PublicationOutlook(
-            judging: .init(
-                documents: [
-                    .init(
-                        "the document", kind: .trustServer(signer: key.certificate, customer: customer),
-                        octets: document, published: now)
-                ],
-                hosts: validated.map { host, answer in
-                    .init(
-                        host.name, port: host.port,
-                        shown: answer.paths.map { path in
-                            .init(path.certificates.map { Data($0.der) }, at: host.description, seen: now)
-                        })
-                },
-                platforms: [.init("the authorities of the hosts", anchors: anchors)],
-                appVersions: .noShippedPins, span: .seconds(1), now: now))
-        var seen: Set<Int> = []
-        return outlook.rows.compactMap { row in
-            guard row.verdict == .out, let index = row.hostIndex, seen.insert(index).inserted else { return nil }
-            return .init(host: validated[index].host, reason: row.cause?.words ?? "")
-        }
+        return .init("the authorities of the hosts", anchors: anchors)
     }
 }

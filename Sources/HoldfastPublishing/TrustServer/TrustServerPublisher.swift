@@ -42,11 +42,11 @@ public struct TrustServerPublisher: Sendable {
         self.complain = complain
     }
 
-    /// A host that clients with the published document refuse, although the round validated what it shows.
+    /// A host that clients refuse, although the round validated what it shows.
     public struct Refusal: Sendable, Hashable {
         /// The host.
         public let host: DialedHost
-        /// Why, in words.
+        /// Which clients do so and why, in words that name the host.
         public let reason: String
     }
 
@@ -60,9 +60,13 @@ public struct TrustServerPublisher: Sendable {
         public let isRepeated: Bool
         /// Whether something could not be read or written.
         public internal(set) var isImpaired: Bool
-        /// The hosts of which clients with the document are locked out, as ``PublicationOutlook`` says: such as one whose
-        /// new certificate waits for approval.
+        /// The hosts of which clients are locked out, as ``PublicationOutlook`` says: such as one whose new certificate
+        /// waits for approval, or one that shows a certificate which documents of earlier rounds lack.
         public internal(set) var refusals: [Refusal] = []
+        /// What nobody knows of clients, a sentence each: such as what builds carry.
+        public internal(set) var unknown: [String] = []
+        /// Where clients get in by grace alone, a sentence each.
+        public internal(set) var ending: [String] = []
         /// Whether signing again was all that was requested.
         public let isResigned: Bool
 
@@ -72,8 +76,15 @@ public struct TrustServerPublisher: Sendable {
                 || !refusals.isEmpty
         }
 
-        /// Whether a host could not be asked, or something could not be read or written.
-        public var isIncomplete: Bool { isImpaired || !round.failures.allSatisfy(\.isHarmless) }
+        /// Whether a host could not be asked, something could not be read or written, or nobody knows whether clients get
+        /// in.
+        public var isIncomplete: Bool {
+            isImpaired || !unknown.isEmpty || !round.failures.allSatisfy(\.isHarmless)
+        }
+
+        mutating func take(_ answer: RoundOutlook.Answer) {
+            (refusals, unknown, ending) = (answer.refusals, answer.unknown, answer.ending)
+        }
     }
 
     // MARK: Rounds
@@ -91,13 +102,14 @@ public struct TrustServerPublisher: Sendable {
     ///   - answers: each host of the list once, with its answer.
     ///   - backups: what every host gets in addition to its own pins; nil for those of the last round, because they
     ///     cannot be read.
+    ///   - clients: what is known of clients. If nobody says which builds are in the field, the report is incomplete.
     ///   - isImpaired: whether the caller could not read something.
     ///   - now: when the answers were complete. Take it before you wait for anybody: what another round has published
     ///     since is newer, and stays.
     /// - Throws: ``PublishingError`` `notSigned` if nothing was signed, `unreadable`, `unwritable`, `changedMeanwhile`.
     public func publish(
         _ answers: [(host: DialedHost, answer: PublishingRound.Answer)], backups: TrustServerBackups?,
-        isImpaired: Bool = false, at now: Date
+        of clients: RoundClients = RoundClients(), isImpaired: Bool = false, at now: Date
     ) async throws(PublishingError) -> Report {
         let found = await foundMemory()
         let memory = await recalled(found, at: now)
@@ -114,9 +126,12 @@ public struct TrustServerPublisher: Sendable {
         let (data, isRepeated) = try document(of: round, at: now)
         var report = Report(
             round: round, isRepeated: isRepeated, isImpaired: found.problem != nil || isImpaired, isResigned: false)
+        let hosts = isRepeated ? round.previous : round.hosts
+        var answer = RoundOutlook.Answer()
         if let data {
             do throws(PublishingError) {
-                report.refusals = try RoundOutlook(answers, of: customer, signedBy: key).refusals(of: data, at: now)
+                answer = try RoundOutlook(answers, of: customer, signedBy: key).answer(
+                    to: data, after: await earlier(than: hosts, of: clients, at: now), of: clients, at: now)
             } catch {
                 complain("nobody knows whether clients get in: \(error)")
                 report.isImpaired = true
@@ -138,7 +153,7 @@ public struct TrustServerPublisher: Sendable {
             report.isImpaired = true
         }
         guard let data else { return report }
-        let hosts = isRepeated ? round.previous : round.hosts
+        report.take(answer)
         if let old = published.data, let document = published.document, !document.pinsTheSame(as: hosts) {
             if await !note(old, replaced: now) { report.isImpaired = true }
         } else {
@@ -265,6 +280,36 @@ public struct TrustServerPublisher: Sendable {
             return (nil, nil)
         }
         return (try? PublishedDocument(reading: data, by: key, customer: customer), data)
+    }
+
+    /// What clients may hold that have not asked since a document with other pins took its place: what earlier rounds
+    /// replaced, what this one is about to, and what was named.
+    private func earlier(
+        than hosts: [TrustServerHost], of clients: RoundClients, at now: Date
+    ) async -> EarlierDocuments {
+        let published = await publishedDocument()
+        let path = TrustServerPath.replaced(of: customer)
+        var (documents, reason) = (ReplacedDocuments(), String?.none)
+        do {
+            if let data = try await storage.data(at: path, atMost: TrustServerPath.maximumBytes) {
+                documents = try ReplacedDocuments(reading: data)
+            } else if published.data != nil {
+                // Every round makes it.
+                reason = "it is not there"
+            }
+        } catch {
+            reason = (error as? any HoldfastError)?.found ?? ForeignErrorText.found(error)
+        }
+        if let old = published.data, let document = published.document, !document.pinsTheSame(as: hosts) {
+            documents.add(old, replaced: now)
+        }
+        var earlier = documents.earlier(signedBy: key.certificate, customer: customer, at: now)
+        if let reason {
+            earlier.gaps.append(
+                "clients may hold a document that a round has replaced, and nobody knows which: \(path): \(reason)")
+        }
+        earlier.name(clients.replaced)
+        return earlier
     }
 
     /// Keeps a document that clients may hold although another is about to take its place.

@@ -39,11 +39,12 @@ struct CheckCommand: AsyncParsableCommand {
             closes that connection, as Windows and some load balancers do, could as well have a key that nobody saw, and \
             the result is unknown until --one-key-kind says that it has none. If a proxy chooses the address, a remark says so.
 
-            With --pins the command says whether clients that have these pins get in. The pins are those of a pin \
-            file, which decides as in the app, of a signed list (--public-key), or of a trust server's document (--signer). \
+            With published pins the command says whether clients that have them get in: with those of a pin file, which \
+            decides as in the app (--pins), of a signed list (--list), of what a server sends to clients with challenges \
+            (--challenged-list), of a repository, or of a trust server's document. \
             If no host is given, all hosts of the document that can be dialed are checked: for **.DOMAIN the domain \
             itself, for *.DOMAIN none, and retired hosts are left out. --watch then also covers whatever ends the \
-            access of a client. Several --pins and --repository are versions that clients hold at the same time, and \
+            access of a client. Several documents are versions that clients hold at the same time, and \
             all of them must let a host in.
 
             Who gets in is judged by the outlook of the publication: the clients' own code, for each kind of client, \
@@ -81,7 +82,10 @@ struct CheckCommand: AsyncParsableCommand {
               holdfastctl check --pins bank.pins.json --quiet --watch 21d
               holdfastctl check --pins app-1.pins.json --pins app-2.pins.json --brief
               holdfastctl check --pins https://www.example.com/bank.pins.json --brief
-              holdfastctl check --pins pins.json --public-key signer.pub --brief
+              holdfastctl check --list pins.json --public-key signer.pub --brief
+              holdfastctl check --challenged-list https://pins.example.com/pins \\
+                --public-key signer.pub --no-shipped-pins
+              holdfastctl check --trust-server acme.json.signed --signer acme.crt
               holdfastctl check --repository https://pins.example.com --app-root root.json
               holdfastctl check --chain fullchain.pem --host www.example.com
               holdfastctl check intranet.example --client-cert me.pem --client-key key.pem
@@ -170,7 +174,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         for host in hostArguments { try host.validate("HOST") }
         guard pin.isEmpty || published.isEmpty else {
-            throw ValidationError("Give --pin, or --pins or --repository, not both.")
+            throw ValidationError("Give --pin or published pins, not both.")
         }
         guard file.isEmpty else {
             guard hostArguments.isEmpty, !connection.concernsConnections else {
@@ -179,7 +183,7 @@ struct CheckCommand: AsyncParsableCommand {
             return
         }
         guard clients.isEmpty && authority.issuers.isEmpty || !published.isEmpty else {
-            throw ValidationError("The options about clients go with --pins or --repository.")
+            throw ValidationError("The options about clients go with \(PublishedPinOptions.sources).")
         }
         guard !hostArguments.isEmpty || !published.isEmpty else {
             throw ValidationError("Missing expected argument '<host[:port]> ...'")

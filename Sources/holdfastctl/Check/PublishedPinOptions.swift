@@ -1,25 +1,46 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastProbe
 import HoldfastPublishing
 import HoldfastTUF
 
-/// The published pins against which hosts are checked.
+/// What clients hold: published documents of each kind, each with what its clients are configured with.
 struct PublishedPinOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Check against the pins that clients have: a pin file, a signed list (--public-key), or a trust server's document "
-                + "(--signer); a file, an https URL, which is fetched through the same proxy, or - for standard input. "
-                + "Repeatable, for versions that clients hold at the same time: all must let the host in.",
+            "A pin file that a version of the app carries: a file, an https URL, which is fetched through the same proxy, "
+                + "or - for standard input. Of this and of the next four several may be given, for what clients hold at "
+                + "the same time: all must get in.",
             valueName: "file | url"),
         completion: .file())
     var pins: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Check against the pins that an app gets from a repository, with --app-root: the https URL of its folder "
-                + "public, through the same proxy. Repeatable, each with its --app-root.", valueName: "url"))
+            "A signed list that CertStore clients download, with --public-key: a file or an https URL.",
+            valueName: "file"),
+        completion: .file())
+    var list: [String] = []
+
+    @Option(
+        name: .customLong("challenged-list"),
+        help: ArgumentHelp(
+            "The https URL that CertStore clients ask with challenges, with --public-key; it is asked with one. Or the "
+                + "signed list in a file whose entries the server sends.", valueName: "url | file"),
+        completion: .file())
+    var challengedList: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The https URL of a repository's folder public, with --app-root.", valueName: "url"))
     var repository: [String] = []
+
+    @Option(
+        name: .customLong("trust-server"),
+        help: ArgumentHelp("A trust server's document, with --signer.", valueName: "file | url"),
+        completion: .file())
+    var trustServer: [String] = []
 
     @Option(
         name: .customLong("app-root"),
@@ -47,7 +68,16 @@ struct PublishedPinOptions: ParsableArguments {
                 + "error.", valueName: "name"))
     var customer: String?
 
-    var isEmpty: Bool { pins.isEmpty && repository.isEmpty }
+    /// The options that name a document, for messages.
+    static let sources = "--pins, --list, --challenged-list, --repository or --trust-server"
+
+    var isEmpty: Bool { count == 0 }
+
+    /// How many documents are named. Apps with other roots get the same repository, but may not follow it equally far.
+    var count: Int { names.count + max(0, appRoot.count - repository.count) }
+
+    /// The documents as they were named.
+    var names: [String] { pins + list + challengedList + repository + trustServer }
 
     func validate() throws {
         try key?.validate("--public-key")
@@ -55,17 +85,18 @@ struct PublishedPinOptions: ParsableArguments {
             throw ValidationError("--repository goes with --app-root.")
         }
         for repository in repository { try RepositoryOrigin.validate(repository, "--repository") }
-        guard !pins.isEmpty else {
-            guard key == nil, signer == nil, customer == nil else {
-                throw ValidationError("--public-key, --signer and --customer go with --pins.")
-            }
-            return
+        for (name, documents) in [
+            ("--pins", pins), ("--list", list), ("--challenged-list", challengedList), ("--trust-server", trustServer),
+        ] {
+            for document in documents { try InputDocument.validate(document, name) }
         }
-        for pins in pins { try InputDocument.validate(pins, "--pins") }
-        guard key == nil || signer == nil else {
-            throw ValidationError("Give --public-key for a list or --signer for a trust server's document, not both.")
+        guard (key == nil) == (list.isEmpty && challengedList.isEmpty) else {
+            throw ValidationError("--list and --challenged-list go with --public-key.")
         }
-        guard customer == nil || signer != nil else { throw ValidationError("--customer goes with --signer.") }
+        guard (signer == nil) == trustServer.isEmpty else {
+            throw ValidationError("--trust-server goes with --signer.")
+        }
+        guard customer == nil || signer != nil else { throw ValidationError("--customer goes with --trust-server.") }
     }
 
     /// Reads all of them.
@@ -80,15 +111,28 @@ struct PublishedPinOptions: ParsableArguments {
                 url, timeout: connection.timeout, through: connection.proxiesOfDownloads, anchors: anchors)
             versions.append(try await origin.pins(root: root, at: time))
         }
-        for pins in pins {
-            let source = try InputDocument(pins)
-            let data = try await source.content(
-                maximumBytes: DocumentLimits().bytes + 1, timeout: connection.timeout,
+        for (kind, documents) in [(Kind.pins, pins), (.list, list), (.trustServer, trustServer)] {
+            for document in documents {
+                let source = try InputDocument(document)
+                let data = try await source.content(
+                    maximumBytes: Self.maximumBytes, timeout: connection.timeout,
+                    through: connection.proxiesOfDownloads, anchors: anchors)
+                versions.append(try version(of: data, kind, named: source.name, at: time))
+            }
+        }
+        for document in challengedList {
+            let source = try InputDocument(document)
+            let answer = try await source.answer(
+                maximumBytes: Self.maximumBytes, timeout: connection.timeout,
                 through: connection.proxiesOfDownloads, anchors: anchors)
-            versions.append(try version(of: data, named: source.name, at: time))
+            versions.append(
+                try version(of: answer.body, .challengedList(answer.exchange), named: source.name, at: time))
         }
         return versions
     }
+
+    /// More than a document may have, so that its reader says what is wrong.
+    private static let maximumBytes = DocumentLimits().bytes + 1
 
     /// The root of the apps, if it is clear which; nil otherwise.
     func onlyRoot() throws(CommandFailure) -> Data? {
@@ -101,8 +145,26 @@ struct PublishedPinOptions: ParsableArguments {
     func earlier(
         _ data: Data, named name: String, at time: Date
     ) throws(CommandFailure) -> [PublicationOutlook.Document] {
-        guard DocumentKind(data) == .bundle, !appRoot.isEmpty else {
-            return [try version(of: data, named: name, at: time).document]
+        let kind = DocumentKind(data)
+        guard kind == .bundle else {
+            let kinds: [Kind] =
+                switch kind {
+                case .signedList:
+                    (list.isEmpty ? [] : [.list]) + (challengedList.isEmpty ? [] : [.challengedList(nil)])
+                case .trustServerDocument: trustServer.isEmpty ? [] : [.trustServer]
+                default: [.pins]
+                }
+            guard !kinds.isEmpty else {
+                throw CommandFailure(
+                    .wrongUsage, "--replaced: \(name) is a \(kind.description), and what took its place is not named")
+            }
+            var documents: [PublicationOutlook.Document] = []
+            for kind in kinds { documents.append(try version(of: data, kind, named: name, at: time).document) }
+            return documents
+        }
+        guard !appRoot.isEmpty else {
+            throw CommandFailure(
+                .wrongUsage, "--replaced: \(name) is a \(kind.description), and what took its place is not named")
         }
         var documents: [PublicationOutlook.Document] = []
         for file in appRoot {
@@ -112,23 +174,38 @@ struct PublishedPinOptions: ParsableArguments {
         return documents
     }
 
+    /// Which clients hold a document.
+    private enum Kind {
+        case pins, list, trustServer
+        /// With what a server was asked and what it said; nil for the list whose entries it sends.
+        case challengedList(ChallengeExchange?)
+    }
+
     /// Reads a document as clients do that are configured like these options. A pin file is what a version of the app
     /// carries that nobody has given another name.
-    func version(of data: Data, named name: String, at time: Date) throws(CommandFailure) -> PublishedPins {
+    private func version(
+        of data: Data, _ kind: Kind, named name: String, at time: Date
+    ) throws(CommandFailure) -> PublishedPins {
         let key = try key?.get()
         let certificate: Data? = if let signer { try KeyFile.content(of: signer) } else { nil }
         return try CommandFailure.rethrowing { () throws(PublishingError) in
-            if let key { return try PublishedPins(list: data, named: name, key: key, at: time) }
-            guard let certificate else {
-                return try PublishedPins(
+            switch (kind, key, certificate) {
+            case (.list, let key?, _): try PublishedPins(list: data, named: name, key: key, at: time)
+            case (.challengedList(let exchange), let key?, _):
+                try PublishedPins(challengedList: data, after: exchange, named: name, key: key, at: time)
+            case (.trustServer, _, let certificate?):
+                try PublishedPins(
+                    trustServerDocument: data, named: name, signer: certificate, customer: customer, at: time)
+            default:
+                try PublishedPins(
                     pinFile: data, named: name, carriedBy: [name],
                     remedies: [
-                        .signedList: "Give the signer's public key with --public-key.",
-                        .trustServerDocument: "Give its signer's certificate with --signer.",
+                        .signedList: "Give it with --list, and the signer's public key with --public-key.",
+                        .challengeAnswer: "Give the URL that clients ask with --challenged-list.",
+                        .trustServerDocument:
+                            "Give it with --trust-server, and its signer's certificate with --signer.",
                     ], at: time)
             }
-            return try PublishedPins(
-                trustServerDocument: data, named: name, signer: certificate, customer: customer, at: time)
         }
     }
 }

@@ -68,7 +68,9 @@ extension PublishingRound.Answer {
                 }
             case .failure(let failure):
                 let isWithoutRoute = sighting.address.map { withoutRoute.contains($0.address.family) } ?? false
-                problems.append(.init(failure.sentence, isWithoutRoute ? .unroutable : .unreachable))
+                let advice = failure.code == .otherKeyUnknown ? findings.advice(on: failure).map { ". \($0)" } : nil
+                problems.append(
+                    .init(failure.sentence + (advice ?? ""), isWithoutRoute ? .unroutable : .unreachable))
             }
         }
         self.init(paths: paths, problems: problems)

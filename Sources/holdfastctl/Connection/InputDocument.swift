@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastProbe
+import HoldfastPublishing
 
 /// A document that an argument names: a file, a URL, or standard input as `-`.
 struct InputDocument: Sendable {
@@ -48,8 +49,32 @@ struct InputDocument: Sendable {
         guard let url else { return try InputFile.content(of: name, maximumBytes: maximumBytes) }
         let downloader = DocumentDownloader(
             trusting: try await anchors(), within: .seconds(timeout), through: try proxies())
+        return try await download { try await downloader.document(at: url, maximumBytes: maximumBytes) }
+    }
+
+    /// What a server says to clients with challenges, or the file with the list whose entries it sends.
+    func answer(
+        maximumBytes: Int, timeout: Int, through proxies: () throws(CommandFailure) -> ProxySettings,
+        anchors: () async throws(CommandFailure) -> TrustAnchors
+    ) async throws(CommandFailure) -> (body: Data, exchange: ChallengeExchange?) {
+        guard let url else { return (try InputFile.content(of: name, maximumBytes: maximumBytes), nil) }
+        // What it says is signed, so that a server on this machine needs no certificate.
+        let downloader = DocumentDownloader(
+            trusting: try await anchors(), within: .seconds(timeout), through: try proxies(),
+            allowsPlainHTTPToLoopback: true)
+        var generator = SystemRandomNumberGenerator()
+        let challenge = ChallengeExchange.newChallenge(using: &generator)
+        let (body, signature) = try await download {
+            try await downloader.response(at: url, to: challenge, maximumBytes: maximumBytes)
+        }
+        return (body, ChallengeExchange(challenge: challenge, signature: signature))
+    }
+
+    private func download<Value>(
+        _ run: () async throws -> Value
+    ) async throws(CommandFailure) -> Value {
         do {
-            return try await downloader.document(at: url, maximumBytes: maximumBytes)
+            return try await run()
         } catch let error as RemoteDataError {
             throw CommandFailure(.downloadFailed, "\(name) cannot be downloaded: \(error)")
         } catch {

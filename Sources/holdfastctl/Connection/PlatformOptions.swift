@@ -26,7 +26,14 @@ struct PlatformOptions: ParsableArguments {
     func platforms(
         _ anchors: TrustAnchors, named name: String, lists: RevocationLists = RevocationLists()
     ) throws(CommandFailure) -> [PublicationOutlook.Platform] {
-        guard !platform.isEmpty else { return [.init(name, trusting: anchors, revocationLists: lists.lists)] }
+        let named = try self.named(lists: lists)
+        return named.isEmpty ? [.init(name, trusting: anchors, revocationLists: lists.lists)] : named
+    }
+
+    /// Those that options name.
+    func named(
+        lists: RevocationLists = RevocationLists()
+    ) throws(CommandFailure) -> [PublicationOutlook.Platform] {
         var platforms: [PublicationOutlook.Platform] = []
         for text in platform {
             let (name, file) = ShippedPinOptions.pair(text)

@@ -28,6 +28,14 @@ struct ReplacedDocumentOptions: ParsableArguments {
         return (String(text[..<sign]), Date(wholeSeconds: seconds))
     }
 
+    /// What an answer takes for granted of what was there before all documents that are named; nil if none is.
+    var premise: String? {
+        let known = replaced.compactMap { try? Self.parts($0) }
+        return known.min { $0.time < $1.time }.map {
+            "nobody holds what \($0.file) replaced: it was there for as long as clients use a document"
+        }
+    }
+
     /// Each file with the time at which it was replaced.
     func files() throws(CommandFailure) -> [(name: String, data: Data, replaced: Date)] {
         var files: [(name: String, data: Data, replaced: Date)] = []
@@ -65,6 +73,21 @@ struct ReplacedDocumentOptions: ParsableArguments {
                     .wrongUsage, "--replaced: \(name) is no bundle of a repository; give bundle.json as it was served")
             }
             return roots.map { .init(name, kind: .repository(root: $0), octets: data, published: .distantPast) }
+        }
+    }
+
+    /// What clients of a trust server held before.
+    func documents(
+        signedBy certificate: Data, customer: String, at now: Date
+    ) throws(CommandFailure) -> [PublicationOutlook.Document] {
+        try documents { data, name throws(CommandFailure) in
+            try CommandFailure.rethrowing { () throws(PublishingError) in
+                [
+                    try PublishedPins(
+                        trustServerDocument: data, named: name, signer: certificate, customer: customer, at: now
+                    ).documentOfOwnHosts
+                ]
+            }
         }
     }
 

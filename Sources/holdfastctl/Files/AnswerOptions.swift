@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Holdfast
 import HoldfastOutput
 
 /// How a verb that answers a question prints the answer.
@@ -37,5 +38,29 @@ struct AnswerOptions: ParsableArguments {
     /// Writes metrics, whatever the answer is: that of yesterday would be wrong.
     func write(_ metrics: PrometheusText) throws(CommandFailure) {
         try DocumentOutput.write(metrics.text, to: path)
+    }
+
+    /// Finds out an answer about one subject. If that fails, its metrics say so.
+    func answering(_ verb: String, about subject: String, _ find: () async throws -> Void) async throws {
+        try await PrometheusText.recording(verb, about: subject, with: format == nil ? nil : { try write($0) }, find)
+    }
+}
+
+extension PrometheusText {
+    /// Does something about one subject. If that fails, metrics say so.
+    /// - Parameter write: writes metrics; nil if nobody wants them.
+    static func recording(
+        _ verb: String, about subject: String, with write: ((PrometheusText) throws -> Void)?,
+        _ body: () async throws -> Void
+    ) async throws {
+        do {
+            try await body()
+        } catch let failure as CommandFailure where failure.status != .wrongUsage {
+            try write?(
+                PrometheusText(
+                    verb: verb, now: SystemWallClock().now,
+                    subjects: [Subject(name: subject, status: failure.status)]))
+            throw failure
+        }
     }
 }

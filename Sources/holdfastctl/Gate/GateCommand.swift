@@ -23,6 +23,9 @@ struct GateCommand: AsyncParsableCommand {
             when it was replaced, with --replaced; without it the answer is that clients may hold something else. \
             --published says since when the document has been there, and --first that none was there before.
 
+            A certificate of a few days may end before clients have got in with it for --span. The command then says from \
+            when until when every client gets in, and exits with 1 before that, and with 4 from then on.
+
             --next is the chain that will be served, the server's own certificate first, or a certificate request or a \
             key. Of a request nobody knows the issuers yet, so only a pin of its own key lets clients in.
 
@@ -32,7 +35,7 @@ struct GateCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
-              holdfastctl gate www.example.com --next fullchain.pem --pins pins.json \\
+              holdfastctl gate www.example.com --next fullchain.pem --list pins.json \\
                 --public-key signer.pub --replaced pins-old.json@2026-11-20 \\
                 --no-shipped-pins
               holdfastctl gate www.example.com --next next.csr \\
@@ -44,7 +47,7 @@ struct GateCommand: AsyncParsableCommand {
             before the next may be installed.
 
             With --json one object is printed: answer (open, ending, closed, unknown), host, port, next, until, \
-            servedUntil, servedEndsFirst, cause (code, text), clients (document, kind, holders, appVersions, platform), \
+            openUntil, servedUntil, servedEndsFirst, cause (code, text), clients (document, kind, holders, appVersions, platform), \
             premises, error (code, message).
             """)
 
@@ -99,7 +102,7 @@ struct GateCommand: AsyncParsableCommand {
         try host.validate("HOST")
         guard span.seconds > 0 else { throw ValidationError("--span must be positive.") }
         guard !published.isEmpty || !clients.held.builds.shipped.isEmpty else {
-            throw ValidationError("Say which pins clients have: --pins, --repository or --shipped.")
+            throw ValidationError("Say which pins clients have: \(PublishedPinOptions.sources), or --shipped.")
         }
         guard !isFirst || clients.held.earlier.isEmpty else {
             throw ValidationError("--replaced names a document from before, and --first says that there was none.")
@@ -171,7 +174,8 @@ struct GateCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
-        return GateReport(gate, next: self.next, on: host)
+        return GateReport(
+            gate, next: self.next, on: host, resting: [clients.held.earlier.premise].compactMap(\.self))
     }
 
     /// Reads what clients may hold, as `check` does.

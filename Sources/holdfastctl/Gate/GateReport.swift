@@ -29,6 +29,8 @@ struct GateReport: Encodable {
     let next: String
     /// From when on it may be installed, or until when clients get in; absent if that is not known.
     var until: String?
+    /// If it may be installed later, but not for --span: the first instant at which clients no longer get in.
+    var openUntil: String?
     /// The first instant at which what is served now is no longer valid.
     var servedUntil: String?
     var servedEndsFirst = false
@@ -47,7 +49,8 @@ struct GateReport: Encodable {
         error = .init(code: failure.code.rawValue, message: failure.message)
     }
 
-    init(_ gate: InstallationGate, next: String, on host: DialedHost) {
+    /// - Parameter premises: what the answer rests on beside what the gate says itself.
+    init(_ gate: InstallationGate, next: String, on host: DialedHost, resting premises: [String]) {
         self.next = next
         self.host = host.name
         port = host.port
@@ -61,6 +64,7 @@ struct GateReport: Encodable {
             until = date?.formatted(.iso8601)
         case .unknown: answer = .unknown
         }
+        openUntil = gate.openUntil?.formatted(.iso8601)
         servedUntil = gate.servedUntil?.formatted(.iso8601)
         servedEndsFirst = gate.servedEndsFirst
         cause = gate.cause.map { Cause(code: $0.code.rawValue, text: $0.words) }
@@ -69,7 +73,7 @@ struct GateReport: Encodable {
                 document: row.document.map { gate.outlook.documentNames[$0] }, kind: row.client?.rawValue,
                 holders: row.holders.rawValue, appVersions: row.appVersions, platform: row.platform)
         }
-        premises = gate.outlook.premises
+        self.premises = gate.outlook.premises + premises
     }
 
     var status: CommandFailure.Status? {
@@ -109,8 +113,12 @@ struct GateReport: Encodable {
                 ))
         case .closed:
             let when =
-                until.map { "From \($0) on every client gets in, if nothing changes." }
-                ?? "With these documents not every client ever will: publish pins of it first."
+                until.map { from in
+                    openUntil.map { "From \(from) on every client gets in, but only until \($0)." }
+                        ?? "From \(from) on every client gets in, if nothing changes."
+                }
+                ?? "With these documents not every client ever will: publish its pins first, and for a certificate that "
+                + "ends before every client has them, those of its key."
             output.line(.init("Not yet", .bad), .init(": clients would be locked out with \(next). \(when)"))
         case .unknown:
             output.line(.init("Unknown", .bad), .init(": nobody can say whether clients get in with \(next)."))

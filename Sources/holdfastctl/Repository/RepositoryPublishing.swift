@@ -32,11 +32,21 @@ struct RepositoryPublishing: ParsableArguments {
     @Flag(help: "Print failures only, and what people must do soon.")
     var quiet = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Print metrics for the textfile collector of Prometheus; -o writes them to a file.", valueName: "format"))
+    var format: AnswerOptions.Format?
+
     @OptionGroup
     var output: DocumentOutput
 
     func validate() throws {
-        guard !output.isFile || plan && json else { throw ValidationError("-o goes with --plan --json.") }
+        guard [json, quiet, format != nil].count(where: { $0 }) <= 1, format == nil || !plan else {
+            throw ValidationError("Give one of --json, --quiet and --format, and --plan without --format.")
+        }
+        guard !output.isFile || plan && json || format != nil else {
+            throw ValidationError("-o goes with --plan --json, or with --format prometheus.")
+        }
         guard (0...1 << 52).contains(above) else {
             throw ValidationError("The version of --above must be between 0 and 2^52, not \(above).")
         }
@@ -69,6 +79,9 @@ struct RepositoryPublishing: ParsableArguments {
         try RepositoryPlan(uploads, of: live, in: place, isWritten: true).print(asJSON: json, to: output)
         return true
     }
+
+    /// Writes metrics, whatever was done: those of yesterday would be wrong.
+    func write(_ metrics: PrometheusText) throws(CommandFailure) { try output.write(metrics.text) }
 
     /// Publishes, or prints what would be written.
     /// - Parameters:
@@ -138,7 +151,12 @@ struct RepositoryPublishing: ParsableArguments {
                     [pins], after: earlier, in: asking, builtWith: pins.root, by: connection, watch: nil, at: now)
             }
         }
-        try report.print(asJSON: json, isQuiet: quiet)
+        if format != nil {
+            let verb = includingDrafts ? "repository publish" : "repository renew"
+            try write(PrometheusText(verb: verb, now: now, subjects: [report.metrics(of: place.path)]))
+        } else {
+            try report.print(asJSON: json, isQuiet: quiet)
+        }
         if let status = report.status { throw NegativeAnswer(status: status) }
     }
 

@@ -22,7 +22,8 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
             app in the field (--shipped or --no-shipped-pins; until you say it, the answer is unknown, 3). With \
             --offline no host is asked, and the answer is only about the renewal: 0 means that the timestamp was renewed.
 
-            With --plan it writes nothing and asks no host.
+            With --plan it writes nothing and asks no host. With --format prometheus it prints metrics instead, also if \
+            nothing was renewed; -o writes them to a file.
 
             If the folder was put back from a copy, clients know later versions than it has. With --url it reads those \
             versions where clients look, verifies them, and goes on above them; if newer pins or roots are served than \
@@ -32,6 +33,8 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
               holdfastctl repository renew site --key online.pem --no-shipped-pins
               holdfastctl repository renew site --key online.pem --no-shipped-pins \\
                 --url https://pins.example.com
+              holdfastctl repository renew site --key online.pem --no-shipped-pins \\
+                --format prometheus -o /var/lib/node_exporter/renew.prom
 
             Exit codes: 0 renewed, 1 clients would refuse it, for example because root has expired, or are locked out, 2 \
             wrong usage, 3 a file could not be read or written, or renewed, and a host could not be asked or the app \
@@ -56,6 +59,12 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
     func validate() throws { try publishing.validateKeys() }
 
     func run() async throws {
+        try await PrometheusText.recording(
+            "repository renew", about: place.path, with: publishing.format == nil ? nil : { try publishing.write($0) }
+        ) { try await renew() }
+    }
+
+    private func renew() async throws {
         let files = try publishing.keys.read()
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }

@@ -79,6 +79,10 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try await answer.answering("repository status", about: path ?? app.url ?? "") { try await tell() }
+    }
+
+    private func tell() async throws {
         let now = SystemWallClock().now
         let root = try app.root()
         let folder = path.map(RepositoryPlace.folder)

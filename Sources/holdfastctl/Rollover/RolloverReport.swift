@@ -61,11 +61,15 @@ struct RolloverReport: Encodable {
         port = host.port ?? ServerAddress.defaultPort
     }
 
-    /// - Parameter document: the document's name as it was given.
-    init(_ situation: RolloverSituation, host: DialedHost, document: String) {
+    /// - Parameters:
+    ///   - document: the document's name as it was given.
+    ///   - source: where clients get it from.
+    init(
+        _ situation: RolloverSituation, host: DialedHost, document: String, from source: RolloverDocument.Source
+    ) {
         self.init(host: host)
         let advice = RolloverAdvice(on: situation)
-        let words = RolloverWords(situation, document: document, host: host.name)
+        let words = RolloverWords(situation, document: document, from: source, host: host.name)
         describe(advice.step, situation, words)
         let refusals = situation.refusals
         if !refusals.isEmpty {
@@ -80,12 +84,14 @@ struct RolloverReport: Encodable {
     }
 
     /// The reports on a host: one, or one for each kind of key if they differ.
-    static func all(of inputs: RolloverInputs, host: DialedHost, document: String) -> [RolloverReport] {
+    static func all(
+        of inputs: RolloverInputs, host: DialedHost, document: String, from source: RolloverDocument.Source
+    ) -> [RolloverReport] {
         do throws(PublishingError) {
             let situations = try RolloverSituation.situations(from: inputs)
             var reports: [RolloverReport] = []
             for situation in situations {
-                var report = RolloverReport(situation, host: host, document: document)
+                var report = RolloverReport(situation, host: host, document: document, from: source)
                 report.premises = inputs.premises
                 if !reports.contains(where: report.saysTheSame) { reports.append(report) }
             }
@@ -101,7 +107,8 @@ struct RolloverReport: Encodable {
             var seen = inputs
             seen.servers.removeAll { $0.chain == nil }
             if error.code == .notSeen, !seen.servers.isEmpty, seen.servers.count < inputs.servers.count {
-                let reports = all(of: seen, host: host, document: document).filter { $0.step == .letClientsIn }
+                let reports = all(of: seen, host: host, document: document, from: source)
+                    .filter { $0.step == .letClientsIn }
                 if !reports.isEmpty { return reports }
             }
             let problems = inputs.servers.compactMap(\.problem)
@@ -144,7 +151,7 @@ struct RolloverReport: Encodable {
                 date == nil
                 ? "the pins of a server end before every client can have others"
                 : "the pins of a server end \(words.span) later, and clients need that long to get the next document"
-            action = "set a later end in \(words.document), and publish it"
+            action = words.renewing
         case .renewCertificates(let identities, by: let date):
             (self.step, title) = (.renewCertificate, "get another certificate for the same key")
             take(date)

@@ -7,11 +7,13 @@ struct RolloverWords {
     private let situation: RolloverSituation
     /// The document's name as it was given.
     let document: String
+    private let source: RolloverDocument.Source
     private let host: String
 
-    init(_ situation: RolloverSituation, document: String, host: String) {
+    init(_ situation: RolloverSituation, document: String, from source: RolloverDocument.Source, host: String) {
         self.situation = situation
         self.document = document
+        self.source = source
         self.host = host
     }
 
@@ -19,6 +21,9 @@ struct RolloverWords {
 
     /// What is pinned.
     var thing: String { pinsCertificates ? "certificate" : "key" }
+
+    /// The document, as a file that is written.
+    private var file: String { ForeignFile.quoted(document) }
 
     /// How long clients use an older document.
     var span: String {
@@ -33,29 +38,56 @@ struct RolloverWords {
     }
 
     var publishing: String {
-        let file = ForeignFile.quoted(document)
-        return pinsCertificates
-            ? "holdfastctl sign next.pem --key signer.pem --list \(file)"
-            : "holdfastctl keygen --tls \(host) -o \(host).next.key, and add its pin to \(file)"
+        switch source {
+        case .pinFile: "holdfastctl keygen --tls \(host) -o \(host).next.key, and add its pin to \(file)"
+        case .list, .challengedList: "holdfastctl sign next.pem --key signer.pem --list \(list)" + sending
+        case .repository:
+            "holdfastctl keygen --tls \(host) -o \(host).next.key, add its pin to the repository's pin file, and "
+                + Self.publishingRepository
+        case .trustServer: "holdfastctl trust-server publish with --backup next.pem"
+        }
     }
 
     /// How the pins of these are published beside the others.
     func adding(_ identities: [Int]) -> String {
-        let file = ForeignFile.quoted(document)
-        guard pinsCertificates else { return "add the pin to \(file), and publish that" }
-        let sources = identities.map { identity in
-            situation.servers.contains { $0.shows == identity }
-                ? host : ForeignFile.quoted(situation.identities[identity].name)
+        switch source {
+        case .pinFile: return "add the pin to \(file), and publish that"
+        case .repository: return "add the pin to the repository's pin file, and " + Self.publishingRepository
+        case .list, .challengedList:
+            let sources = identities.map { isShown($0) ? host : name(of: $0) }
+            return "holdfastctl sign \(sources.joined(separator: " ")) --key signer.pem --list \(list)"
+                + (sending.isEmpty ? ", and publish that" : sending)
+        case .trustServer:
+            // A round takes up what servers show.
+            let backups = identities.filter { !isShown($0) }.map { " --backup \(name(of: $0))" }
+            return "holdfastctl trust-server publish" + (backups.isEmpty ? "" : " with\(backups.joined())")
         }
-        return "holdfastctl sign \(sources.joined(separator: " ")) --key signer.pem --list \(file), and publish that"
     }
+
+    /// How the pins that end get a later end.
+    var renewing: String {
+        switch source {
+        case .pinFile, .list: "set a later end in \(document), and publish it"
+        case .challengedList: "set a later end in the list" + sending
+        case .repository: "set a later end in the repository's pin file, and " + Self.publishingRepository
+        case .trustServer: "run its rounds again: holdfastctl trust-server publish with --every 5m"
+        }
+    }
+
+    /// Clients with challenges get a list from a server, which has a file of its own.
+    private var list: String { source == .challengedList && document.contains("://") ? "pins.json" : file }
+    private var sending: String { source == .challengedList ? ", and let the server send that list" : "" }
+    private static let publishingRepository = "holdfastctl repository pins, sign and publish it"
+
+    private func isShown(_ identity: Int) -> Bool { situation.servers.contains { $0.shows == identity } }
+    private func name(of identity: Int) -> String { ForeignFile.quoted(situation.identities[identity].name) }
 
     var preparing: String {
         if situation.servers.contains(where: { situation.identities[$0.shows].isRetiring }) {
             return "a server shows what is to be withdrawn, and nothing is published that could take its place"
         }
         return pinsCertificates
-            ? "the list has no \(thing) that follows; clients need it \(span) before the one in use ends"
+            ? "the published document has no \(thing) that follows; clients need it \(span) before the one in use ends"
             : "no valid certificate of a published key is known"
     }
 
@@ -74,11 +106,14 @@ struct RolloverWords {
     }
 
     func removing(_ identities: [Int]) -> String {
-        let digests = identities.map { situation.identities[$0].digest }
-        return pinsCertificates
-            ? "holdfastctl list remove \(ForeignFile.quoted(document)) \(digests.joined(separator: " ")) "
-                + "--public-key signer.pub"
-            : "take it out of \(document), and publish that"
+        let digests = identities.map { situation.identities[$0].digest }.joined(separator: " ")
+        switch source {
+        case .pinFile: return "take it out of \(document), and publish that"
+        case .repository: return "take it out of the repository's pin file, and " + Self.publishingRepository
+        case .list, .challengedList:
+            return "holdfastctl list remove \(list) \(digests) --public-key signer.pub" + sending
+        case .trustServer: return "holdfastctl trust-server publish with --overlap 0s, and without --backup for it"
+        }
     }
 
     /// Why clients are refused now.

@@ -14,7 +14,7 @@ struct TrustServerCommand: AsyncParsableCommand {
             EXAMPLES
               holdfastctl trust-server init --customer acme
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --folder output
+                --domains data/acme.domains --folder output --no-shipped-pins
               holdfastctl trust-server publish --customer acme \\
                 --domains data/acme.domains --folder output --every 5m
               holdfastctl trust-server status --customer acme --domains data/acme.domains

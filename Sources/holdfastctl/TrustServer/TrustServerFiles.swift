@@ -128,6 +128,24 @@ struct TrustServerFiles: Sendable {
         return hosts
     }
 
+    // MARK: Documents
+
+    /// What rounds have replaced while clients may still have it.
+    func replacedDocuments(
+        signedBy certificate: Data, at now: Date
+    ) throws(CommandFailure) -> EarlierDocuments {
+        let path = replaced.path
+        let gap = "clients may hold a document that a round has replaced, and nobody knows which: \(path)"
+        // Every round makes it.
+        guard Self.isThere(replaced) else { return EarlierDocuments(gaps: ["\(gap) is not there"]) }
+        let data = try InputFile.content(of: path, maximumBytes: TrustServerPath.maximumBytes)
+        do throws(SigningError) {
+            return try ReplacedDocuments(reading: data).earlier(signedBy: certificate, customer: customer, at: now)
+        } catch {
+            return EarlierDocuments(gaps: ["\(gap): \(error)"])
+        }
+    }
+
     private func makeFolder(_ folder: URL, mode: Int) throws(CommandFailure) {
         if FileManager.default.fileExists(atPath: folder.path) {
             guard KeyFile.isFolder(folder.path) else {

@@ -1,5 +1,6 @@
 import Holdfast
 import HoldfastProbe
+import HoldfastPublishing
 import HoldfastSigning
 
 /// What a round reads in addition to its memory. Each input may fail by itself: a file that cannot be read now must not
@@ -11,6 +12,8 @@ struct TrustServerInputs: Sendable {
     let hosts: Result<[DialedHost], CommandFailure>
     /// The backups.
     let backups: Result<TrustServerBackups, CommandFailure>
+    /// What is known of clients.
+    let clients: Result<RoundClients, CommandFailure>
     /// The probe that connects to the hosts, with the authorities and the client's certificate.
     let probe: Result<HostProbe, CommandFailure>
     /// What could not be read again, and what is done about it.
@@ -22,6 +25,7 @@ struct TrustServerInputs: Sendable {
     init(
         before: TrustServerInputs? = nil, key: () throws(CommandFailure) -> TrustServerKey,
         hosts: () throws(CommandFailure) -> [DialedHost], backups: () throws(CommandFailure) -> TrustServerBackups,
+        clients: () throws(CommandFailure) -> RoundClients,
         probe: () async throws(CommandFailure) -> HostProbe
     ) async throws(CommandFailure) {
         var complaints: [String] = []
@@ -34,6 +38,7 @@ struct TrustServerInputs: Sendable {
         }
         self.hosts = again(Self.result(hosts), before?.hosts)
         self.backups = again(Self.result(backups), before?.backups)
+        self.clients = again(Self.result(clients), before?.clients)
         let made: Result<HostProbe, CommandFailure>
         do throws(CommandFailure) {
             made = .success(try await probe())

@@ -43,6 +43,8 @@ struct TrustServerLog: Sendable {
         var left: [String]?
         var waiting: [Waiting]?
         var refused: [Refused]?
+        var unknown: [String]?
+        var ending: [String]?
         var allowedChanges: Int?
         var message: String?
         var code: String?
@@ -100,7 +102,7 @@ struct TrustServerLog: Sendable {
                 Line.Refused(
                     host: ServerAddress.text(refusal.host.name, port: refusal.host.port ?? ServerAddress.defaultPort),
                     reason: refusal.reason)
-            }, allowedChanges: round.heldAt)
+            }, unknown: report.unknown, ending: report.ending, allowedChanges: round.heldAt)
     }
 
     private func write(_ line: Line) {
@@ -119,17 +121,16 @@ extension TrustServerPublisher.Report {
             let host = ServerAddress.text(failure.host.name, port: failure.host.port ?? ServerAddress.defaultPort)
             let consequence =
                 switch failure.consequence.kind {
-                case .partial: "is published with what its other addresses showed"
+                case .partial: "is published with what else it showed"
                 case .kept: "keeps its entry of \(failure.consequence.since?.formatted(.iso8601) ?? "an earlier round")"
                 case .omitted: "has no entry to keep and is left out"
                 default: "is published otherwise (\(failure.consequence.kind))"
                 }
             return "\(host) \(consequence): \(failure.problems.map(\.reason).joined(separator: "; "))"
         }
-        lines += refusals.map { refusal in
-            let host = ServerAddress.text(refusal.host.name, port: refusal.host.port ?? ServerAddress.defaultPort)
-            return "\(host): CLIENTS ARE LOCKED OUT with this document: \(refusal.reason)"
-        }
+        lines += refusals.map { "CLIENTS ARE LOCKED OUT: \($0.reason)" }
+        lines += unknown.map { "nobody knows whether clients get in: \($0)" }
+        lines += ending.map { "it ends soon: \($0)" }
         if let limit = round.heldAt {
             lines.append(
                 "NOTHING NEW IS PUBLISHED: \(Self.counted(round.changed.count)) changed"

@@ -16,6 +16,8 @@ struct TrustServerPublication: Sendable {
     let hosts: Result<[DialedHost], CommandFailure>
     /// The backups. If they cannot be read, those of the last round are published.
     let backups: Result<TrustServerBackups, CommandFailure>
+    /// What is known of clients. If it cannot be read, nobody knows whether they get in.
+    let clients: Result<RoundClients, CommandFailure>
     /// The rules for every round; the backups are added later.
     let rules: PublishingRound.Rules
     let hostsAtOnce: Int
@@ -44,9 +46,13 @@ struct TrustServerPublication: Sendable {
         if case .failure(let error) = backups {
             complain("\(error.message); the backups of the last round are published")
         }
+        if case .failure(let error) = clients {
+            complain("\(error.message); nobody knows whether clients get in")
+        }
         do throws(PublishingError) {
             return try await publisher.publish(
-                answers, backups: try? backups.get(), isImpaired: hosts.isFailure || backups.isFailure, at: now)
+                answers, backups: try? backups.get(), of: (try? clients.get()) ?? RoundClients(),
+                isImpaired: hosts.isFailure || backups.isFailure || clients.isFailure, at: now)
         } catch {
             throw CommandFailure(error)
         }
@@ -76,7 +82,7 @@ struct TrustServerPublication: Sendable {
 extension TrustServerPublisher.Report {
     /// The exit code; nil if all is well. Anything untrusted or unsigned outweighs what could not be found out.
     var status: CommandFailure.Status? {
-        isNegative ? .negativeAnswer : isIncomplete ? .couldNotFindOut : nil
+        isNegative ? .negativeAnswer : isIncomplete ? .couldNotFindOut : ending.isEmpty ? nil : .endsSoon
     }
 }
 

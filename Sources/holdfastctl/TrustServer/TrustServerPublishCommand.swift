@@ -38,8 +38,11 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             attacker who takes over a host, or its name for a while, does not get into the document that way. The host \
             keeps its pins until then.
 
-            Each round asks the outlook, as check does, whether clients with the document get in with what the hosts \
-            showed. If not, for example because a new certificate waits for approval, it names the host and exits with 1.
+            Each round asks the outlook, as status does, whether every client gets in with what the hosts showed: with the \
+            document of the round, with those that rounds replaced while clients may still have them, and with what \
+            versions of the app carry (--shipped). If not, for example because a new certificate waits for approval, or is \
+            not in the document that was replaced, it names the host and exits with 1. Say with --no-shipped-pins if no \
+            version carries pins: until you say either, nobody knows whether these apps get in (3).
 
             With --resign-only no host is asked: the published document is signed again with the current time, for \
             example while the network of the hosts is down. A document that clients no longer use is not signed again.
@@ -54,21 +57,22 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --folder output
+                --domains data/acme.domains --folder output --no-shipped-pins
               holdfastctl trust-server publish --customer acme \\
                 --domains data/acme.domains --folder output --every 5m \\
-                --include all --backup next.pub
+                --include all --backup next.pub --shipped 7.4=app-7.4.pins.json
               holdfastctl trust-server publish --customer acme \\
                 --domains data/acme.domains --folder output --hold-changes --json
 
             Every line begins with the time (UTC). With --json each is an object: time, event (published, \
             publishedAgain, nothingPublished, warning, error), document, hosts, failures (host, consequence, since, \
-            problems), newPins, left, waiting (host, fingerprints, since), refused (host, reason), allowedChanges, message, \
-            code.
+            problems), newPins, left, waiting (host, fingerprints, since), refused (host, reason), unknown, ending, \
+            allowedChanges, message, code.
 
-            Exit codes: 0 every host was validated at every address and is published; 1 a host is not trusted, too \
-            many hosts changed, a change waits for approval, clients are locked out, or nothing new was signed; 2 wrong usage; 3 a host could \
-            not be asked, or a file could not be read or written.
+            Exit codes: 0 every host was validated at every address and is published, and every client gets in; 1 a host \
+            is not trusted, too many hosts changed, a change waits for approval, clients are locked out, or nothing new was \
+            signed; 2 wrong usage; 3 a host could not be asked, a file could not be read or written, or nobody knows \
+            whether clients get in; 4 clients get in only by grace. With --resign-only, 0 says that the document was signed.
             """)
 
     @Option(help: ArgumentHelp("The customer that owns the hosts; the files are named after it.", valueName: "name"))
@@ -151,6 +155,12 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         completion: .file(extensions: ["crt", "pem", "cer"]))
     var certificate: String?
 
+    @OptionGroup(title: "Clients")
+    var held: HeldDocumentOptions
+
+    @OptionGroup(title: "Clients")
+    var platforms: PlatformOptions
+
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
@@ -172,6 +182,7 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if held.builds.isEmpty, !resignsOnly { log.warn("app versions unknown: \(ShippedPinOptions.remedy)") }
         let gate = StopGate()
         guard let every else {
             let report: TrustServerPublication.Report
@@ -219,11 +230,13 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
 
     private func inputs(before: TrustServerInputs? = nil) async throws(CommandFailure) -> TrustServerInputs {
         let (files, certificate, backup, connection) = (files, certificate, backup, connection)
+        let now = SystemWallClock().now
         let inputs = try await TrustServerInputs(
             before: before,
             key: { () throws(CommandFailure) in try files.readKey(certificateFile: certificate) },
             hosts: { () throws(CommandFailure) in try files.readDomains() },
             backups: { () throws(CommandFailure) in try Self.backups(backup) },
+            clients: { () throws(CommandFailure) in try clients(at: now) },
             probe: { () async throws(CommandFailure) in try await connection.probe() })
         for complaint in inputs.complaints { log.warn(complaint) }
         return inputs
@@ -234,6 +247,18 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
             (name: path, data: try InputFile.content(of: path, maximumBytes: ChainFile.maximumBytes))
         }
         return try CommandFailure.rethrowing { () throws(PublishingError) in try TrustServerBackups(files: files) }
+    }
+
+    private func clients(at now: Date) throws(CommandFailure) -> RoundClients {
+        let shipped = try held.builds.documents(at: now).map(\.document)
+        var replaced: [PublicationOutlook.Document] = []
+        if !held.earlier.isEmpty {
+            let certificate = try KeyFile.content(of: certificate ?? files.publishedCertificate.path)
+            replaced = try held.earlier.documents(signedBy: certificate, customer: customer, at: now)
+        }
+        return RoundClients(
+            shipped: shipped, replaced: replaced, appVersions: held.builds.appVersions(carrying: shipped),
+            platforms: try platforms.named(), staleness: .seconds(held.staleness.seconds))
     }
 
     private func publication(_ inputs: TrustServerInputs, _ gate: StopGate) -> TrustServerPublication {
@@ -253,7 +278,8 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
         let log = log
         return TrustServerPublication(
             customer: customer, key: inputs.key, files: files, hosts: inputs.hosts, backups: inputs.backups,
-            rules: rules, hostsAtOnce: hostsAtOnce, clock: SystemWallClock(), gate: gate, complain: { log.warn($0) },
+            clients: inputs.clients, rules: rules, hostsAtOnce: hostsAtOnce, clock: SystemWallClock(), gate: gate,
+            complain: { log.warn($0) },
             ask: ask)
     }
 }

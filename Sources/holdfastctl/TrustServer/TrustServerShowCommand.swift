@@ -17,10 +17,11 @@ struct TrustServerShowCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl trust-server show --customer acme
+              holdfastctl trust-server show --customer acme -o acme.base64
 
             Exit codes: 0 success, 2 wrong usage, 3 the certificate could not be read.
 
-            With --json one object is printed: customer, certificate, file, certificatePin, notAfter.
+            With -o the Base64 is written to a file. With --json one object is printed: customer, certificate, file, certificatePin, notAfter.
             """)
 
     @OptionGroup
@@ -28,6 +29,9 @@ struct TrustServerShowCommand: AsyncParsableCommand {
 
     @OptionGroup
     var printing: PrintOptions
+
+    @OptionGroup
+    var output: DocumentOutput
 
     private struct Report: Encodable {
         let customer: String
@@ -48,7 +52,9 @@ struct TrustServerShowCommand: AsyncParsableCommand {
             customer: signer.customer, certificate: text, file: file,
             certificatePin: certificate.certificatePin,
             notAfter: end)
-        try printing.print(report) { $0.line(text) }
+        guard output.isFile else { return try printing.print(report) { $0.line(text) } }
+        try output.write(text)
+        if printing.json { try printing.print(report) { _ in } }
     }
 }
 

@@ -130,6 +130,12 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let files = TrustServerFiles(customer: signer.customer, data: "", output: signer.folder)
+        let name = try url.map { url throws(CommandFailure) in try InputDocument(url).name } ?? files.document.path
+        try await answer.answering("trust-server status", about: name) { try await tell() }
+    }
+
+    private func tell() async throws {
         let now = SystemWallClock().now
         let files = TrustServerFiles(customer: signer.customer, data: "", output: signer.folder, domains: domains)
         let certificate = Data(try signer.certificate().der)
@@ -178,7 +184,10 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             case .current: "Clients accept it: \(age)"
             case .aged where status.age > .seconds(maximumAge.seconds):
                 "Clients accept it, new ones until \(status.endForNewClients.formatted(.iso8601)), but no round signs: \(age)"
-            case .aged: "Clients accept it, but its pins are old: \(status.staleHosts.count) hosts were not validated"
+            case .aged:
+                "Clients accept it, but its pins are old: "
+                    + (status.staleHosts.count == 1
+                        ? "1 host was not validated" : "\(status.staleHosts.count) hosts were not validated")
             case .refusedByNewClients:
                 "NEW CLIENTS REFUSE IT since \(status.endForNewClients.formatted(.iso8601)), and all others from "
                     + "\(status.end.formatted(.iso8601)) on: \(age)"
@@ -247,16 +256,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
     ) throws(CommandFailure) -> EarlierDocuments {
         var earlier = try kept(files, certificate, at: now)
         earlier.name(
-            try asking.held.earlier.documents { data, name throws(CommandFailure) in
-                try CommandFailure.rethrowing { () throws(PublishingError) in
-                    [
-                        try PublishedPins(
-                            trustServerDocument: data, named: name, signer: certificate, customer: signer.customer,
-                            at: now
-                        ).documentOfOwnHosts
-                    ]
-                }
-            })
+            try asking.held.earlier.documents(signedBy: certificate, customer: signer.customer, at: now))
         return earlier
     }
 
@@ -269,22 +269,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
                 "what rounds have replaced is not known without --domains: name it with --replaced"
             ])
         }
-        let path = files.replaced.path
-        // Every round makes it.
-        guard FileManager.default.fileExists(atPath: path) else {
-            return EarlierDocuments(gaps: [
-                "clients may hold a document that a round has replaced, and nobody knows which: \(path) is not there"
-            ])
-        }
-        let data = try InputFile.content(of: path, maximumBytes: TrustServerPath.maximumBytes)
-        do throws(SigningError) {
-            return try ReplacedDocuments(reading: data).earlier(
-                signedBy: certificate, customer: signer.customer, at: now)
-        } catch {
-            return EarlierDocuments(gaps: [
-                "clients may hold a document that a round has replaced, and nobody knows which: \(path): \(error)"
-            ])
-        }
+        return try files.replacedDocuments(signedBy: certificate, at: now)
     }
 
     /// The memory of the rounds; nil without --domains.

@@ -246,6 +246,21 @@ struct HostProbeTests {
         await server.shutdown()
     }
 
+    @Test(
+        "A server that cannot be reached for the other kind of key may have one, and its address was asked all the same"
+    )
+    func goneForSecond() async throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: [.dns(LoopbackFleet.name)])
+        let server = try await OnceServer.start(serving: leaf, vanishes: true)
+        let host = try DialedHost(LoopbackFleet.name, port: server.port)
+        let findings = await (try HostProbe(trusting: root, resolving: ["127.0.0.1"])).ask(host)
+        #expect(findings.shown.map { $0.decision.chain?.leaf } == [leaf.der])
+        #expect(findings.failures.map(\.code) == [.otherKeyUnknown], "\(findings.failures)")
+        #expect(findings.failures.first?.sentence.contains("has a key for RSA as well: ") == true)
+        #expect(findings.failures.first?.sentence.contains("refused") == true, "\(findings.failures)")
+    }
+
     @Test("IPv6 is asked beside IPv4, and one family alone if that is asked for", .enabled(if: LoopbackFleet.hasIPv6))
     func families() async throws {
         let root = try TestAuthority.root()
@@ -364,7 +379,8 @@ private struct OnceServer {
 
     var port: Int { channel.localAddress?.port ?? 0 }
 
-    static func start(serving leaf: TestCertificate) async throws -> OnceServer {
+    /// - Parameter vanishes: whether nobody listens anymore after the first connection.
+    static func start(serving leaf: TestCertificate, vanishes: Bool = false) async throws -> OnceServer {
         let context = try NIOSSLContext(configuration: try .testServer(leaf))
         let isUsed = Lock(false)
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -374,6 +390,7 @@ private struct OnceServer {
                     return used
                 }
                 guard !isSecond else { return channel.close() }
+                if vanishes { channel.parent?.close(promise: nil) }
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
                 }

@@ -40,6 +40,11 @@ struct HostsOutlookTests {
         let silent = PublicationOutlook.Presentation(unreadable: "192.0.2.2", because: "no answer")
         let open = try Self.outlook(scene, pins, scene.shown(scene.served), silent)
         #expect(open.findings.map(\.kind) == [.unreachable] && open.findings[0].text.contains("no answer"))
+        #expect(open.findings[0].text.contains("192.0.2.2 could not be asked: "))
+        // It was asked, and showed one of two certificates.
+        let hidden = PublicationOutlook.Presentation(unreadable: "192.0.2.1", because: "nobody knows its RSA key")
+        let half = try Self.outlook(scene, pins, scene.shown(scene.served), hidden)
+        #expect(half.findings.map(\.text) == ["api.example.com:8443 at 192.0.2.1: nobody knows its RSA key"])
         var old = scene.shown(scene.served)
         old.seen = OutlookScene.start.addingTimeInterval(-4_000)
         #expect(try Self.outlook(scene, pins, old).worst == .unreachable)

@@ -73,6 +73,23 @@ struct InstallationGateTests {
         #expect(try Self.gate(scene, [earlier, list]).answer == .open)
     }
 
+    @Test(
+        "A document that was replaced long before the published one began leaves a gap, and so does a young one before it"
+    )
+    func gapBetweenDocuments() throws {
+        let scene = try OutlookScene()
+        let list = try Self.list(scene, scene.served, scene.next, published: -5)
+        // What was there from the twentieth to the fifth day nobody has said.
+        let long = try Self.list(scene, scene.next, published: -100, replaced: -20)
+        #expect(try Self.gate(scene, [long, list]).answer == .closed(until: Scene.after(days: 25)))
+        let between = try Self.list(scene, scene.next, published: -20, replaced: -5)
+        #expect(try Self.gate(scene, [between, long, list]).answer == .open)
+        // What that one replaced may be held for ten days more.
+        let gate = try Self.gate(scene, [between, list])
+        #expect(gate.answer == .closed(until: Scene.after(days: 10)))
+        #expect(gate.cause?.words.contains("may hold an earlier document") == true)
+    }
+
     @Test("A certificate that no document pins never gets in, and there is no date")
     func never() throws {
         let scene = try OutlookScene()
@@ -153,6 +170,36 @@ struct InstallationGateTests {
             try Self.gate(
                 scene, [file], versions: .versions([.init("1.0")]), span: .seconds(2 * 86_400)
             ).answer == .open)
+    }
+
+    @Test(
+        "A certificate that does not last for the span is said from when until when; one that ends before is never in")
+    func shortLife() throws {
+        let scene = try OutlookScene()
+        let short = try scene.issuing.leaf(names: [.dns(Scene.host)]) { $0.notAfter = .days(6) }
+        let end = try X509Certificate(der: short.der).notAfter.addingTimeInterval(1)
+        func gate(replaced days: Double, now: Double = 0) throws -> InstallationGate {
+            try Self.gate(
+                scene,
+                [
+                    Self.list(scene, scene.served, published: -100, replaced: -days),
+                    Self.list(scene, scene.served, short, published: -days),
+                ], next: .chain(short.chain.map { Data($0) }), now: Scene.after(days: now))
+        }
+        let later = try gate(replaced: 27)
+        #expect(later.answer == .closed(until: Scene.after(days: 3)) && later.openUntil == end)
+        let now = try gate(replaced: 27, now: 3)
+        #expect(now.answer == .ending(at: end) && now.openUntil == nil)
+        // Everybody has its pin four days after it has ended.
+        let never = try gate(replaced: 20)
+        #expect(never.answer == .closed(until: nil) && never.openUntil == nil)
+        let long = try Self.gate(
+            scene,
+            [
+                Self.list(scene, scene.served, published: -100, replaced: -27),
+                Self.list(scene, scene.served, scene.next, published: -27),
+            ])
+        #expect(long.answer == .closed(until: Scene.after(days: 3)) && long.openUntil == nil)
     }
 
     @Test("Of a key without a certificate only its own pin counts")

@@ -229,6 +229,24 @@ struct RolloverFaultTests {
         #expect(try admitted([.certificate, .publicKey]).isEmpty)
     }
 
+    @Test("Clients of a trust server whose document ends before another can be deployed ask first, and are not lost")
+    func endedDocument() throws {
+        let scene = try OutlookScene()
+        let hour = OutlookScene.hour
+        let old = try scene.trustDocument(
+            scene.served, at: OutlookScene.start.addingTimeInterval(-hour), replaced: OutlookScene.start)
+        let now = OutlookScene.start.addingTimeInterval(300)
+        let document = try scene.trustDocument(scene.served, scene.next, at: OutlookScene.start)
+        var inputs = Self.inputs(
+            scene, document, [scene.served], next: scene.next, staleness: .seconds(25 * hour), now: now)
+        inputs.documents = [old, document]
+        let (_, advice) = try Self.advice(inputs)
+        #expect(advice.lost.isEmpty && advice.savesEverybody, "\(advice)")
+        // Its clients use it for 25 hours after it was made, and a second.
+        let end = OutlookScene.start.addingTimeInterval(24 * hour + 1)
+        #expect(advice.step == .wait(until: end), "\(advice)")
+    }
+
     @Test("What a withdrawal costs: the server that shows the pin, for those who fetch the next document")
     func withdrawal() throws {
         let scene = try OutlookScene()

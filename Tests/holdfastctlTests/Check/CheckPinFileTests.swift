@@ -148,9 +148,9 @@ struct CheckPinFileTests {
             let entry = try FingerprintEntry(
                 name: "www.example.com", pin: .certificate(site.leaf.der), expires: site.second + 86_400)
             try site.write("list.json", String(decoding: try PinListDraft([entry]).signed(by: key), as: UTF8.self))
-            #expect(try await errors(["--pins", "list.json"]).contains("--public-key"))
+            #expect(try await errors(["--pins", "list.json"]).contains("--list"))
             try site.emptyDocument(at: site.second).write(to: site.file("acme.json.signed"))
-            #expect(try await errors(["--pins", "acme.json.signed"]).contains("--signer"))
+            #expect(try await errors(["--pins", "acme.json.signed"]).contains("--trust-server"))
             try site.write("broken.json", "{\"schema\":1,\"hosts\":[{\"host\":\"www.example.com\"}]}")
             #expect(try await errors(["--pins", "broken.json"]).contains("hosts[0]"))
         }

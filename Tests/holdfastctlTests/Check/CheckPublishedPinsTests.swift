@@ -24,7 +24,7 @@ struct CheckPublishedPinsTests {
             let issuer = site.issuing.certificate.der
             try await withLoopbackTLSServer(serving: leaf) { server in
                 let arguments = [
-                    "check", "--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--ca",
+                    "check", "--list", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--ca",
                     "root.pem",
                     "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
                 ]
@@ -75,7 +75,8 @@ struct CheckPublishedPinsTests {
                 try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
                 #expect(try await site.publish().status == 0)
                 let arguments = [
-                    "check", "--pins", "output/acme.json.signed", "--signer", "output/acme.crt", "--customer", "acme",
+                    "check", "--trust-server", "output/acme.json.signed", "--signer", "output/acme.crt", "--customer",
+                    "acme",
                     "--ca", "root.pem", "--no-shipped-pins", "--json",
                 ]
                 let good = try await CommandRun.inProcess(arguments, in: site.folder)
@@ -108,7 +109,7 @@ struct CheckPublishedPinsTests {
             #expect(try order.json(CheckLine.self).remarks?.first?.contains("did not issue certificate 0") == true)
             let late = try await site.run(arguments + ["leaf.pem", "--at", "2099-01-01"])
             #expect(late.status == 1 && late.output.contains("expired"))
-            let pins = ["--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins"]
+            let pins = ["--list", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins"]
             try site.write(
                 "pins.json",
                 String(
@@ -150,34 +151,34 @@ struct CheckPublishedPinsTests {
                     return try run.json(CheckLine.self).published
                 }
                 let (pins, key) = ("list.json", site.publicKey)
-                let open = try await check("--pins", pins, "--public-key", key, status: 3)
+                let open = try await check("--list", pins, "--public-key", key, status: 3)
                 #expect(
                     open?.verdict == "unknown" && open?.text.contains("app versions unknown") == true, "\(open as Any)")
                 for known in [["--no-shipped-pins"], ["--shipped", "7.4"], ["--shipped", "7.4=good.json"]] {
                     let run = try await site.run(
-                        ["check", SigningSite.name, "--pins", pins, "--public-key", key] + known + [
+                        ["check", SigningSite.name, "--list", pins, "--public-key", key] + known + [
                             "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
                             "--quiet",
                         ])
                     #expect(run.status == 0, "\(known): \(run.output)\(run.errors)")
                 }
                 let shipped = try await check(
-                    "--pins", pins, "--public-key", key, "--shipped", "7.4=bad.json", status: 1)
+                    "--list", pins, "--public-key", key, "--shipped", "7.4=bad.json", status: 1)
                 #expect(shipped?.isLockedOut == true && shipped?.text.contains("bad.json") == true)
                 #expect(try await check("--pins", "good.json", "--pins", "bad.json", status: 1)?.isLockedOut == true)
                 #expect(try await check("--pins", "good.json", status: 0)?.verdict == "in")
 
                 let day = SystemWallClock().now.addingTimeInterval(-86_400).formatted(.iso8601)
                 let replaced = try await check(
-                    "--pins", pins, "--public-key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)", status: 1
+                    "--list", pins, "--public-key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)", status: 1
                 )
                 #expect(replaced?.text.contains("was replaced") == true, "\(replaced as Any)")
                 _ = try await check(
-                    "--pins", pins, "--public-key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)",
+                    "--list", pins, "--public-key", key, "--no-shipped-pins", "--replaced", "old.json@\(day)",
                     "--staleness",
                     "1h", status: 0)
                 let elsewhere = try await check(
-                    "--pins", pins, "--public-key", key, "--no-shipped-pins", "--platform", "other=other-root.pem",
+                    "--list", pins, "--public-key", key, "--no-shipped-pins", "--platform", "other=other-root.pem",
                     status: 1)
                 #expect(elsewhere?.cause == "certificate", "\(elsewhere as Any)")
             }

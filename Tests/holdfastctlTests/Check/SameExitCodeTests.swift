@@ -90,7 +90,7 @@ struct SameExitCodeTests {
                     secureDataStore: InMemoryDataStore(), remoteDataProvider: OneDocument(data: Data(list.utf8)),
                     clock: scene.clock, logger: RecordingLog().logger)
                 _ = try? await store.update()
-                let pins = ["--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins"]
+                let pins = ["--list", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins"]
                 let one = try await scene.compare(pins) { trust, host in
                     store.policy(for: HostPattern(host)).evaluate(trust, at: scene.clock.now).isTrusted
                 }
@@ -127,7 +127,7 @@ struct SameExitCodeTests {
                 let store = try TrustServerStore(
                     checking: configuration, clock: scene.clock, logger: RecordingLog().logger)
                 _ = try? await store.update()
-                let pins = ["--pins", "gcx.json.signed", "--signer", "server.crt", "--no-shipped-pins"]
+                let pins = ["--trust-server", "gcx.json.signed", "--signer", "server.crt", "--no-shipped-pins"]
                 let one = try await scene.compare(pins) { trust, host in
                     Pin.Subject.allCases.allSatisfy { subject in
                         store.policy(for: HostPattern(host), pinning: subject)

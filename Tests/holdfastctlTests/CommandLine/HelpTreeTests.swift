@@ -148,7 +148,9 @@ struct HelpTreeTests {
             #expect(output.valueName == "file", "\(name)")
             #expect(output.names?.contains { $0.kind == "short" && $0.name == "o" } == true, "\(name)")
         }
-        for name in ["pin", "export", "import", "sign", "export-private", "keygen", "pins add", "pins set"] {
+        for name in [
+            "pin", "export", "import", "sign", "export-private", "keygen", "pins add", "pins set", "trust-server show",
+        ] {
             let verb = try #require(try await Self.verbs().first { $0.name == name }?.verb)
             #expect(verb.option("output") != nil, "\(name)")
         }

@@ -76,7 +76,7 @@ struct NotationTests {
                     try await run(["show", "bank.pins.json"] + json)
                     try await run(["verify", "pins.json", "--public-key", "signer.pub"] + json)
                     try await run(["list", "show", "pins.json"] + json)
-                    try await run(["rollover", "bank.pins.json", "--next", "next.pem"] + place + json)
+                    try await run(["rollover", "--pins", "bank.pins.json", "--next", "next.pem"] + place + json)
                     try await run(
                         ["gate", name, "--next", "leaf.pem", "--pins", "bank.pins.json", "--first"] + place + json)
                     try await run(["pins", "diff", "bank.pins.json", "bank.pins.json"] + json)
@@ -106,7 +106,7 @@ struct NotationTests {
             "show none.pem", "pin ./none.pem", "verify none.json --public-key signer.pub", "list show none.json",
             "list remove none.json www.example.com --public-key signer.pub", "export none.json --format ats",
             "import none.plist --from ats", "export --key none.pem", "sign ./none.pem --key key.pem",
-            "check --pins none.json", "check www.example.com --ca none.pem", "rollover none.json",
+            "check --pins none.json", "check www.example.com --ca none.pem", "rollover --pins none.json",
             "check --chain none.pem --host www.example.com", "gate www.example.com --next none.pem --pins none.json",
             "pins add none.json www.example.com leaf.pem", "pins diff none.json none.json",
             "repository pins site none.json --key key.pem", "keygen -o new.pem --password-file none",
@@ -134,7 +134,7 @@ struct NotationTests {
         "Where a connection is refused the address stands beside it, whatever verb connects",
         arguments: [
             "check www.example.com", "pin www.example.com", "sign www.example.com --key key.pem",
-            "check --pins bank.pins.json", "rollover bank.pins.json", "export bank.pins.json --format okhttp",
+            "check --pins bank.pins.json", "rollover --pins bank.pins.json", "export bank.pins.json --format okhttp",
             "gate www.example.com --next leaf.pem --pins bank.pins.json --first",
             "repository status site", "repository publish site --key online.pem",
             "repository pins site bank.pins.json --key offline.pem",

@@ -24,7 +24,7 @@ struct ProgramTests {
         ("sign next.pem --key key.pem --ca root.pem --list pins.json", 0),
         ("export bank.json --format android --force offline", 0), ("export --key key.pem", 0),
         ("export-private --key key.pem -o number", 0), ("import bank.json --from android", 1),
-        ("keygen -o key.pem --no-password", 3), ("rollover bank.json --connect-to 127.0.0.1:1 --ca root.pem", 3),
+        ("keygen -o key.pem --no-password", 3), ("rollover --pins bank.json --connect-to 127.0.0.1:1 --ca root.pem", 3),
         ("gate www.example.com --next leaf.pem --pins bank.json --ca root.pem --connect-to 127.0.0.1:1", 3),
         ("repository init site --small --offline-key none.pem --online-key key.pem", 3),
         ("repository pins nowhere bank.json", 3), ("repository sign nowhere", 3),

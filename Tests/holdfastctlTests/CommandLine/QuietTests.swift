@@ -52,7 +52,7 @@ struct QuietTests {
             ("pins set damaged.json --issued now", 1),
             ("export damaged.json --format android", 1), ("repository status nowhere", 3),
             ("trust-server show --customer acme", 3), ("tuf --metadata-dir trusted init missing.json", 1),
-            ("rollover bank.json --connect-to 127.0.0.1:1 --ca root.pem", 3),
+            ("rollover --pins bank.json --connect-to 127.0.0.1:1 --ca root.pem", 3),
             ("check --pins bank.json --connect-to 127.0.0.1:1 --ca root.pem", 3),
         ] as [(String, Int32)])
     func failing(line: String, status: Int32) async throws {

@@ -113,7 +113,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("A document of show and of check --pins comes through the proxy of the environment, but for NO_PROXY")
+    @Test("A document of show and of check --list comes through the proxy of the environment, but for NO_PROXY")
     func downloads() async throws {
         try await SigningSite.with { site in
             try site.list([("www.example.com", "a", 30.5)])
@@ -140,7 +140,7 @@ struct ProxyTests {
                 }
                 // The list is fetched, and then the host is asked: its certificate is another name's.
                 let checked = try await run(
-                    ["check", "--pins", "https://pins.example.com/pins.json"], environment)
+                    ["check", "--list", "https://pins.example.com/pins.json"], environment)
                 #expect(checked.status == 1, "\(checked.output) \(checked.errors)")
                 let hosts = proxy.requests.dropFirst(show.count).map { $0.split(separator: " ")[1] }
                 #expect(hosts.contains("pins.example.com:443") && hosts.contains("www.example.com:443"), "\(hosts)")
@@ -153,7 +153,7 @@ struct ProxyTests {
                 // Named outright, it is taken for downloads too; and one that is down is an error that shows no password.
                 let down = try await run(
                     [
-                        "check", "--pins", "https://pins.example.com/pins.json", "--proxy",
+                        "check", "--list", "https://pins.example.com/pins.json", "--proxy",
                         "http://user:s3cret@127.0.0.1:\(proxy.port)",
                     ], [:])
                 #expect(down.status == 3 && down.errors.contains("cannot be downloaded"), "\(down.errors)")

@@ -67,7 +67,8 @@ struct ForeignFileTests {
         "Whoever looks for a document is told what the file is instead",
         arguments: [
             ["export", "it", "--format", "ats"], ["import", "it", "--from", "trustkit"],
-            ["import", "it", "--from", "android"], ["list", "show", "it"], ["show", "it"], ["rollover", "it"],
+            ["import", "it", "--from", "android"], ["list", "show", "it"], ["show", "it"],
+            ["rollover", "--pins", "it"],
             ["check", "--chain", "leaf.pem", "--host", "www.example.com", "--ca", "leaf.pem", "--pins", "it"],
         ])
     func documents(arguments: [String]) async throws {

@@ -221,7 +221,7 @@ struct GateRepositoryTests {
                 try site.write("data/acme.domains", "\(SigningSite.name):443\n")
                 let publish = [
                     "publish", "--customer", "acme", "--domains", "data/acme.domains", "--folder", "output", "--ca",
-                    "root.pem", "--connect-to", "127.0.0.1:\(server.port)",
+                    "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--no-shipped-pins",
                 ]
                 let run = try await site.run(["trust-server"] + publish)
                 try #require(run.status == 0, "\(run.output) \(run.errors)")
@@ -230,7 +230,7 @@ struct GateRepositoryTests {
                     at: site.folder.appending(path: document), to: site.folder.appending(path: "before.signed"))
                 let gate =
                     Self.gate(server, next: "next.pem") + [
-                        "--pins", document, "--signer", "output/acme.crt", "--customer", "acme", "--json",
+                        "--trust-server", document, "--signer", "output/acme.crt", "--customer", "acme", "--json",
                     ]
                 let closed = try await site.run(gate + ["--first"])
                 #expect(closed.status == 1, "\(closed.errors)")

@@ -21,6 +21,7 @@ struct GateTests {
         }
         let answer: String
         let until: String?
+        let openUntil: String?
         let servedUntil: String?
         let servedEndsFirst: Bool
         let cause: Cause?
@@ -96,7 +97,7 @@ struct GateTests {
                 let date = Date(wholeSeconds: now.addingTimeInterval(-published * 86_400).wholeSeconds)
                 let run = try await site.run(
                     gate + [
-                        "--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--json",
+                        "--list", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--json",
                         "--published", "\(date.wholeSeconds)",
                     ] + more)
                 let report = try run.json(Report.self)
@@ -115,13 +116,50 @@ struct GateTests {
             let unnamed = try await run(5, [])
             #expect(unnamed.answer == "closed" && unnamed.until != nil && unnamed.clients == nil)
             #expect(unnamed.cause?.text.contains("may hold an earlier document") == true)
+            #expect(closed.premises.contains { $0.hasPrefix("nobody holds what before.json replaced") })
+            // It was replaced before the published one began: nobody has said what was there in between.
+            try Self.list(site, "wide.json", served, next)
+            func wide(_ days: Double) -> [String] {
+                before(days).map { $0.replacing("before.json", with: "wide.json") }
+            }
+            #expect(try await run(5, wide(5)).answer == "open")
+            let gap = try await run(5, wide(9))
+            #expect(gap.answer == "closed" && gap.cause?.text.contains("may hold an earlier document") == true)
             #expect(try await run(31, before(31)).answer == "open")
             #expect(try await run(31, []).answer == "open")
             #expect(try await run(5, ["--first"]).answer == "open")
             // Otherwise it counts as published now.
             let young = try await site.run(
-                gate + ["--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins"])
+                gate + ["--list", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins"])
             #expect(young.status == 1, "\(young.output)")
+        }
+    }
+
+    @Test("Of a certificate of six days it is printed from when until when every client gets in")
+    func sixDays() async throws {
+        try await Self.with { site, _, served, _, gate in
+            let short = try site.leaf("next.pem") { $0.notAfter = .days(6) }
+            try Self.list(site, "before.json", served)
+            try Self.list(site, "pins.json", served, short)
+            func arguments(_ days: Double) -> [String] {
+                let time = SystemWallClock().now.addingTimeInterval(-days * 86_400).wholeSeconds
+                return gate + [
+                    "--list", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--replaced",
+                    "before.json@\(time)",
+                ]
+            }
+            let text = try await site.run(arguments(27))
+            #expect(text.status == 1 && text.output.contains("every client gets in, but only until "), "\(text.output)")
+            let report = try (try await site.run(arguments(27) + ["--json"])).json(Report.self)
+            let (from, until) = (
+                try Date(#require(report.until), strategy: .iso8601),
+                try Date(#require(report.openUntil), strategy: .iso8601)
+            )
+            #expect((2.9 * 86_400...3.1 * 86_400).contains(until.timeIntervalSince(from)))
+            let never = try await site.run(arguments(20))
+            #expect(never.status == 1 && never.output.contains("those of its key"), "\(never.output)")
+            let open = try await site.run(arguments(31) + ["--span", "2d"])
+            #expect(open.status == 0, "\(open.output)")
         }
     }
 
@@ -138,7 +176,7 @@ struct GateTests {
             let missing = gate.map { $0 == "next.pem" ? "missing.pem" : $0 }
             #expect(try await site.run(missing + ["--pins", "new.json"]).status == 3)
             let versions = try await site.run(
-                gate + ["--pins", "pins.json", "--public-key", site.publicKey, "--first", "--json"])
+                gate + ["--list", "pins.json", "--public-key", site.publicKey, "--first", "--json"])
             #expect(versions.status == 3, "\(versions.errors)")
             #expect(try versions.json(Report.self).cause?.code == "appVersions")
             // Asked for at every address, one of which is down.
@@ -160,7 +198,7 @@ struct GateTests {
             try Self.list(site, "pins.json", served, next)
             let arguments =
                 gate + [
-                    "--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--replaced",
+                    "--list", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--replaced",
                     "before.json@\(SystemWallClock().now.wholeSeconds - 3_600)",
                 ]
             let run = try await site.run(arguments + ["--wait", "1h"])

@@ -69,7 +69,7 @@ struct SignTests {
             #expect(try Set(site.entries().map(\.pin)) == pins)
             let check = try await site.run(
                 [
-                    "check", "--pins", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--ca",
+                    "check", "--list", "pins.json", "--public-key", site.publicKey, "--no-shipped-pins", "--ca",
                     "root.pem",
                     "--brief",
                 ]

@@ -49,16 +49,40 @@ struct OperatingRepositoryTests {
             try manager.copyItem(
                 at: served.appending(path: "metadata/1.root.json"), to: build.appending(path: "root.json"))
             for block in ["repository-year", "repository-online-key"] { try await site.run(block, serving: present) }
-            for missing in [nil, "/2.root.json"] {
+            func oldest(refusing missing: String? = nil, expecting status: Int32 = 0) async throws -> String {
                 try await PublishedRepository.serving(served, forbidding: missing) { url in
-                    // The timestamp has the signatures of both online keys: until the next one, apps follow all the same.
-                    let run = try await site.run("repository-oldest", serving: present) {
+                    let run = try await site.run("repository-oldest", serving: present, expecting: status) {
                         $0.replacing(Self.url, with: url)
                     }
-                    let names = (run.output + run.errors).contains("2.root.json: status 403, which counts as absent")
-                    #expect(names == (missing != nil), "\(run.errors)")
+                    return run.output + run.errors
                 }
             }
+            let refused = "2.root.json: status 403, which counts as absent"
+            let first = try await oldest()
+            #expect(first.contains("Apps with root 1 follow, up to root "), "\(first)")
+            #expect(first.contains("Apps with root 1 follow at http://") && !first.contains(refused), "\(first)")
+            // The timestamp has the signatures of both online keys: until the next one, apps follow all the same.
+            #expect(try await oldest(refusing: "/2.root.json").contains(refused))
+
+            try await site.run("repository-daily", serving: present) {
+                $0.replacing("online.pem", with: "online-2.pem")
+            }
+            #expect(try await !oldest().contains(refused))
+            let app = try RepositoryApp(served, name: OperatingSite.name, fetchingFiles: true)
+            #expect(try await app.isLetIn(by: present, trusting: site.root))
+            // From then on, apps that fetch file by file need that root.
+            let lost = try await oldest(refusing: "/2.root.json", expecting: 1)
+            #expect(lost.contains(refused) && lost.contains("Apps with root 1 cannot follow at http://"), "\(lost)")
+
+            // A build of another repository follows neither.
+            try await OperatingSite.with { other in
+                for block in ["first-pins", "repository-first"] { try await other.run(block, serving: other.leaf()) }
+                let root = try Data(
+                    contentsOf: other.folder.appending(path: "site/public/metadata/1.root.json"))
+                try root.write(to: build.appending(path: "root.json"))
+            }
+            let stranger = try await oldest(expecting: 1)
+            #expect(stranger.contains("Apps with root 1 cannot follow"), "\(stranger)")
         }
     }
 

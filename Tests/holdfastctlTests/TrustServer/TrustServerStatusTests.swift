@@ -73,6 +73,79 @@ struct TrustServerStatusTests {
         }
     }
 
+    @Test("Clients get in, but no round signs, or a host was not validated, or builds are in their grace: 4")
+    func endsSoon() async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
+                #expect(try await site.publish().status == 0)
+                func run(_ more: [String], status code: Int32) async throws -> CommandRun {
+                    let run = try await CommandRun.holdfastctl(
+                        Self.status + ["--ca", "root.pem", "--timeout", "60s"] + more, in: site.folder)
+                    #expect(run.status == code, "\(more): \(run.output)\(run.errors)")
+                    return run
+                }
+                let known = ["--no-shipped-pins", "--domains", "data/acme.domains"]
+                _ = try await run(known, status: 0)
+                // Another round of the same pins, five minutes ago and then nothing.
+                let host = try ServerAddress.host("127.0.0.1:\(server.port)")
+                let path = try #require(
+                    PathValidator(anchors: try TrustAnchors(der: [site.root.root])).validate(
+                        PresentedChain(site.leaf.chain), for: .server(identity: host), at: SystemWallClock().now
+                    ) { _ in true }.path)
+                for file in ["output/acme.json.signed", "data/acme.hosts.json"] {
+                    try FileManager.default.removeItem(at: site.file(file))
+                }
+                let start = SystemWallClock().now.addingTimeInterval(-300)
+                let past = ScriptedClock { start }
+                _ = try await site.publication([host], past) { _ in .validated(path) }.run()
+                _ = try await run(known, status: 0)
+                let aged = try await run(known + ["--max-age", "4m"], status: 4)
+                #expect(aged.output.contains("no round signs"), "\(aged.output)")
+                let json = try await run(known + ["--max-age", "4m", "--json"], status: 4).json(Answer.self)
+                #expect(json.outcome == "aged")
+                // Signed again, but nobody has asked the host since.
+                _ = try await site.publication([], SystemWallClock()) { _ in .unreachable("") }.resign()
+                let stale = try await run(known + ["--max-age", "4m"], status: 4)
+                #expect(stale.output.contains("its pins are old: 1 host was not validated"), "\(stale.output)")
+                _ = try await run(known, status: 0)
+
+                // A version of the app whose pins are over, and still accepted.
+                let file = try PinFile(
+                    issuedAt: start.addingTimeInterval(-86_400), notAfter: start,
+                    refresh: PinFile.Refresh(after: 21_600, grace: 86_400),
+                    hosts: [
+                        PinFile.Host(
+                            HostPattern("127.0.0.1"), ports: [server.port],
+                            pins: [PinFile.KeyPin(Pin.publicKey(of: site.leaf.der))])
+                    ])
+                try site.write("grace.pins.json", String(decoding: file.json, as: UTF8.self))
+                let grace = try await run(["--shipped", "7.4=grace.pins.json", "--json"], status: 4)
+                #expect(try grace.json(Answer.self).outcome == "ending", "\(grace.output)")
+                let metrics = try await run(
+                    ["--shipped", "7.4=grace.pins.json", "--format", "prometheus"], status: 4)
+                #expect(metrics.output.contains("\"} 4\n"), "\(metrics.output)")
+            }
+        }
+    }
+
+    @Test("What cannot be found out is in the metrics, in place of those of yesterday")
+    func failingMetrics() async throws {
+        try await TrustServerSite.with { site in
+            try site.write("acme.prom", "yesterday\n")
+            let prometheus = ["--format", "prometheus", "-o", "acme.prom"]
+            let none = try await CommandRun.holdfastctl(Self.status + prometheus, in: site.folder)
+            #expect(none.status == 1 && none.errors.contains("nothing is published"), "\(none.errors)")
+            let text = try String(contentsOf: site.file("acme.prom"), encoding: .utf8)
+            #expect(text.contains("acme.json.signed\"} 1\n") && !text.contains("yesterday"), "\(text)")
+            try Self.document(site, aged: 0)
+            let unreadable = try await CommandRun.holdfastctl(
+                Self.status + ["--domains", "data/acme.domains"] + prometheus, in: site.folder)
+            #expect(unreadable.status == 3)
+            #expect(try String(contentsOf: site.file("acme.prom"), encoding: .utf8).contains("\"} 3\n"))
+        }
+    }
+
     @Test("What is missing, damaged or somebody else's is said, each with its code")
     func unreadable() async throws {
         try await TrustServerSite.with { site in
@@ -106,6 +179,12 @@ struct TrustServerStatusTests {
             let pem = try await CommandRun.holdfastctl(
                 ["trust-server", "show", "--customer", "acme", "--json"], in: site.folder)
             #expect(pem.status == 0 && pem.output.contains(site.certificate.base64EncodedString()), "\(pem.errors)")
+            let show = ["trust-server", "show", "--customer", "acme", "-o", "acme.base64"]
+            let written = try await CommandRun.holdfastctl(show, in: site.folder)
+            #expect(written.status == 0 && written.output.isEmpty, "\(written.output)\(written.errors)")
+            #expect(try String(contentsOf: site.file("acme.base64"), encoding: .utf8) == run.output)
+            let both = try await CommandRun.holdfastctl(show + ["--json"], in: site.folder)
+            #expect(both.status == 0 && both.output == pem.output)
         }
     }
 }

@@ -52,23 +52,11 @@ extension Publisher {
         guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else {
             throw ServerError(.invalidValue, of: "host", expected: "a host that can be dialed", found: host.label)
         }
-        func judge(lasting span: Duration) throws(ServerError) -> InstallationGate {
-            var judged = inputs
-            judged.span = span
-            return try ServerError.translating(.notPublishable, of: "host \(host.label)") {
-                () throws(PublishingError) in
-                // This server has signed every document of the app that anybody holds.
-                try InstallationGate(
-                    installing: next, on: dialed, judging: judged, hasEarlierDocuments: false,
-                    servedUntil: ends)
-            }
-        }
-        let gate = try judge(lasting: inputs.span)
-        var opening: Date?
-        if case .closed(let until) = gate.answer {
-            opening = until
-            // A certificate of a few days ends before one stops looking ahead. It is ready as soon as everybody gets in.
-            if until == nil, case .closed(let first) = try judge(lasting: .seconds(1)).answer { opening = first }
+        let gate = try ServerError.translating(.notPublishable, of: "host \(host.label)") {
+            () throws(PublishingError) in
+            // This server has signed every document of the app that anybody holds.
+            try InstallationGate(
+                installing: next, on: dialed, judging: inputs, hasEarlierDocuments: false, servedUntil: ends)
         }
         func seconds(_ date: Date?) -> Int64? { date.map { Int64($0.timeIntervalSince1970.rounded(.up)) } }
         let words = gate.cause.map { $0.words.isEmpty ? $0.code.rawValue : $0.words } ?? ""
@@ -79,7 +67,7 @@ extension Publisher {
         return switch gate.answer {
         case .open: answer(true, nil, words)
         case .ending(let end): answer(true, end, words)
-        case .closed: answer(false, opening, "clients would be locked out: \(words)")
+        case .closed(let opening): answer(false, opening, "clients would be locked out: \(words)")
         case .unknown: answer(false, nil, "nobody can say: \(words)")
         }
     }

@@ -9,8 +9,6 @@ struct CertStoreFormat: DocumentFormat {
     let configurationError: StoreError?
     let crypto: StoreCryptography
 
-    private static let challengeHeader = "X-Cert-Pinning-Challenge"
-    private static let signatureHeader = "X-Cert-Pinning-Signature"
     /// Octets of a challenge; servers take 16 to 32.
     private static let challengeLength = 16
 
@@ -60,7 +58,7 @@ struct CertStoreFormat: DocumentFormat {
                 found: "\(nonce.count)")
         }
         let challenge = CanonicalBase64.encode(nonce)
-        request.headers[Self.challengeHeader] = challenge
+        request.headers[ChallengeResponse.challengeHeader] = challenge
         return (request, challenge)
     }
 
@@ -72,10 +70,11 @@ struct CertStoreFormat: DocumentFormat {
             record.entityTag = response.entityTag
             return record
         }
-        guard let signature = response.header(Self.signatureHeader) else {
+        guard let signature = response.header(ChallengeResponse.signatureHeader) else {
             throw StoreError(
                 DocumentError(
-                    .invalidSignature, field: Self.signatureHeader, expected: "a signature", found: "none"))
+                    .invalidSignature, field: ChallengeResponse.signatureHeader, expected: "a signature", found: "none")
+            )
         }
         record.challenge = challenge
         record.signature = signature

@@ -1,4 +1,7 @@
--- When clients were last found to find something in a place, and since when they have not been found to find all of it;
--- null for never, and for nothing that is missing. People read it, and nothing is decided by it.
-ALTER TABLE place ADD COLUMN confirmed_at INTEGER;
-ALTER TABLE place ADD COLUMN behind_since INTEGER;
+-- Where documents of an app go besides the folder: canonical JSON. Its digest is in the audit.
+CREATE TABLE place (
+    app TEXT NOT NULL REFERENCES app (name),
+    name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 32),
+    octets BLOB NOT NULL,
+    PRIMARY KEY (app, name)
+) STRICT;

@@ -1,2 +1,4 @@
--- Whether a host is known to have keys of one kind only, so that it is not asked for another.
-ALTER TABLE host ADD COLUMN one_key_kind INTEGER NOT NULL DEFAULT 0 CHECK (one_key_kind IN (0, 1));
+-- When clients were last found to find something in a place, and since when they have not been found to find all of it;
+-- null for never, and for nothing that is missing. People read it, and nothing is decided by it.
+ALTER TABLE place ADD COLUMN confirmed_at INTEGER;
+ALTER TABLE place ADD COLUMN behind_since INTEGER;
