@@ -65,6 +65,9 @@ struct RenewCommand: AsyncParsableCommand {
             // What waits for the folder and other places is in the database.
             var undelivered = round.outage == nil ? try await open.publisher.deliver().problems : []
             if round.outage == nil {
+                let mended = try await open.publisher.mendFolder()
+                undelivered += mended.problems
+                for path in mended.confirmed { Terminal.line("written again: \(path)") }
                 var places = await open.publisher.readBack()
                 places.add(try await open.publisher.deliverToPlaces())
                 undelivered += places.problems

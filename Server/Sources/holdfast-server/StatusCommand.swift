@@ -51,7 +51,7 @@ struct StatusCommand: AsyncParsableCommand {
                     let end = CommandValue.time(canary.end)
                     Terminal.line("  the canary has change \(canary.change) since \(CommandValue.time(canary.began))")
                     Terminal.line("  everybody can get it from \(end) on, if the canary's clients get in until then")
-                    for refusal in canary.refusals { Terminal.line("  HELD: \(refusal)") }
+                    for refusal in canary.refusals + canary.reported { Terminal.line("  HELD: \(refusal)") }
                 }
                 for line in await Self.reported(of: app, open.catalog) { Terminal.line("  \(line)") }
                 for (change, state) in standing.open {
@@ -141,6 +141,7 @@ struct StatusCommand: AsyncParsableCommand {
                 "change": .text("\(canary.change)"), "began": AdministrationView.time(canary.began),
                 "end": AdministrationView.time(canary.end), "followed": .integer(canary.followed),
                 "refusals": AdministrationView.texts(canary.refusals),
+                "reported": AdministrationView.texts(canary.reported),
             ])
         }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }

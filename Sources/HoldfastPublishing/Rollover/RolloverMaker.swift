@@ -205,7 +205,7 @@ struct RolloverMaker {
         return RolloverSituation(
             at: Date(wholeSeconds: begins), pinned: pinned, staleness: inputs.staleness, lead: inputs.lead,
             identities: identities, servers: servers,
-            clients: documents.filter { $0.isDialed(host) }.flatMap { clients(of: $0, judges) },
+            clients: HeldDocument.deciding(about: host, among: documents).flatMap { clients(of: $0, judges) },
             next: target, unknownUntil: unknownUntil)
     }
 

@@ -22,8 +22,8 @@ struct ReportLedgerTests {
                 namesHosts: false))
     }
 
-    private func record(_ ledger: inout ReportLedger, _ observation: Observation, word: UInt64 = 0) -> Int {
-        var words = ConstantWords(word: word)
+    private func record(_ ledger: inout ReportLedger, _ observation: Observation) -> Int {
+        var words = ConstantWords()
         return ledger.record(observation, at: scene.clock.now, using: &words).new.count
     }
 

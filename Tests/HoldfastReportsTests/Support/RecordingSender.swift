@@ -42,7 +42,8 @@ final class RecordingSender: ReportSender {
 
 /// Draws the same number again and again.
 struct ConstantWords: RandomNumberGenerator, Sendable {
-    /// 0 samples everything of which a share is to be told, and delays nothing.
+    /// 0 samples everything of which a share is to be told, and delays nothing; the greatest samples only what is to be
+    /// told as a whole, and delays for as long as possible.
     var word: UInt64 = 0
 
     mutating func next() -> UInt64 { word }

@@ -69,12 +69,11 @@ struct ReportScene {
         return configuration
     }
 
-    /// A reporter that waits for ``TrustReporter/send()``: a failure is not due before the test is over.
-    func reporter(
-        _ configuration: ReportConfiguration, spread: Duration = .seconds(3_600), word: UInt64 = 0
-    ) throws -> TrustReporter {
+    /// A reporter that waits for ``TrustReporter/send()``: by itself it sends nothing for nearly an hour, which does not
+    /// pass while the clock stands still.
+    func reporter(_ configuration: ReportConfiguration) throws -> TrustReporter {
         try TrustReporter(
-            configuration, spread: spread, sleepingOn: NeverClock(), generator: ConstantWords(word: word))
+            configuration, spread: .seconds(3_600), sleepingOn: NeverClock(), generator: ConstantWords(word: .max))
     }
 
     // MARK: What happens

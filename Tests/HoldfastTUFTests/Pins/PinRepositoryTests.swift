@@ -49,6 +49,20 @@ struct PinRepositoryTests {
         #expect(try pins.policy(for: PinScene.host).revision > revision)
     }
 
+    @Test("A decision says which version of the pin file decided, and which entry, in its grace as well")
+    func entry() async throws {
+        let scene = try PinScene()
+        let pins = try scene.start()
+        try await pins.update()
+        let version = try #require(pins.pinFile?.version)
+        for days in [0.0, 31] {
+            scene.clock.set(TestRepository.start.addingTimeInterval(days * PinScene.day))
+            let entry = try #require(try scene.decision(pins).entry)
+            #expect(entry.version == version && entry.pattern.description == PinScene.host)
+        }
+        await pins.settle()
+    }
+
     @Test("An older state of the repository is refused, also after a restart", arguments: PinScene.Way.allCases)
     func rollback(way: PinScene.Way) async throws {
         var scene = try PinScene(way)

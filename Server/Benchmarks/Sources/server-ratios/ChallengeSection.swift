@@ -11,7 +11,6 @@ struct ChallengeSection {
     private let folder: URL
 
     private static let challenge = "AAECAwQFBgcICQoLDA0ODw=="
-    private let now = ListeningServer.now
     /// As many as an app with a few hosts has.
     private static let entries = 10
 
@@ -24,7 +23,7 @@ struct ChallengeSection {
         report.section("Challenge answers, \(Self.entries) entries, 32 connections")
         let load = LoadGenerator(folder: folder, seconds: settings.seconds)
         let key = SigningKey()
-        let app = try app(key)
+        let app = try Self.app(key)
         let snapshot = PublishedSnapshot(sequence: 1, documents: [:], apps: [app.content.app: app])
         var (cost, answers): (Double, LoadGenerator.Result?) = (0, nil)
         try await ListeningServer.run(snapshot) { port in
@@ -47,7 +46,9 @@ struct ChallengeSection {
         }
     }
 
-    private func app(_ key: SigningKey) throws -> PublishedSnapshot.App {
+    /// An app that answers challenges.
+    static func app(_ key: SigningKey) throws -> PublishedSnapshot.App {
+        let now = ListeningServer.now
         let entries = try (0..<Self.entries).map { number in
             try FingerprintEntry(
                 name: "h\(number).example.com",

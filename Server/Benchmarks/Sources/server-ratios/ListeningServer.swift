@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastProbe
 import Logging
 import NIOCore
 import NIOPosix
@@ -15,16 +16,18 @@ enum ListeningServer {
 
     /// Serves a snapshot while a closure runs.
     static func run(
-        _ snapshot: PublishedSnapshot, _ body: (_ port: Int) async throws -> Void
+        _ snapshot: PublishedSnapshot, reports: ReportInbox? = nil, _ body: (_ port: Int) async throws -> Void
     ) async throws {
-        var settings = try ListenerSettings(port: 0)
+        // Clients of many networks are behind a proxy here: a source has a rate for reports.
+        let loopback = try TrustedProxies([AddressBlock("127.0.0.0/8")])
+        var settings = try ListenerSettings(port: 0, proxies: reports == nil ? .none : loopback)
         settings.limits.requestsPerConnection = .max
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let time = ServerTime(SystemWallClock())
         // One source must be able to use the whole machine.
         let listener = PublicListener(
             settings, serving: LiveSnapshot(snapshot), budget: SigningBudget(ceiling: 1e9),
-            time: { try? time.now(after: 0) },
+            time: { try? time.now(after: 0) }, reports: reports,
             on: MultiThreadedEventLoopGroup.singleton, logger: quiet, onListening: { found.yield($0?.port ?? 0) })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -20,7 +20,33 @@ struct LoadGenerator {
             "wrk",
             ["-t1", "-c\(connections)", "-d\(seconds)s", "--latency"] + headers.flatMap { ["-H", $0] } + [url],
             in: folder)
-        guard !text.contains("Non-2xx"), !text.contains("Socket errors") else { throw BenchmarkError(text) }
+        guard !text.contains("Non-2xx") else { throw BenchmarkError(text) }
+        return try Self.result(text)
+    }
+
+    /// Sends a body again and again, each time from another network as the proxy has it. It may be refused.
+    func post(_ body: [UInt8], to url: String, connections: Int) async throws -> Result {
+        let script = folder.appending(path: "post.lua")
+        let content = folder.appending(path: "post.json")
+        try Data(body).write(to: content)
+        let lines = """
+            wrk.method = "POST"
+            wrk.headers["Content-Type"] = "application/json"
+            local file = io.open("\(content.path)", "rb")
+            wrk.body = file:read("*a")
+            request = function()
+              wrk.headers["X-Forwarded-For"] = string.format("10.%d.%d.1", math.random(0, 255), math.random(0, 255))
+              return wrk.format(nil, nil)
+            end
+            """
+        try Data(lines.utf8).write(to: script)
+        return try Self.result(
+            try await ForeignProgram.run(
+                "wrk", ["-t1", "-c\(connections)", "-d\(seconds)s", "--latency", "-s", script.path, url], in: folder))
+    }
+
+    private static func result(_ text: String) throws -> Result {
+        guard !text.contains("Socket errors") else { throw BenchmarkError(text) }
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let requests = Self.word(before: "requests", in: words).flatMap({ Int($0) }),
             let rate = Self.word(after: "Requests/sec:", in: words).flatMap({ Double($0) }),

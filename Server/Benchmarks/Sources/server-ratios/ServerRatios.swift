@@ -7,7 +7,7 @@ enum ServerRatios {
         usage: server-ratios [--seconds N] [--program holdfast-server] [SECTION...]
           --seconds N  how long each load lasts; 5 by default
           --program    a release build of holdfast-server, which the section "large" starts
-          SECTION      challenges documents large watching; all of them by default
+          SECTION      challenges documents large watching reports; all of them by default
         Needs wrk, nginx, openssl and curl.
         """
 
@@ -30,6 +30,7 @@ enum ServerRatios {
             case .documents: try await DocumentSection(settings, folder).measure(&report)
             case .large: try await LargeSection(settings, folder).measure(&report)
             case .watching: try await WatchSection(settings, folder).measure(&report)
+            case .reports: try await ReportSection(settings, folder).measure(&report)
             }
         }
         print(report.markdown)
@@ -41,7 +42,7 @@ enum ServerRatios {
 /// What to measure.
 struct BenchmarkSettings {
     enum Section: String, CaseIterable {
-        case challenges, documents, large, watching
+        case challenges, documents, large, watching, reports
     }
 
     private(set) var seconds = 5

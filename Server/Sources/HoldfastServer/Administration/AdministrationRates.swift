@@ -2,13 +2,16 @@ import NIOCore
 import Synchronization
 
 /// How often each may call: a few wrong tokens from a source, and for each token as much of what is costly as one
-/// processor can do beside everything else.
+/// processor can do beside everything else, and as much of what is kept as a disk has room for.
 final class AdministrationRates: Sendable {
     private struct State {
         /// Two a second for each source, after the first hundred and fifty.
         var failures = TokenBuckets<SourcePrefix>(rate: 2, burst: 150, greatestCount: 4_096)
         /// One a second for each token, after the first sixty.
         var costly = TokenBuckets<String>(rate: 1, burst: 60, greatestCount: Catalog.greatestTokenCount)
+        /// One a minute for each token, after the first thousand: a body has 256 KiB.
+        var announcements = TokenBuckets<String>(
+            rate: 1.0 / 60, burst: 1_000, greatestCount: Catalog.greatestTokenCount)
     }
 
     private let state = Mutex(State())
@@ -30,5 +33,12 @@ final class AdministrationRates: Sendable {
     /// - Returns: nil if it may be done, else how many seconds to wait.
     func takeCostly(_ token: String) -> Int? {
         state.withLock { $0.costly.take(token, at: instant()) }.map { Int($0.rounded(.up)) }
+    }
+
+    /// Counts something that is kept.
+    /// - Parameter token: the name of the token.
+    /// - Returns: nil if it may be kept, else how many seconds to wait.
+    func takeAnnouncement(_ token: String) -> Int? {
+        state.withLock { $0.announcements.take(token, at: instant()) }.map { Int($0.rounded(.up)) }
     }
 }

@@ -15,6 +15,7 @@ extension AdministrationResponder {
 
     func listHosts(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let app = try call.app()
+        try takeTurn(call)
         let hosts = try await refusing { [catalog] () async throws(ServerError) in
             _ = try await catalog.app(app)
             var hosts: [CanonicalJSON] = []
@@ -53,10 +54,12 @@ extension AdministrationResponder {
     func announceNext(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let (app, place) = (try call.app(), try call.host())
         var fields = try call.fields()
+        // Everything is read before anything is written.
+        let (announcement, host) = try await refusing { [catalog] () async throws(ServerError) in
+            (try Announcement(&fields), try await catalog.host(place.name, place.port, of: app))
+        }
+        try takeAnnouncement(call)
         let next = try await refusing { [catalog] () async throws(ServerError) in
-            // Everything is read before anything is written.
-            let announcement = try Announcement(&fields)
-            let host = try await catalog.host(place.name, place.port, of: app)
             switch announcement {
             case .chain(let chain, let begins):
                 try await catalog.announce(chain, from: begins, on: host, of: app, by: call.actor)
@@ -69,6 +72,7 @@ extension AdministrationResponder {
 
     func withdrawNext(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let (app, place) = (try call.app(), try call.host())
+        try takeTurn(call)
         let next = try await refusing { [catalog] () async throws(ServerError) in
             let host = try await catalog.host(place.name, place.port, of: app)
             try await catalog.withdrawNext(on: host, of: app, by: call.actor)

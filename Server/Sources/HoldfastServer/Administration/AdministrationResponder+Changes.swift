@@ -4,6 +4,7 @@ import NIOHTTP1
 extension AdministrationResponder {
     func listChanges(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let app = try call.queriedApp()
+        try takeTurn(call)
         let changes = try await refusing { [catalog] () async throws(ServerError) in
             if let app { _ = try await catalog.app(app) }
             let chain = try await catalog.approvers()
@@ -36,6 +37,7 @@ extension AdministrationResponder {
                 }
             }
             _ = try await catalog.app(body.app)
+            try await catalog.requireFewOpenChanges(of: body.app)
             let content = try await catalog.draft(of: body.app, body.wishes)
             var generator = SystemRandomNumberGenerator()
             return try await publisher.propose(

@@ -7,6 +7,7 @@ extension AdministrationResponder {
 
     func listDocuments(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let app = try call.queriedApp()
+        try takeTurn(call)
         let documents = try await refusing { [catalog] () async throws(ServerError) in
             if let app { _ = try await catalog.app(app) }
             return try await catalog.newestDocuments { call.grant?.isFor($0) == true && (app == nil || app == $0) }
@@ -30,8 +31,7 @@ extension AdministrationResponder {
     func getDocument(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let digest = try call.digest()
         let found = try await refusing { [catalog] () async throws(ServerError) in
-            let all = try await catalog.newestDocuments { call.grant?.isFor($0) == true }
-            guard let found = all.first(where: { Digest(of: $0.octets) == digest }) else {
+            guard let found = try await catalog.newestDocument(digest, of: { call.grant?.isFor($0) == true }) else {
                 throw ServerError(
                     .notFound, of: "digest", expected: "the newest version of a document", found: "\(digest)")
             }

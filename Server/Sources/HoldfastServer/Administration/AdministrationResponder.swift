@@ -11,6 +11,8 @@ struct AdministrationResponder: Sendable {
     let readiness: @Sendable () -> [String]
     /// How often each may call.
     var rates = AdministrationRates()
+    /// Who may have clients judge something now.
+    var turns = JudgingTurns()
     /// Whether tools of the reference server are answered as well.
     var answersUtilityTools = false
 
@@ -18,7 +20,7 @@ struct AdministrationResponder: Sendable {
 
     func answer(_ request: ListenerRequest) async -> ListenerAnswer {
         if answersUtilityTools,
-            let answer = await UtilityAdministration(publisher: publisher, rates: rates).answer(request)
+            let answer = await UtilityAdministration(publisher: publisher, rates: rates, turns: turns).answer(request)
         {
             return answer
         }
@@ -27,12 +29,20 @@ struct AdministrationResponder: Sendable {
         do throws(AdministrationError) {
             let call = try await accepted(request)
             caller = call.grant == nil ? nil : call.actor
-            answer = try await self.call(call)
+            answer = try await inTurn(call)
         } catch {
             answer = error.answer
         }
         answer.caller = caller
         return answer
+    }
+
+    /// Calls, once it is the turn of the token where clients judge something.
+    private func inTurn(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        guard call.route.judges, let token = call.grant?.name else { return try await self.call(call) }
+        guard await turns.begin(token) else { throw Self.tooMany(10) }
+        defer { turns.end(token) }
+        return try await self.call(call)
     }
 
     // MARK: Who may
@@ -107,10 +117,15 @@ struct AdministrationResponder: Sendable {
             remedy: "Make a token with holdfast-server token add.", headers: [("WWW-Authenticate", challenge)])
     }
 
-    /// Counts what has clients judge something, which takes a second of a processor. A request with a mistake is refused
-    /// before, and takes no turn.
+    /// Counts what has clients judge something, which takes a second of a processor, and what reads everything that an app
+    /// has. A request with a mistake is refused before, and takes no turn.
     func takeTurn(_ call: AdministrationCall) throws(AdministrationError) {
         if let grant = call.grant, let wait = rates.takeCostly(grant.name) { throw Self.tooMany(wait) }
+    }
+
+    /// Counts what is announced, which is kept for as long as the server.
+    func takeAnnouncement(_ call: AdministrationCall) throws(AdministrationError) {
+        if let grant = call.grant, let wait = rates.takeAnnouncement(grant.name) { throw Self.tooMany(wait) }
     }
 
     private static func tooMany(_ wait: Int) -> AdministrationError {

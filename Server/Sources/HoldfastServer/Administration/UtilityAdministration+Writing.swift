@@ -225,16 +225,19 @@ extension UtilityAdministration {
         var wish = Wish(
             hosts: published.hosts, domains: published.domains, versions: published.versions, texts: published.texts)
         do throws(ServerError) { try change(&wish) } catch { throw Refusal(error) }
-        try takeTurn(call)
-        let members = try await refusing { [wish] () async throws(ServerError) in
-            let content = try Content(
-                app: app, hosts: wish.hosts, formats: published.formats, domains: wish.domains,
-                versions: wish.versions, texts: wish.texts, end: try await catalog.now() + Self.lifetime)
-            var generator = SystemRandomNumberGenerator()
-            let id = try await publisher.propose(
-                content, proposer: nil, reason: "\(call.actor) \(reason)", by: call.actor, using: &generator
-            ).change
-            return try await AdministrationView.change(id, by: publisher)
+        let members = try await inTurn(call) { [wish] () async throws(Refusal) -> [String: CanonicalJSON] in
+            try await refusing { () async throws(ServerError) in
+                try await catalog.requireFewOpenChanges(of: app)
+                let content = try Content(
+                    app: app, hosts: wish.hosts, formats: published.formats, domains: wish.domains,
+                    versions: wish.versions, texts: wish.texts, end: try await catalog.now() + Self.lifetime)
+                var generator = SystemRandomNumberGenerator()
+                let id = try await publisher.propose(
+                    content, proposer: nil, reason: "\(call.actor) \(reason)", by: call.actor,
+                    using: &generator
+                ).change
+                return try await AdministrationView.change(id, by: publisher)
+            }
         }
         var answer = Self.json(members, .accepted)
         if case .text(let id)? = members["id"] {

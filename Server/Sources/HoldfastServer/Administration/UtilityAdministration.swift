@@ -60,6 +60,7 @@ struct UtilityAdministration: Sendable {
 
     let publisher: Publisher
     let rates: AdministrationRates
+    let turns: JudgingTurns
 
     var catalog: Catalog { publisher.catalog }
 
@@ -140,9 +141,14 @@ struct UtilityAdministration: Sendable {
             headers: [("Retry-After", "\(wait)")])
     }
 
-    /// Counts what has clients judge something, which takes a second of a processor.
-    func takeTurn(_ call: Call) throws(Refusal) {
+    /// Has clients judge something, which takes a second of a processor or longer.
+    func inTurn<Value>(
+        _ call: Call, _ body: () async throws(Refusal) -> Value
+    ) async throws(Refusal) -> Value {
         if let wait = rates.takeCostly(call.grant.name) { throw Self.tooMany(wait) }
+        guard await turns.begin(call.grant.name) else { throw Self.tooMany(10) }
+        defer { turns.end(call.grant.name) }
+        return try await body()
     }
 
     // MARK: Calls

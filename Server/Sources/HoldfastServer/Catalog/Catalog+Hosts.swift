@@ -38,6 +38,7 @@ extension Catalog {
     ) async throws(ServerError) {
         try await transact { step throws(ServerError) in
             let id = try Self.id(of: host, app, step.session, step.ledger)
+            try Self.makePlace(id, host, app, step) { next in next.chains.contains { $0.chain == chain } }
             try Self.store(chain, step.session)
             try step.session.run(
                 """
@@ -64,6 +65,7 @@ extension Catalog {
         }
         try await transact { step throws(ServerError) in
             let id = try Self.id(of: host, app, step.session, step.ledger)
+            try Self.makePlace(id, host, app, step) { $0.keys.contains(key) }
             try Self.store(key: key, step.session)
             try step.session.run(
                 """
@@ -71,6 +73,30 @@ extension Catalog {
                 ON CONFLICT (host_id, pin) DO NOTHING
                 """, [.integer(id), .octets(Digest(of: key).octets), .integer(step.now)])
             try Self.recordNext(id, host, app, &step, by: actor)
+        }
+    }
+
+    /// More than any host has before it. Everything is read in each round, and goes into each draft.
+    private static let greatestNextCount = 64
+
+    /// Refuses one announcement too many for a host; those whose certificate has expired make place for others.
+    /// - Parameter isKnown: whether it is among what was announced, so that nothing is added.
+    private static func makePlace(
+        _ id: Int64, _ host: CatalogHost, _ app: AppName, _ step: Step, isKnown: (NextShown) -> Bool
+    ) throws(ServerError) {
+        let next = try Self.next(id, host, app, step.session, step.ledger)
+        guard next.count >= greatestNextCount, !isKnown(next) else { return }
+        let lasting = next.lasting(at: step.now)
+        guard lasting.count < greatestNextCount else {
+            throw ServerError(
+                .constraint, of: host.label, expected: "less than \(greatestNextCount) announcements for a host",
+                found: "\(lasting.count)",
+                remedy: "Withdraw what was announced with holdfast-server next withdraw, and announce what is right.")
+        }
+        for chain in next.chains where !lasting.chains.contains(chain) {
+            try step.session.run(
+                "DELETE FROM next_chain WHERE host_id = $1 AND chain_digest = $2",
+                [.integer(id), .octets(chain.chain.digest.octets)])
         }
     }
 

@@ -18,11 +18,11 @@ public struct HeadFile: Sendable {
     var journal: JournalFile { JournalFile(url.deletingLastPathComponent().appending(path: "journal")) }
 
     /// Waits until no other process writes.
-    func lock() throws(ServerError) -> FolderLock { try FolderLock.waiting(for: lockFile) }
+    func lock() throws(ServerError) -> FolderLock { try FolderLock.waiting(for: lockFile, protecting: url) }
 
     /// Takes the lock, if no other process writes.
     /// - Throws: ``ServerError`` `folderInUse` if one does; `file`.
-    func lockAtOnce() throws(ServerError) -> FolderLock { try FolderLock(lockFile) }
+    func lockAtOnce() throws(ServerError) -> FolderLock { try FolderLock.atOnce(lockFile, protecting: url) }
 
     private var lockFile: URL {
         url.deletingLastPathComponent().appending(path: ".\(url.lastPathComponent).lock")

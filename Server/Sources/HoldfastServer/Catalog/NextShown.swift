@@ -22,6 +22,9 @@ public struct NextShown: Sendable, Hashable {
     /// DER of the SubjectPublicKeyInfo of each key that stands ready.
     public let keys: [[UInt8]]
 
+    /// How many announcements there are.
+    var count: Int { chains.count + keys.count }
+
     /// Without the chains whose own certificate has expired.
     func lasting(at now: Int64) -> NextShown {
         let chains = chains.filter { next in

@@ -123,6 +123,7 @@ extension Catalog {
             }
             let signers = try chain.head.approvers.signers(of: approval.text, [approval.signature])
             let who = approval.signature.identity
+            if text.verdict == .approve { try Self.requireFewApprovals(by: who, text, step.session) }
             try step.session.run(
                 """
                 INSERT INTO approval (change_id, identity, text, signature, created_at) VALUES ($1, $2, $3, $4, $5) \
@@ -135,6 +136,42 @@ extension Catalog {
             try step.record(
                 text.verdict == .approve ? .approved : .rejected, by: signers.map { "\($0)" }.joined(),
                 ["change": "\(change.id)", "app": "\(change.content.app)", "text": "\(Digest(of: approval.text))"])
+        }
+    }
+
+    /// Of one person. No more are read than a thousand, so that nobody's crowd out what others said.
+    private static let greatestApprovalCount = 8
+
+    private static func requireFewApprovals(
+        by identity: Digest, _ text: ApprovalText, _ session: any StorageSession
+    ) throws(ServerError) {
+        let change = text.subject.change
+        let texts = try session.run(
+            "SELECT text FROM approval WHERE change_id = $1 AND identity = $2",
+            [.octets(change.octets), .octets(identity.octets)])
+        guard texts.count >= greatestApprovalCount, !texts.contains(where: { $0[0] == .octets(text.octets) }) else {
+            return
+        }
+        throw ServerError(
+            .constraint, of: "change \(change)", expected: "at most \(greatestApprovalCount) approvals by one person",
+            found: "one more", remedy: "One that has not ended is enough; propose the change again if all have.")
+    }
+
+    /// Of one app. Whoever may only propose cannot fill the disk with changes, or the list that people look through.
+    private static let greatestOpenCount = 100
+
+    /// Refuses what somebody with a token proposes while many changes wait.
+    /// - Throws: ``ServerError`` `constraint`.
+    func requireFewOpenChanges(of app: AppName) async throws(ServerError) {
+        let now = try await self.now()
+        let open = ledger.openChanges(at: now).count { $0.proposal.app == app }
+        guard open < Self.greatestOpenCount else {
+            throw ServerError(
+                .constraint, of: "changes", expected: "less than \(Self.greatestOpenCount) open changes of \(app)",
+                found: "\(open)",
+                remedy:
+                    "Revoke the token of whoever proposed them; holdfast-server change propose works all the same, and what nobody approves lapses."
+            )
         }
     }
 

@@ -1,23 +1,62 @@
 public import Foundation
 
-/// A lock on a file, held until the value is released or the process ends, however it ends.
+/// A lock, held until the value is released or the process ends, however it ends.
 public final class FolderLock: Sendable {
-    private let descriptor: Int32
+    private let descriptors: [Int32]
 
-    /// Takes the lock at once.
-    /// - Parameter file: the file of the lock; made if it is not there.
+    /// Takes a folder at once. The folder itself is held beside the file, so that nobody gets it by removing a file that
+    /// looks left over.
+    /// - Parameter file: the file of the lock; made if it is not there and the folder can be written.
     /// - Throws: ``ServerError`` `folderInUse` if somebody else holds it; `file`.
-    public convenience init(_ file: URL) throws(ServerError) { try self.init(file, LOCK_EX | LOCK_NB) }
+    public convenience init(_ file: URL) throws(ServerError) {
+        let (folder, operation) = (file.deletingLastPathComponent(), LOCK_EX | LOCK_NB)
+        let held = try Self.locked(Self.openedAsItIs(folder), operation, in: folder)
+        let descriptor = Self.opened(file)
+        guard descriptor >= 0 || !Self.saysUnwritable(errno) else {
+            self.init([held])
+            return
+        }
+        let own: Int32
+        do throws(ServerError) {
+            own = try Self.locked(descriptor, operation, in: folder)
+        } catch {
+            close(held)
+            throw error
+        }
+        self.init([held, own])
+    }
 
-    /// Waits for the lock.
+    /// Takes a lock at once.
+    /// - Parameters:
+    ///   - file: the file of the lock; made if it is not there.
+    ///   - protected: what is locked where that file cannot be made.
+    /// - Throws: ``ServerError`` `folderInUse` if somebody else holds it; `file`.
+    static func atOnce(_ file: URL, protecting protected: URL) throws(ServerError) -> FolderLock {
+        try FolderLock(file, LOCK_EX | LOCK_NB, protecting: protected)
+    }
+
+    /// Waits for a lock.
+    /// - Parameters:
+    ///   - file: the file of the lock; made if it is not there.
+    ///   - protected: what is locked where that file cannot be made; nil for its folder.
     /// - Throws: ``ServerError`` `file`.
-    static func waiting(for file: URL) throws(ServerError) -> FolderLock { try FolderLock(file, LOCK_EX) }
+    static func waiting(for file: URL, protecting protected: URL? = nil) throws(ServerError) -> FolderLock {
+        try FolderLock(file, LOCK_EX, protecting: protected ?? file.deletingLastPathComponent())
+    }
 
-    private init(_ file: URL, _ operation: Int32) throws(ServerError) {
-        descriptor = Self.opened(file)
+    private convenience init(_ file: URL, _ operation: Int32, protecting protected: URL) throws(ServerError) {
+        var descriptor = Self.opened(file)
+        if descriptor < 0, Self.saysUnwritable(errno) { descriptor = Self.openedAsItIs(protected) }
+        self.init([try Self.locked(descriptor, operation, in: file.deletingLastPathComponent())])
+    }
+
+    private init(_ descriptors: [Int32]) { self.descriptors = descriptors }
+
+    /// Closes the descriptor if it cannot be locked.
+    private static func locked(_ descriptor: Int32, _ operation: Int32, in folder: URL) throws(ServerError) -> Int32 {
         guard descriptor >= 0 else {
             throw ServerError(
-                .file, of: file.path, expected: "a file that can be locked", found: SystemText.of(errno))
+                .file, of: folder.path, expected: "a file that can be locked", found: SystemText.of(errno))
         }
         while flock(descriptor, operation) != 0 {
             guard errno != EINTR else { continue }
@@ -25,24 +64,27 @@ public final class FolderLock: Sendable {
             let reason = SystemText.of(errno)
             close(descriptor)
             throw ServerError(
-                isHeld ? .folderInUse : .file, of: file.deletingLastPathComponent().path,
+                isHeld ? .folderInUse : .file, of: folder.path,
                 expected: isHeld ? "a folder that no other server uses" : "a file that can be locked",
                 found: isHeld ? "one that another process has locked" : reason)
         }
+        return descriptor
     }
 
-    /// A lock writes nothing, so it can be taken where nothing can be written: on the file as it is, or on the folder.
+    /// A lock writes nothing, so a file that is there can be locked where nothing can be written.
     private static func opened(_ file: URL) -> Int32 {
         let flags = O_CLOEXEC | O_NOFOLLOW
         let descriptor = unsafe open(file.path, O_CREAT | O_RDWR | flags, 0o600 as mode_t)
         let reason = errno
-        guard descriptor < 0, [EROFS, EACCES, EPERM, ENOSPC].contains(reason) else { return descriptor }
+        guard descriptor < 0, saysUnwritable(reason) else { return descriptor }
         let existing = unsafe open(file.path, O_RDONLY | flags)
-        guard existing < 0, errno == ENOENT else { return existing }
-        let folder = unsafe open(file.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if folder < 0 { errno = reason }
-        return folder
+        if existing < 0, errno == ENOENT { errno = reason }
+        return existing
     }
 
-    deinit { close(descriptor) }
+    private static func openedAsItIs(_ url: URL) -> Int32 { unsafe open(url.path, O_RDONLY | O_CLOEXEC) }
+
+    private static func saysUnwritable(_ reason: Int32) -> Bool { [EROFS, EACCES, EPERM, ENOSPC].contains(reason) }
+
+    deinit { for descriptor in descriptors { close(descriptor) } }
 }

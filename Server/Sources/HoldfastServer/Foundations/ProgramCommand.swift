@@ -73,9 +73,31 @@ public struct ProgramCommand: Sendable, Hashable {
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, unsafe access(path, X_OK) == 0 else {
             return "\(path) cannot be run"
         }
-        guard status.st_mode & 0o022 == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
+        guard Self.isOurs(status) else {
             return "\(path) can be replaced by other users: make it this user's or root's, and chmod go-w it"
         }
+        // Whoever may rename files in a folder puts another program in the place of one that is not theirs to write.
+        for path in Set([path, URL(filePath: path).resolvingSymlinksInPath().path]) {
+            for folder in Self.folders(above: path) {
+                var status = stat()
+                guard unsafe stat(folder, &status) == 0 else { return "\(folder) cannot be looked at" }
+                // In a folder with the sticky bit nobody renames what is not theirs.
+                guard Self.isOurs(status) || status.st_mode & 0o1000 != 0 else {
+                    return "\(path) can be replaced by other users, who can write to the folder \(folder): "
+                        + "move it, or make the folder this user's or root's, and chmod go-w it"
+                }
+            }
+        }
         return nil
+    }
+
+    private static func isOurs(_ status: stat) -> Bool {
+        status.st_mode & 0o022 == 0 && (status.st_uid == geteuid() || status.st_uid == 0)
+    }
+
+    /// From the root on.
+    private static func folders(above path: String) -> [String] {
+        let names = path.split(separator: "/").dropLast()
+        return (0...names.count).map { "/" + names.prefix($0).joined(separator: "/") }
     }
 }

@@ -113,6 +113,19 @@ extension Catalog {
         }
     }
 
+    /// The document whose newest version has a digest, of some apps; nil if there is none.
+    func newestDocument(
+        _ digest: Digest, of isWanted: @escaping @Sendable (AppName) -> Bool
+    ) async throws(ServerError) -> StoredDocument? {
+        try await look { session, ledger throws(ServerError) in
+            let found = ledger.documents.first { name, version in
+                version.digest == digest && !version.isWithdrawn && isWanted(name.app)
+            }
+            guard let name = found?.key else { return nil }
+            return try Self.document(name.name, of: name.app, session, ledger)
+        }
+    }
+
     /// What was approved for a publication, verified again as of its time.
     /// - Parameter known: the approvers, verified in this transaction; nil to verify them here.
     /// - Throws: ``ServerError`` if it was not approved then.

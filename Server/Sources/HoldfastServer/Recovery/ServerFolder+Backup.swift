@@ -24,7 +24,7 @@ extension ServerFolder {
             throw open.secretProblem
                 ?? ServerError(.secretFile, expected: "the secret", found: "none", remedy: "Put it back first.")
         }
-        let lock = try FolderLock.waiting(for: url.appending(path: ".backup.lock"))
+        let lock = try FolderLock.waiting(for: url.appending(path: ".backup.lock"), protecting: database)
         defer { withExtendedLifetime(lock) {} }
         let copy = url.appending(path: ".backup.db")
         try WholeFile.remove(copy)

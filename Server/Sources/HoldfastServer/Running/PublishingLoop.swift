@@ -13,6 +13,8 @@ struct PublishingLoop: Service {
     private static let step: Duration = .seconds(1)
     /// How often the folder is tried.
     private static let delivery: Duration = .seconds(5)
+    /// How often it looks whether the folder still has what was written.
+    private static let mending: Duration = .seconds(60)
     /// How often trust-server documents are signed again: twice in the time after which an outlook calls rounds stopped.
     private static let round: Duration = .seconds(OutlookMaker.round / 2)
     /// How soon a round that failed is tried again.
@@ -35,6 +37,7 @@ struct PublishingLoop: Service {
         var nextRound: ContinuousClock.Instant
         var nextDelivery: ContinuousClock.Instant
         var nextRefresh: ContinuousClock.Instant
+        var nextMending: ContinuousClock.Instant
         var seen: Int64
         /// Whether the clock was believed.
         var isTimely = true
@@ -48,8 +51,8 @@ struct PublishingLoop: Service {
             publisher.reserveJournal()
             let now = ContinuousClock.now
             var state = State(
-                nextRound: now, nextDelivery: now, nextRefresh: now, seen: publisher.live.current.entries,
-                troubles: Troubles(logger))
+                nextRound: now, nextDelivery: now, nextRefresh: now, nextMending: now,
+                seen: publisher.live.current.entries, troubles: Troubles(logger))
             while !Task.isCancelled {
                 await step(&state)
                 try? await Task.sleep(for: Self.step)
@@ -64,8 +67,15 @@ struct PublishingLoop: Service {
         if now >= state.nextRound { await renew(&state, now) }
         guard now >= state.nextDelivery else { return }
         state.nextDelivery = now + Self.delivery
-        await attempt("writing to the folder", &state, now) { _ throws(ServerError) in
-            try await publisher.deliver().problems
+        await attempt("writing to the folder", &state, now) { state throws(ServerError) in
+            let problems = try await publisher.deliver().problems
+            guard now >= state.nextMending else { return problems }
+            state.nextMending = now + Self.mending
+            let mended = try await publisher.mendFolder()
+            for path in mended.confirmed {
+                logger.warning("written again: \(path), which somebody removed from the folder or changed there")
+            }
+            return problems + mended.problems
         }
     }
 

@@ -256,6 +256,14 @@ public struct ServeSettings: Sendable {
                     expected: "blocks of addresses such as 10.0.0.0/8, with commas between them",
                     found: "another text of \(block.count) octets")
             }
+            // With every address in it, everybody would be a proxy, or every address of this network one to watch.
+            guard read.prefixLength >= (read.first.octets.count == 4 ? 8 : 7) else {
+                throw ServerError(
+                    .invalidValue, of: name.rawValue,
+                    expected: "blocks that are at most as large as 10.0.0.0/8 or fc00::/7",
+                    found: "one with a prefix of \(read.prefixLength) bits",
+                    remedy: "Name the addresses that are meant, and no others.")
+            }
             blocks.append(read)
         }
         return blocks

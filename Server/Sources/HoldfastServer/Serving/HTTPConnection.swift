@@ -174,6 +174,9 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard hosts == 1 || (hosts == 0 && head.version == .http1_0) else {
             return refuse(.badRequest, "There must be one header Host.", context)
         }
+        guard Self.hasUsualFraming(head) else {
+            return refuse(.badRequest, "The body must have a length, or come in chunks.", context)
+        }
         switch admission?(head, source(of: head)) {
         case .refuse(let answer)?:
             state = .answering
@@ -191,6 +194,14 @@ final class HTTPConnection: ChannelDuplexHandler {
             context.writeAndFlush(
                 wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
         }
+    }
+
+    /// HTTP/1.0 has no transfer codings, and nothing here undoes any but chunked (RFC 9112 6.1). A proxy that reads either in
+    /// another way would find the next request in another place.
+    private static func hasUsualFraming(_ head: HTTPRequestHead) -> Bool {
+        let codings = head.headers["Transfer-Encoding"]
+        guard let coding = codings.first else { return true }
+        return codings.count == 1 && head.version == .http1_1 && ASCIIText.spells(coding.utf8, "chunked")
     }
 
     // MARK: Answering

@@ -12,10 +12,13 @@ struct BodyTests {
     private static let target = "/v1/apps/bank/hosts/\(World.host)/next"
 
     /// A request with headers and a body as they are, and its answer.
-    private func put(_ site: AdministrationSite, _ headers: [String], _ body: [UInt8] = []) async throws -> RawAnswer {
+    private func put(
+        _ site: AdministrationSite, _ headers: [String], _ body: [UInt8] = [], version: String = "1.1"
+    ) async throws -> RawAnswer {
         let token = try #require(site.tokens["propose"]).secretText
         let lines = [
-            "PUT \(Self.target) HTTP/1.1", "Host: localhost", "Connection: close", "Authorization: Bearer \(token)",
+            "PUT \(Self.target) HTTP/\(version)", "Host: localhost", "Connection: close",
+            "Authorization: Bearer \(token)",
         ]
         let head = (lines + headers).map { $0 + "\r\n" }.joined() + "\r\n"
         return RawAnswer(try await RawClient(port: site.port).exchange(Array(head.utf8) + body))
@@ -74,6 +77,8 @@ struct BodyTests {
                 (["Content-Length: 99999999999999999999"], octets), (["Content-Length: 0x20"], octets),
                 (["Transfer-Encoding: chunked, identity"], chunked(octets, by: 50)),
                 (["Transfer-Encoding: gzip"], octets),
+                (["Transfer-Encoding: gzip, chunked"], chunked(octets, by: 50)),
+                (["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"], chunked(octets, by: 50)),
                 (["Transfer-Encoding: chunked"], Array("g\r\n".utf8) + octets),
                 (["Transfer-Encoding: chunked"], Array("fffffffffffffffff\r\n".utf8) + octets),
             ] {
@@ -81,6 +86,9 @@ struct BodyTests {
                 #expect(answer.status == 400 || answer.status == 413, "\(headers): \(answer.text)")
                 #expect(answer.header("Connection") == "close", "\(headers): \(answer.text)")
             }
+            let old = try await put(
+                site, [json, "Transfer-Encoding: chunked"], chunked(octets, by: 50), version: "1.0")
+            #expect(old.status == 400 && old.header("Connection") == "close", "\(old.text)")
             #expect(try await site.world.catalog.next(of: site.world.catalogHost, site.world.app).keys.isEmpty)
         }
     }

@@ -277,9 +277,11 @@ struct TokenTests {
                 #expect(try await status(.POST, "/v1/changes", "administer", "{}") == 422)
             }
             for _ in 0..<60 { #expect(try await status(.GET, unannounced, "administer") == 404) }
+            let next = "/v1/apps/bank/hosts/\(World.host)/next"
             let costly: [(HTTPMethod, String, String)] = [
                 (.GET, unannounced, ""), (.GET, "\(path)/gates", ""), (.POST, "\(path)/publish", ""),
-                (.POST, "/v1/changes", AdministrationSite.proposal()),
+                (.POST, "/v1/changes", AdministrationSite.proposal()), (.GET, "/v1/changes", ""),
+                (.GET, "/v1/documents", ""), (.GET, "/v1/apps/bank/hosts", ""), (.DELETE, next, ""),
             ]
             for (method, target, body) in costly {
                 #expect(try await status(method, target, "administer", body) == 429, "\(method) \(target)")
@@ -298,11 +300,6 @@ struct TokenTests {
             #expect(try await status(.POST, "\(path)/publish", "administer") == 200)
             try await site.world.everybodyFollows()
         }
-    }
-
-    /// Nanoseconds that a test turns.
-    private final class ManualInstant: Sendable {
-        let value = Mutex<UInt64>(0)
     }
 
     @Test("The token's text is in no file of the server, and in no answer")

@@ -240,6 +240,26 @@ struct ChangeTests {
         }
     }
 
+    @Test("One person's approvals of a change are eight at most, and crowd out nobody's; a rejection is always taken")
+    func crowding() async throws {
+        try await World.run { world in
+            let change = try await world.propose().change
+            for number in 0..<8 as Range<Int64> {
+                let end = world.now + 60 + number
+                try await world.catalog.add(try await world.statement(.alice, of: change, until: end))
+            }
+            let ninth = try await world.statement(.alice, of: change, until: world.now + 3_600)
+            let error = await expectError(.constraint) { try await world.catalog.add(ninth) }
+            #expect(error?.expected == "at most 8 approvals by one person")
+            // The same one again is not one more, and another person has eight as well.
+            try await world.catalog.add(try await world.statement(.alice, of: change, until: world.now + 60))
+            try await world.approve(change, by: [.bob])
+            #expect(try await world.catalog.change(change).approvals.count == 9)
+            try await world.catalog.add(try await world.statement(.alice, .reject, of: change))
+            await expectError(.rejected) { try await world.publisher.publish(change) }
+        }
+    }
+
     @Test("An outlook that got worse ends the approvals, and the error says for whom")
     func worse() async throws {
         try await World.run { world in

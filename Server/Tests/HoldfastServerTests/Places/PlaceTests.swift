@@ -180,6 +180,29 @@ struct PlaceTests {
         }
     }
 
+    @Test("Whoever writes somebody else's document into an older row has it replaced, by nothing but what was approved")
+    func attackedHistory() async throws {
+        try await World.run { world in
+            let site = try PlaceSite(world)
+            try await site.set(site.honest())
+            try await world.publish(try await world.draft { $0.formats = World.fewFormats })
+            let file = site.folder.appending(path: Self.trust)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            let theirs = Array("theirs".utf8)
+            try Data(theirs).write(to: file)
+            try await world.pass(300)
+            _ = try await world.publisher.renew()
+            let connection = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
+            _ = try connection.run(
+                text: "UPDATE document SET digest = $1, octets = $2 WHERE format = $3 AND version = 1",
+                [.octets(Digest(of: theirs).octets), .octets(theirs), .text(Self.trust)])
+            #expect(try await site.publisher.deliverToPlaces().problems == [])
+            let approved = try #require(world.publisher.live.current.document(at: Self.trust.utf8)).octets
+            #expect(site.content(Self.trust) == approved && approved != theirs)
+        }
+    }
+
     @Test("A place that was removed gets nothing anymore, and one that is added again gets everything")
     func removed() async throws {
         try await World.run { world in

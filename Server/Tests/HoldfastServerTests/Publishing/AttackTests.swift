@@ -9,186 +9,91 @@ import Testing
 /// Somebody can write to the database, and has neither an approver's key nor the file with the head of the audit.
 @Suite("Attacks on the database")
 struct AttackTests {
-    /// What else is going on while somebody writes into the database.
-    enum Situation: CaseIterable {
-        case nothing, openCanary, replacedApprovers, withdrawnDocument
-
-        /// The tables that have to do with it; nil for all.
-        var tables: Set<String>? {
-            self == .nothing
-                ? nil : ["app", "approval", "approver", "audit", "change", "document", "outbox", "signing_key"]
-        }
-    }
-
-    /// A world with a published change, and one that only the attacker wants.
-    private struct Stage {
-        let world: World
-        let published: RandomID
-        let wanted: RandomID
-        let malicious: TestCertificate
-        /// A path at which nothing is published anymore.
-        let withdrawn: String?
-
-        init(_ world: World, _ situation: Situation = .nothing) async throws {
-            self.world = world
-            // Two formats, one of which is signed again in each round: an outlook of all takes a second.
-            let formats = World.formats.filter { $0.kind == .list || $0.kind == .trustServer }
-            let first = try await world.publish(world.draft { $0.formats = formats }, forcing: [.canary])
-            withdrawn = situation == .withdrawnDocument ? "lists/bank.json" : nil
-            switch situation {
-            case .nothing: published = first
-            case .openCanary, .replacedApprovers:
-                published = try await world.approved(formats).change
-                guard case .canary = try await world.publisher.publish(published).stage else {
-                    throw CancellationError()
-                }
-            case .withdrawnDocument:
-                let rest = formats.filter { $0.kind != .list }
-                published = try await world.publish(world.draft { $0.formats = rest }, forcing: [.lint, .canary])
-                #expect(world.publisher.live.current.document(at: "lists/bank.json".utf8) == nil)
-            }
-            malicious = try world.root.leaf(names: [.dns(World.host)])
-            let content = try await world.draft { $0.formats = formats }
-            let bad = try Content(
-                app: world.app,
-                hosts: [
-                    ContentHost(
-                        name: World.host,
-                        certificates: [.init(fingerprint: Digest(of: malicious.der), expires: content.end)])
-                ], formats: content.formats, end: content.end)
-            // Whoever may propose has it stored; one of two needed people was fooled.
-            wanted = try await world.propose(bad, forcing: [.lint, .replay, .outlook, .canary]).change
-            if situation == .replacedApprovers {
-                // Two were fooled, and their approvals ended before it was published.
-                try await world.approve(wanted, by: [.alice, .carol])
-                let next = try ApproverStatement(
-                    after: try await world.catalog.approvers().head,
-                    approvers: ApproverSet(
-                        try [.alice, .bob, .dave].map { (it: Approver) in try it.member }, number: 2))
-                try await world.catalog.append([Approver.alice, .bob, .dave].sign(next))
-            }
-            try await world.approve(wanted, by: [.alice])
-        }
-
-        /// Whether nothing that was signed or served names the attacker's certificate, and nothing that is no longer
-        /// published is back.
-        func isClean(_ live: PublishedSnapshot, _ folder: URL) throws -> Bool {
-            let digest = Digest(of: malicious.der)
-            let key = Digest(of: try malicious.subjectPublicKeyInfo)
-            let needles = [
-                Base64.encode(digest.octets), "\(digest)", Base64.encode(key.octets),
-                Base64.encode(try malicious.subjectPublicKeyInfo),
-            ]
-            var texts = live.documents.values.map(\.octets)
-            for case let file as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-                ?? .init()
-            where !file.hasDirectoryPath {
-                texts.append(Array(try Data(contentsOf: file)))
-            }
-            let entries = live.apps.values.flatMap(\.entries).map(\.fingerprint)
-            if let withdrawn {
-                let file = folder.appending(path: withdrawn).path
-                guard live.document(at: withdrawn.utf8) == nil, !FileManager.default.fileExists(atPath: file) else {
-                    return false
-                }
-            }
-            return !texts.contains { text in needles.contains { Data(text).range(of: Data($0.utf8)) != nil } }
-                && !entries.contains(needles[0])
-        }
-    }
-
-    /// A copy of the server's folder, with a server that runs on it.
-    private struct Copy {
-        let folder: URL
-        let engine: SQLiteEngine
-        let publisher: Publisher
-
-        init(of stage: Stage, _ name: String) async throws {
-            let world = stage.world
-            folder = world.folder.appending(path: "copies").appending(path: name)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            // The write-ahead log has what the database has not.
-            for file in ["server.db", "server.db-wal", "head"] {
-                try? FileManager.default.copyItem(
-                    at: world.folder.appending(path: file), to: folder.appending(path: file))
-            }
-            engine = try SQLiteEngine(folder.appending(path: "server.db"), clock: world.clock)
-            publisher = try await Self.publisher(engine, folder, stage)
-            try await publisher.follow()
-        }
-
-        static func publisher(_ engine: SQLiteEngine, _ folder: URL, _ stage: Stage) async throws -> Publisher {
-            let catalog = try await Catalog(
-                engine, server: Story.server, genesis: Digest(of: stage.world.story.genesis.text),
-                head: HeadFile(folder.appending(path: "head")), time: World.time(stage.world.clock, in: folder))
-            return Publisher(
-                catalog,
-                folder: PublicFolder(folder.appending(path: "public"), versions: folder.appending(path: "versions")),
-                secret: World.secret())
-        }
-
-        /// Everything that a server does, and the attacker's change.
-        func work(_ publisher: Publisher, _ stage: Stage) async -> [any Error] {
-            var errors: [any Error] = []
-            do { try await publisher.publish(stage.wanted) } catch { errors.append(error) }
-            do { try await publisher.publish(stage.published) } catch { errors.append(error) }
-            do { _ = try await publisher.renew() } catch { errors.append(error) }
-            do { try await publisher.follow() } catch { errors.append(error) }
-            return errors
-        }
-
-        /// Runs the server as it was and once more from the beginning, and says whether all that it signed was approved.
-        func staysClean(_ stage: Stage) async throws -> Bool {
-            _ = await work(publisher, stage)
-            var isClean = try stage.isClean(publisher.live.current, folder.appending(path: "public"))
-            if let again = try? await Self.publisher(engine, folder, stage) {
-                _ = await work(again, stage)
-                isClean =
-                    try isClean
-                    && stage.isClean(again.live.current, folder.appending(path: "public"))
-            }
-            return isClean
-        }
-    }
+    private typealias Stage = AttackStage
+    private typealias Copy = AttackStage.Copy
 
     @Test(
         "Whatever is written into any column of any table, nothing is signed that was not approved",
-        arguments: Situation.allCases)
-    func everyColumn(_ situation: Situation) async throws {
+        arguments: AttackStage.Situation.allCases.filter { $0 != .programs })
+    func everyColumn(_ situation: AttackStage.Situation) async throws {
         try await World.run(canary: 86_400) { world in
             let stage = try await Stage(world, situation)
-            let plain = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
-            let tables = try plain.run(text: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-                .map { try $0.text(0) }
-            #expect(tables.count >= 20)
-            var attacks = 0
-            for table in tables where situation.tables?.contains(table) ?? true {
-                let columns = try plain.run(text: "SELECT name FROM pragma_table_info('\(table)')").map {
-                    try $0.text(0)
-                }
-                let copy = try await Copy(of: stage, table)
-                let connection = try SQLiteConnection(copy.folder.appending(path: "server.db").path, clock: world.clock)
-                try connection.execute("PRAGMA ignore_check_constraints = ON")
-                for column in columns {
-                    let rows = try connection.run(text: "SELECT rowid, \(column) FROM \(table) LIMIT 2")
-                    for row in rows {
-                        for value in Self.values(instead: row[1], others: rows.map { $0[1] }) {
-                            let update = "UPDATE \(table) SET \(column) = $1 WHERE rowid = $2"
-                            guard (try? connection.run(text: update, [value, row[0]])) != nil else { continue }
-                            attacks += 1
-                            #expect(try await copy.staysClean(stage), "\(table).\(column)")
-                            _ = try? connection.run(text: update, [row[1], row[0]])
-                        }
-                    }
-                }
-                await copy.engine.close()
-            }
-            #expect(attacks > 60)
+            #expect(try await attackEveryColumn(of: stage, situation) > 60)
             // The control: once it is approved, the same look finds the certificate.
             try await world.approve(stage.wanted, by: [.bob])
             let generation = world.catalog.ledger.generation(of: world.app) + 1
             #expect(try await world.publisher.publish(stage.wanted) == .published(generation: generation))
             #expect(try !stage.isClean(world.publisher.live.current, world.folder.appending(path: "public")))
+            try await world.everybodyFollows(lettingIn: [stage.malicious], refusing: [world.shown], isThorough: false)
+        }
+    }
+
+    @Test(
+        "With keys in programs and places to upload to, no column makes another program run, or documents go elsewhere",
+        .enabled(if: AttackPrograms.isTested, "needs openssl"))
+    func programs() async throws {
+        try await World.run(canary: 86_400) { world in
+            let stage = try await Stage(world, .programs)
+            let programs = try #require(stage.programs)
+            let control = try await Copy(of: stage, "control")
+            try await programs.expectWork(on: control)
+            #expect(try await attackEveryColumn(of: stage, .programs) > 40)
+            #expect(!programs.ranAttackers)
+            try await programs.runAttackers(on: control, world)
+            #expect(try !stage.isClean(control.publisher.live.current, control.folder.appending(path: "public")))
+            await control.engine.close()
+        }
+    }
+
+    /// - Returns: how many values were written.
+    private func attackEveryColumn(of stage: Stage, _ situation: AttackStage.Situation) async throws -> Int {
+        let world = stage.world
+        let plain = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
+        let tables = try plain.run(text: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+            .map { try $0.text(0) }
+        #expect(tables.count >= 20)
+        var attacks = 0
+        for table in tables where situation.tables?.contains(table) ?? true {
+            let columns = try plain.run(text: "SELECT name, type FROM pragma_table_info('\(table)')").map {
+                (name: try $0.text(0), type: try $0.text(1))
+            }
+            let copy = try await Copy(of: stage, table)
+            let connection = try SQLiteConnection(copy.folder.appending(path: "server.db").path, clock: world.clock)
+            try connection.execute("PRAGMA ignore_check_constraints = ON")
+            try connection.execute("PRAGMA foreign_keys = OFF")
+            let before = attacks
+            if try connection.run(text: "SELECT rowid FROM \(table) LIMIT 1").isEmpty {
+                let places = columns.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+                _ = try connection.run(
+                    text: "INSERT INTO \(table) VALUES (\(places))", columns.map { Self.value($0.name, $0.type) })
+                attacks += 1
+                #expect(try await copy.staysClean(stage), "\(table)")
+            }
+            for column in columns.map(\.name) {
+                let rows = try connection.run(text: "SELECT rowid, \(column) FROM \(table) LIMIT 2")
+                for row in rows {
+                    let values = Self.values(instead: row[1], others: rows.map { $0[1] })
+                    for value in values + (stage.programs?.values(table, column) ?? []) {
+                        let update = "UPDATE \(table) SET \(column) = $1 WHERE rowid = $2"
+                        guard (try? connection.run(text: update, [value, row[0]])) != nil else { continue }
+                        attacks += 1
+                        #expect(try await copy.staysClean(stage), "\(table).\(column)")
+                        _ = try? connection.run(text: update, [row[1], row[0]])
+                    }
+                }
+            }
+            await copy.engine.close()
+            #expect(attacks > before, "nothing was written into \(table)")
+        }
+        return attacks
+    }
+
+    /// Something for a table in which the server has nothing.
+    private static func value(_ column: String, _ type: String) -> StorageValue {
+        switch type {
+        case "INTEGER": .integer(1)
+        case "BLOB": .octets([UInt8](repeating: 1, count: 32))
+        default: .text(column == "app" ? "bank" : "x")
         }
     }
 
@@ -317,6 +222,7 @@ struct AttackTests {
             }
             await expectError(.notApproved) { try await world.publisher.publish(first) }
             #expect(try await world.publisher.publish(second) == .published(generation: 1))
+            try await world.everybodyFollows()
             // Approvals from before a change of approvers.
             let third = try await world.propose().change
             try await world.approve(third)
@@ -327,6 +233,7 @@ struct AttackTests {
             await expectError(.notApproved) { try await world.publisher.publish(third) }
             try await world.approve(third, by: [.alice, .dave])
             #expect(try await world.publisher.publish(third) == .published(generation: 2))
+            try await world.everybodyFollows(isThorough: false)
         }
     }
 
@@ -367,11 +274,16 @@ struct AttackTests {
         }
     }
 
-    @Test("Two servers cannot use one folder")
+    @Test("Two servers cannot use one folder, also where somebody removes the file of the lock")
     func twoServers() async throws {
         try await withFolder { folder in
-            let first = try FolderLock(folder.appending(path: "lock"))
-            expectError(.folderInUse) { try FolderLock(folder.appending(path: "lock")) }
+            let file = folder.appending(path: "lock")
+            let first = try FolderLock(file)
+            expectError(.folderInUse) { try FolderLock(file) }
+            try FileManager.default.removeItem(at: file)
+            expectError(.folderInUse) { try FolderLock(file) }
+            // Whoever writes beside a server has locks of their own.
+            withExtendedLifetime(try FolderLock.atOnce(folder.appending(path: ".head.lock"), protecting: file)) {}
             withExtendedLifetime(first) {}
         }
         try await withFolder { folder in

@@ -160,6 +160,38 @@ struct PublishingTests {
         }
     }
 
+    @Test("What has arrived in the folder is written again if it is gone or changed, and nothing that is on its way")
+    func mended() async throws {
+        try await World.run { world in
+            try await world.publish(world.draft { $0.formats = World.fewFormats })
+            let (publisher, place) = (world.publisher, world.folder.appending(path: "public"))
+            let (list, trust) = ("lists/bank.json", "trust/\(World.customer).json.signed")
+            #expect(try await publisher.mendFolder() == Publisher.Delivery())
+            try FileManager.default.removeItem(at: place)
+            let mended = try await publisher.mendFolder()
+            #expect(Set(mended.confirmed) == Set(publisher.live.current.documents.keys) && mended.problems == [])
+            for (path, document) in publisher.live.current.documents {
+                #expect(try publisher.folder.read(path) == document.octets, "\(path)")
+            }
+            try Data("theirs".utf8).write(to: place.appending(path: list))
+            #expect(try await publisher.mendFolder().confirmed == [list])
+
+            // The next round cannot be written.
+            try FileManager.default.removeItem(at: place)
+            try Data("in the way".utf8).write(to: place)
+            try await world.pass(300)
+            _ = try await publisher.renew()
+            _ = try await publisher.deliver()
+            #expect(try await !publisher.mendFolder().problems.isEmpty)
+            try FileManager.default.removeItem(at: place)
+            #expect(try await publisher.mendFolder().confirmed.contains(list))
+            #expect(try publisher.folder.read(trust) == nil)
+            try await world.pass(900)
+            #expect(try await publisher.deliver().confirmed.contains(trust))
+            #expect(try await publisher.mendFolder() == Publisher.Delivery())
+        }
+    }
+
     @Test("A folder that cannot be written holds up nobody: clients are answered, and it is written later")
     func unwritable() async throws {
         try await World.run { world in

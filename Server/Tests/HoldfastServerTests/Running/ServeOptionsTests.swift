@@ -56,7 +56,16 @@ struct ServeOptionsTests {
     @Test("Settings of logs and notices that cannot be are named, and nothing of an address or a secret is repeated")
     func settings() async throws {
         try await ServeSite.run { site in
+            // A folder to which others can write.
+            let shared = site.folder.appending(path: "shared")
+            let program = shared.appending(path: "tell")
+            try FileManager.default.createDirectory(at: shared, withIntermediateDirectories: false)
+            try Data("#!/bin/sh\n".utf8).write(to: program)
+            for (file, mode) in [(program, 0o755), (shared, 0o777)] {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+            }
             for (arguments, words) in [
+                (["--on-event", program.path], "replaced by other users"),
                 (["--log-format", "xml"], "of log-format:"),
                 (["--webhook", "https://hooks.example.net/s3cret"], "of webhook-secret:"),
                 (["--webhook", "http://hooks.example.net/s3cret", "--webhook-secret", site.secret.path], "webhook"),

@@ -60,17 +60,37 @@ struct ServeTests {
         }
     }
 
-    @Test("A second server on the same folder refuses to start, and the first goes on")
+    @Test("A second server on a folder refuses to start, with and without the file of the lock, and the first goes on")
     func second() async throws {
         try await ServeSite.run { site in
             try await site.publish()
             let first = try await ServingProcess.start(site)
-            let (status, output) = try await ServerProgram.run(
-                ["serve", "--data", site.data, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"],
-                in: site.folder)
-            #expect(status == 3 && output.contains("folderInUse") && output.contains(site.data), "\(output)")
+            for isFileOfLockThere in [true, false] {
+                if !isFileOfLockThere {
+                    try FileManager.default.removeItem(at: site.server.url.appending(path: "lock"))
+                }
+                let (status, output) = try await ServerProgram.run(
+                    ["serve", "--data", site.data, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"],
+                    in: site.folder)
+                #expect(status == 3 && output.contains("folderInUse") && output.contains(site.data), "\(output)")
+            }
             #expect(try await site.clientsThatLetIn(site.shown, first.port) == World.everybody)
             await first.stop()
+        }
+    }
+
+    @Test("A list that somebody changed in the folder is written again, and the log says so")
+    func mending() async throws {
+        try await ServeSite.run { site in
+            try await site.publish()
+            let (folder, list) = (site.server.publicFolder, "lists/\(site.app).json")
+            let published = try #require(try folder.read(list))
+            try Data("theirs".utf8).write(to: folder.url.appending(path: list))
+            let server = try await ServingProcess.start(site)
+            try await server.says("written again: \(list)")
+            #expect(try folder.read(list) == published)
+            try await site.everybodyFollows(server.port)
+            #expect(await server.stop() == 0)
         }
     }
 
@@ -120,6 +140,10 @@ struct ServeTests {
             try await refused(["--admin-listen", "0.0.0.0:0"], nil, "of admin-listen:", "--admin-tls-certificate")
             try await refused(["--listen", "8080"], nil, "of listen:", "ADDRESS:PORT")
             try await refused(["--behind-proxy", "10.0.0.0/33"], nil, "of behind-proxy:", "10.0.0.0/8")
+            for block in ["0.0.0.0/0", "128.0.0.0/1", "::/0", "2000::/3"] {
+                try await refused(["--behind-proxy", block], nil, "of behind-proxy:", "at most as large as 10.0.0.0/8")
+                try await refused(["--allow", block], nil, "of allow:", "at most as large as 10.0.0.0/8")
+            }
             try await refused(["--tls-certificate", "x.pem"], nil, "of tls-key:", "Give both")
             try await refused(["--vantage", "a b"], nil, "of vantage:")
             try await refused([], #"{"lisen": "127.0.0.1:0"}"#, "lisen", "admin-listen")

@@ -107,6 +107,42 @@ struct SignerProgramTests {
         }
     }
 
+    @Test("doctor names a program that other users can replace: by its own mode, or by that of a folder above it")
+    func replaceable() async throws {
+        try await World.run { world in
+            let folder = world.folder.appending(path: "programs/bin")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let file = folder.appending(path: "sign")
+            try Data("#!/bin/sh\nexit 1\n".utf8).write(to: file)
+            func setMode(_ mode: Int, of url: URL) throws {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+            }
+            try setMode(0o755, of: file)
+            let link = world.folder.appending(path: "link")
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+            for (index, path) in [file.path, link.path].enumerated() {
+                try await Self.add(try ProgramCommand([path], limit: 10), "signer-\(index)", world)
+                func isNamed() async throws -> Bool {
+                    try await world.publisher.examine().contains {
+                        $0.isFault && $0.words.contains("can be replaced by other users")
+                    }
+                }
+                #expect(try await !isNamed())
+                for url in [file, folder, folder.deletingLastPathComponent()] {
+                    for mode in [0o775, 0o757] {
+                        try setMode(mode, of: url)
+                        #expect(try await isNamed(), "\(path): \(url.path) with \(String(mode, radix: 8))")
+                    }
+                    try setMode(0o755, of: url)
+                }
+                // As in /tmp, where nobody renames what is not theirs.
+                try setMode(0o1777, of: folder)
+                #expect(try await !isNamed())
+                try setMode(0o755, of: folder)
+            }
+        }
+    }
+
     @Test("Without the secret, keys that programs have sign on")
     func withoutSecret() async throws {
         try await World.run { world in
@@ -131,9 +167,8 @@ struct SignerProgramTests {
             let blind = Publisher(
                 world.catalog, folder: world.publisher.folder, secret: nil, live: world.publisher.live)
             #expect(try await blind.publish(change) == .published(generation: 1))
-            let store = try await world.certStore()
-            _ = try await store.update(mode: .forced)
-            #expect(try world.letsIn(world.shown, store.policy(for: World.host)))
+            let stranger = try world.root.leaf(names: [.dns(World.host)])
+            try await world.everybodyFollows(refusing: [stranger], isThorough: false)
         }
     }
 }

@@ -51,6 +51,23 @@ struct ColumnMutationTests {
         #expect(read > 0)
     }
 
+    @Test("A damaged program or place has its one spelling, or is none")
+    func programs() throws {
+        let program = try ProgramCommand(["/usr/local/bin/sign-pins", "--pin", "é\n\"1234"], limit: 60)
+        let read = campaign(0x9406, [program.octets]) { mutant in
+            let damaged = try ProgramCommand(mutant)
+            #expect(damaged.octets == mutant && damaged.path.utf8.first == UInt8(ascii: "/"))
+        }
+        #expect(read > 0)
+        let place = try Place(
+            name: "bucket", url: "https://pins.example.com/a", program: program, onlyPublisher: "web1")
+        let places = campaign(0x91AC, [place.octets]) { mutant in
+            let damaged = try Place(mutant)
+            #expect(damaged.octets == mutant && ["http", "https"].contains(damaged.url.scheme))
+        }
+        #expect(places > 0)
+    }
+
     @Test("A damaged outlook is read row by row, or is none")
     func outlooks() {
         let row = #"{"client":"staticList","dialed":"api.example.com:443","holders":"current","verdict":"out"}"#

@@ -1,0 +1,120 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import NIOCore
+
+@testable import HoldfastServer
+
+/// How many reports of clients one core reads and counts, and what ten times as many do to those who ask for documents and
+/// challenge answers.
+struct ReportSection {
+    private let settings: BenchmarkSettings
+    private let folder: URL
+
+    private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
+    private static let host = "api.example.com"
+    /// What the server has to be able to read on one core.
+    private static let leastCapacity = 2_000.0
+    /// How much slower the others may become.
+    private static let mostSlower = 1.5
+
+    init(_ settings: BenchmarkSettings, _ folder: URL) {
+        self.settings = settings
+        self.folder = folder
+    }
+
+    func measure(_ report: inout Report) async throws {
+        report.section("Reports of clients")
+        let body = Array(try Self.body().utf8)
+        let cost = try cost(of: body)
+        let capacity = 1 / cost
+        report.state(
+            "reports with three certificates read and counted in a second, C", String(format: "%.0f", capacity),
+            target: "≥ \(Int(Self.leastCapacity))", isMet: capacity >= Self.leastCapacity)
+        let inbox = ReportInbox()
+        inbox.intake.replace(with: [try AppName("bank"): ReportHosts([(Self.host, 443)])])
+        let key = SigningKey()
+        let document = PublishedSnapshot.Document(
+            octets: [UInt8](repeating: 0x61, count: 25_000), mediaType: "application/json",
+            signedAt: ListeningServer.now, refresh: 3_600, end: ListeningServer.now + 86_400)
+        let app = try ChallengeSection.app(key)
+        let snapshot = PublishedSnapshot(
+            sequence: 1, documents: ["lists/bank.json": document], apps: [app.content.app: app])
+        try await ListeningServer.run(snapshot, reports: inbox) { port in
+            let load = LoadGenerator(folder: folder, seconds: settings.seconds)
+            let reader = Task { await Self.read(inbox) }
+            defer { reader.cancel() }
+            for (name, path, headers) in [
+                ("challenge answers", "app/init?appName=bank", Self.challenge), ("documents", "lists/bank.json", []),
+            ] {
+                let url = "http://127.0.0.1:\(port)/\(path)"
+                _ = try await LoadGenerator(folder: folder, seconds: 1).load(url, headers: headers)
+                let alone = try await load.load(url, headers: headers)
+                let (shed, before) = (inbox.refused, try ProcessorTime.memory(of: getpid()))
+                async let offered = load.post(
+                    body, to: "http://127.0.0.1:\(port)/reports?appName=bank", connections: 64)
+                let beside = try await load.load(url, headers: headers)
+                let sent = try await offered
+                report.compare(
+                    "99 of 100 \(name) within, beside \(Int(sent.perSecond)) reports a second", Report.time(beside.p99),
+                    beside: "alone: \(Report.time(alone.p99))", ratio: beside.p99 / alone.p99, most: Self.mostSlower)
+                report.state("of these reports refused before they were read", "\(inbox.refused - shed)")
+                let grown = try ProcessorTime.memory(of: getpid()) - before
+                report.state("memory that was needed for them", "\(grown >> 20) MiB")
+                report.compare(
+                    "reports offered, beside C", String(format: "%.0f", sent.perSecond),
+                    beside: String(format: "%.0f", capacity), ratio: sent.perSecond / capacity)
+            }
+        }
+    }
+
+    /// What reading and counting takes of a processor, in seconds.
+    private func cost(of body: [UInt8]) throws -> Double {
+        let (app, hosts) = (try AppName("bank"), ReportHosts([(Self.host, 443)]))
+        var tally = ReportTally()
+        func round(_ seconds: Double) throws -> Double {
+            let before = ProcessorTime.own
+            var count = 0
+            repeat {
+                for _ in 0..<100 {
+                    for report in try ReportReader.read(body) {
+                        tally.add(
+                            report, of: app, .everybody, on: hosts.label(of: report), at: ListeningServer.now)
+                    }
+                }
+                count += 100
+            } while ProcessorTime.own - before < seconds
+            return (ProcessorTime.own - before) / Double(count)
+        }
+        _ = try round(0.2)
+        return try round(1)
+    }
+
+    private static func read(_ inbox: ReportInbox) async {
+        for await _ in inbox.intake.arrivals {
+            while let item = inbox.intake.next() {
+                _ = try? ReportReader.read(Array(item.body.readableBytesView))
+                await Task.yield()
+            }
+        }
+    }
+
+    /// What HoldfastReports sends with a chain.
+    private static func body() throws -> String {
+        let certificate = try TrustServerKey(customer: "gcx", kind: .p256, at: SystemWallClock().now).certificate
+        let pem = PEMText.block("CERTIFICATE", of: Array(certificate)).replacing("\n", with: "\\n")
+        let chain = Array(repeating: "\"\(pem)\"", count: 3).joined(separator: ",")
+        return """
+            {"app-bundle-id":"com.example.bank","app-platform":"ios","app-version":"5.1",\
+            "date-time":"2026-11-26T12:00:00Z","document-version":"7","failure":"pinMismatch","hostname":"\(host)",\
+            "include-subdomains":false,"known-pins":["pin-sha256=\\"TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw=\\""],\
+            "noted-hostname":"\(host)","outcome":"rejected","port":443,"sampling-fraction":1,\
+            "served-certificate-chain":[\(chain)],"validated-certificate-chain":[]}
+            """
+    }
+}
+
+extension ReportInbox {
+    /// Bodies that were refused before they were read.
+    fileprivate var refused: Int { counters.count(of: .rate) + counters.count(of: .shed) }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// A world with a published change, and one that only an attacker wants, who can write to the database.
+struct AttackStage: Sendable {
+    /// What else is going on while somebody writes into the database.
+    enum Situation: CaseIterable {
+        case nothing, openCanary, replacedApprovers, withdrawnDocument, programs
+
+        /// The tables that have to do with it; nil for all.
+        var tables: Set<String>? {
+            switch self {
+            case .nothing: nil
+            case .programs: ["app", "audit", "document", "outbox", "place", "signing_key"]
+            default: ["app", "approval", "approver", "audit", "change", "document", "outbox", "signing_key"]
+            }
+        }
+    }
+
+    let world: World
+    let published: RandomID
+    let wanted: RandomID
+    let malicious: TestCertificate
+    /// A path at which nothing is published anymore.
+    let withdrawn: String?
+    /// A signer program and an upload program, and those that the attacker would rather have run.
+    let programs: AttackPrograms?
+
+    init(_ world: World, _ situation: Situation = .nothing) async throws {
+        self.world = world
+        programs = situation == .programs ? try await AttackPrograms(world) : nil
+        // Two formats, one of which is signed again in each round: an outlook of all takes a second.
+        let formats = World.formats.filter { $0.kind == .list || $0.kind == .trustServer }
+        let first = try await world.publish(world.draft { $0.formats = formats }, forcing: [.canary])
+        if situation == .nothing { try await Self.fill(world) }
+        withdrawn = situation == .withdrawnDocument ? "lists/bank.json" : nil
+        switch situation {
+        case .nothing, .programs: published = first
+        case .openCanary, .replacedApprovers:
+            published = try await world.approved(formats).change
+            guard case .canary = try await world.publisher.publish(published).stage else {
+                throw CancellationError()
+            }
+        case .withdrawnDocument:
+            let rest = formats.filter { $0.kind != .list }
+            published = try await world.publish(world.draft { $0.formats = rest }, forcing: [.lint, .canary])
+            #expect(world.publisher.live.current.document(at: "lists/bank.json".utf8) == nil)
+        }
+        malicious = try world.root.leaf(names: [.dns(World.host)])
+        let content = try await world.draft { $0.formats = formats }
+        let bad = try Content(
+            app: world.app,
+            hosts: [
+                ContentHost(
+                    name: World.host,
+                    certificates: [.init(fingerprint: Digest(of: malicious.der), expires: content.end)])
+            ], formats: content.formats, end: content.end)
+        // Whoever may propose has it stored; one of two needed people was fooled.
+        wanted = try await world.propose(bad, forcing: [.lint, .replay, .outlook, .canary]).change
+        if situation == .replacedApprovers {
+            // Two were fooled, and their approvals ended before it was published.
+            try await world.approve(wanted, by: [.alice, .carol])
+            let next = try ApproverStatement(
+                after: try await world.catalog.approvers().head,
+                approvers: ApproverSet(
+                    try [.alice, .bob, .dave].map { (it: Approver) in try it.member }, number: 2))
+            try await world.catalog.append([Approver.alice, .bob, .dave].sign(next))
+        }
+        try await world.approve(wanted, by: [.alice])
+    }
+
+    /// Has rows in tables that a first publication leaves empty.
+    private static func fill(_ world: World) async throws {
+        _ = try await world.token("ci", .propose)
+        let rule = try VersionRule(platform: .ios, required: AppVersion("2.0.0".utf8), messageKey: "old")
+        let text = try LocalizedText(key: "old", language: "en", text: "Please update")
+        try await world.catalog.set(versions: [rule], texts: [text], of: world.app, by: "operator")
+        let spare = try world.root.leaf(names: [.dns(World.host)])
+        try await world.catalog.announce(
+            key: spare.subjectPublicKeyInfo, on: world.catalogHost, of: world.app, by: "owner")
+    }
+
+    /// Whether nothing that was signed, served or uploaded names the attacker's certificate, nothing that is no longer
+    /// published is back, and no program of the attacker's ran.
+    func isClean(_ live: PublishedSnapshot, _ folder: URL) throws -> Bool {
+        let digest = Digest(of: malicious.der)
+        let key = Digest(of: try malicious.subjectPublicKeyInfo)
+        let needles = [
+            Base64.encode(digest.octets), "\(digest)", Base64.encode(key.octets),
+            Base64.encode(try malicious.subjectPublicKeyInfo),
+        ]
+        var texts = live.documents.values.map(\.octets)
+        for folder in [folder] + [programs?.bucket].compactMap(\.self) {
+            for case let file as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+                ?? .init()
+            where !file.hasDirectoryPath {
+                texts.append(Array(try Data(contentsOf: file)))
+            }
+        }
+        let entries = live.apps.values.flatMap(\.entries).map(\.fingerprint)
+        if let withdrawn {
+            let file = folder.appending(path: withdrawn).path
+            guard live.document(at: withdrawn.utf8) == nil, !FileManager.default.fileExists(atPath: file) else {
+                return false
+            }
+        }
+        return !texts.contains { text in needles.contains { Data(text).range(of: Data($0.utf8)) != nil } }
+            && !entries.contains(needles[0]) && !(programs?.ranAttackers ?? false)
+    }
+
+    /// A copy of the server's folder, with a server that runs on it.
+    struct Copy {
+        let folder: URL
+        let engine: SQLiteEngine
+        let publisher: Publisher
+
+        init(of stage: AttackStage, _ name: String) async throws {
+            let world = stage.world
+            folder = world.folder.appending(path: "copies").appending(path: name)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            // The write-ahead log has what the database has not.
+            for file in ["server.db", "server.db-wal", "head"] {
+                try? FileManager.default.copyItem(
+                    at: world.folder.appending(path: file), to: folder.appending(path: file))
+            }
+            engine = try SQLiteEngine(folder.appending(path: "server.db"), clock: world.clock)
+            publisher = try await Self.publisher(engine, folder, stage)
+            try await publisher.follow()
+        }
+
+        static func publisher(_ engine: SQLiteEngine, _ folder: URL, _ stage: AttackStage) async throws -> Publisher {
+            let catalog = try await Catalog(
+                engine, server: Story.server, genesis: Digest(of: stage.world.story.genesis.text),
+                head: HeadFile(folder.appending(path: "head")), time: World.time(stage.world.clock, in: folder))
+            return Publisher(
+                catalog,
+                folder: PublicFolder(folder.appending(path: "public"), versions: folder.appending(path: "versions")),
+                secret: World.secret(), reader: FolderProvider(folder: stage.programs?.bucket ?? folder))
+        }
+
+        /// Everything that a server does, and the attacker's change.
+        func work(_ publisher: Publisher, _ stage: AttackStage) async {
+            _ = try? await publisher.publish(stage.wanted)
+            _ = try? await publisher.publish(stage.published)
+            _ = try? await publisher.renew()
+            _ = try? await publisher.follow()
+            _ = try? await publisher.deliverToPlaces()
+        }
+
+        /// Runs the server as it was and once more from the beginning, and says whether all that it signed was approved.
+        func staysClean(_ stage: AttackStage) async throws -> Bool {
+            await work(publisher, stage)
+            var isClean = try stage.isClean(publisher.live.current, folder.appending(path: "public"))
+            if let again = try? await Self.publisher(engine, folder, stage) {
+                await work(again, stage)
+                isClean =
+                    try isClean
+                    && stage.isClean(again.live.current, folder.appending(path: "public"))
+            }
+            return isClean
+        }
+    }
+}
