@@ -1,6 +1,5 @@
 import Foundation
 import Holdfast
-import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
