@@ -50,10 +50,11 @@ public struct AsyncHTTPClientReportSender: ReportSender {
         } catch {
             throw ReportSendingError(.insecureURL, expected: error.expected, found: error.found)
         }
+        let start = ContinuousClock.now
         do {
             return try await post(upload)
         } catch {
-            throw Self.error(for: error, limit: limit)
+            throw Self.error(for: error, isTooLate: ContinuousClock.now - start >= limit, limit)
         }
     }
 
@@ -87,20 +88,20 @@ public struct AsyncHTTPClientReportSender: ReportSender {
             eventLoopGroup: eventLoopGroup, configuration: configuration, clock: clock)
     }
 
-    private static func error(for error: any Error, limit: Duration) -> ReportSendingError {
+    /// Whatever a client says when its time is up, the time is up.
+    private static func error(for error: any Error, isTooLate: Bool, _ limit: Duration) -> ReportSendingError {
         switch error {
         case let error as ReportSendingError: error
         case is CancellationError:
             ReportSendingError(.canceled, expected: "an answer", found: "a canceled task")
         case let error as HTTPClientError where error == .cancelled:
             ReportSendingError(.canceled, expected: "an answer", found: "a canceled task")
-        case let error as HTTPClientError
-        where [.deadlineExceeded, .connectTimeout, .readTimeout].contains(error):
-            ReportSendingError(.noAnswerInTime, expected: "an answer within \(limit)", found: "none")
         case let failure as TrustFailure:
             ReportSendingError(
                 .connectionFailed, expected: "a trusted collector: \(failure.expected)",
                 found: "\(failure.found) (\(failure.code.rawValue))")
+        case _ where isTooLate:
+            ReportSendingError(.noAnswerInTime, expected: "an answer within \(limit)", found: "none")
         default:
             ReportSendingError(.connectionFailed, expected: "an answer", found: ForeignErrorText.found(error))
         }

@@ -7,6 +7,8 @@ import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastProbe
 import HoldfastPublishing
+import HoldfastReports
+import HoldfastReportsAsyncHTTPClient
 import HoldfastSigning
 import HoldfastTUF
 import HoldfastTesting
@@ -66,6 +68,26 @@ func metrics(_ manager: TrustManager, _ store: CertStore) {
     let metrics = TrustMetrics()
     metrics.count(manager)
     metrics.count(store)
+}
+
+func report(_ manager: TrustManager, to collector: URL) throws {
+    try TrustReporter(ReportConfiguration(destinations: [collector], application: "com.example.bank", version: "5.1"))
+        .observe(manager)
+}
+
+func report(_ manager: TrustManager, to collector: URL, trusting anchors: TrustAnchors) throws {
+    var configuration = ReportConfiguration(destinations: [collector], application: "worker", version: "2")
+    configuration.sender = AsyncHTTPClientReportSender(validator: PathValidator(anchors: anchors))
+    try TrustReporter(configuration).observe(manager)
+}
+
+/// A crash reporter.
+private func recordError(_ error: TrustFailure, _ body: Data) {}
+
+func tellCrashReporter(about manager: TrustManager) throws {
+    var configuration = ReportConfiguration(destinations: [], application: "com.example.bank", version: "5.1")
+    configuration.onReport = { report in recordError(report.failure, report.body(as: .pinValidation)) }
+    try TrustReporter(configuration).observe(manager)
 }
 
 func transparency(

@@ -10,7 +10,7 @@ struct AppCommand: AsyncParsableCommand {
         commandName: "app", abstract: "Add apps, and make the keys that sign for them.",
         subcommands: [
             Add.self, Settings.self, List.self, Key.self, AppSignerCommand.self, AppAnswersCommand.self,
-            AppRepositoryCommand.self,
+            AppRepositoryCommand.self, AppReportsCommand.self,
         ])
 
     /// How careful one is with the clients of an app.

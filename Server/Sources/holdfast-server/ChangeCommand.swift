@@ -14,6 +14,7 @@ struct ChangeCommand: AsyncParsableCommand {
             abstract: "Propose what follows from what is published and announced.",
             discussion: "Nothing is signed: people approve first.")
         @OptionGroup var server: ServerOptions
+        @OptionGroup var actor: ActorOption
         @Argument(help: "The app.")
         var app: String
         @Option(
@@ -84,7 +85,8 @@ struct ChangeCommand: AsyncParsableCommand {
             var wishes = wish.content
             if !format.isEmpty {
                 let root = try await open.catalog.firstRoot(of: name)
-                wishes.formats = try format.map { text in try read(text, root) }
+                let known = try await open.publisher.published(name)?.formats ?? []
+                wishes.formats = try format.map { text in try read(text, root, known) }
             }
             let content: Content
             if let like {
@@ -96,7 +98,7 @@ struct ChangeCommand: AsyncParsableCommand {
             var generator = SystemRandomNumberGenerator()
             let proposal = try await open.publisher.propose(
                 content, forcing: wish.gates, proposer: try await proposer.identity(open.catalog), reason: wish.reason,
-                using: &generator)
+                by: actor.actor, using: &generator)
             try await ChangeText.print(proposal, open)
         }
 
@@ -111,11 +113,12 @@ struct ChangeCommand: AsyncParsableCommand {
             var generator = SystemRandomNumberGenerator()
             let proposal = try await open.publisher.proposeAgain(
                 earlier, until: now + lifetime * 86_400, forcing: gates,
-                proposer: try await proposer.identity(open.catalog), reason: reason, using: &generator)
+                proposer: try await proposer.identity(open.catalog), reason: reason, by: actor.actor,
+                using: &generator)
             try await ChangeText.print(proposal, open)
         }
 
-        private func read(_ text: String, _ root: Digest?) throws -> ContentFormat {
+        private func read(_ text: String, _ root: Digest?, _ known: [ContentFormat]) throws -> ContentFormat {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard let kind = ContentFormat.Kind(rawValue: parts.first ?? "") else {
                 let known = ContentFormat.Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -124,9 +127,14 @@ struct ChangeCommand: AsyncParsableCommand {
             guard kind != .repository || root != nil else {
                 throw ValidationError("The app has no repository; begin one with app repository init.")
             }
+            let name = parts.count == 2 ? parts[1] : nil
+            guard kind == .repository || kind == .pinFile else {
+                return try ContentFormat(kind, refresh: refresh, customer: name)
+            }
+            // Its clients are configured with it, so it stays unless another one is named.
             return try ContentFormat(
-                kind, refresh: refresh, customer: parts.count == 2 ? parts[1] : nil,
-                root: kind == .repository ? root : nil)
+                kind, refresh: refresh, root: kind == .repository ? root : nil,
+                application: name ?? known.first { $0.kind == kind }?.application)
         }
     }
 
@@ -150,7 +158,8 @@ struct ChangeCommand: AsyncParsableCommand {
                         continue
                     }
                     Terminal.line(
-                        "\(change.id)  \(state.rawValue)  \(CommandValue.time(change.proposed))  \(change.reason)")
+                        "\(change.id)  \(state.rawValue)  \(CommandValue.time(change.proposed))  "
+                            + "\(change.isEmergency ? "EMERGENCY: " : "")\(change.reason)")
                 }
             }
         }
@@ -229,7 +238,13 @@ enum ChangeText {
     static func print(_ change: Change, _ open: ServerFolder.Open) async throws {
         let published = try await open.publisher.published(change.content.app)
         Terminal.line("change \(change.id) of \(change.content.app), proposed \(CommandValue.time(change.proposed))")
-        let members = try await open.catalog.approvers().head.approvers
+        let chain = try await open.catalog.approvers()
+        let members = chain.head.approvers
+        if change.isEmergency {
+            Terminal.line("  EMERGENCY: it skips the canary, and everybody gets it at once")
+            let silent = change.silentApprovers(of: chain).map(\.name).joined(separator: ", ")
+            if !silent.isEmpty { Terminal.line("  no word yet from \(silent)") }
+        }
         let proposer = change.proposer.map { members.member($0)?.name ?? "\($0)" }
         Terminal.line("  proposed by \(proposer ?? "nobody who approves: every approval counts")")
         Terminal.line("  reason: \(change.reason)")

@@ -23,12 +23,14 @@ struct HostCommand: AsyncParsableCommand {
         var dial: String?
         @Option(help: "How its certificates are renewed: announced, same-key or issuer.")
         var renewal: String = "announced"
+        @Flag(help: "It has keys of one kind only: do not ask it for another.")
+        var oneKeyKind = false
 
         func run() async throws {
             guard let renewal = CatalogHost.Renewal(rawValue: renewal) else {
                 throw ValidationError("A host is renewed as announced, same-key or issuer.")
             }
-            let host = try CatalogHost(name: host, port: port, dial: dial, renewal: renewal)
+            let host = try CatalogHost(name: host, port: port, dial: dial, renewal: renewal, hasOneKeyKind: oneKeyKind)
             try await server.withServer { open in
                 try await open.catalog.set(host, of: AppName(app), by: actor.actor)
             }

@@ -19,6 +19,8 @@ extension HostCommand {
         var allow: [String] = []
         @Option(help: "The address to dial instead of those of the names.")
         var dial: String?
+        @Flag(help: "They have keys of one kind only: do not ask them for another.")
+        var oneKeyKind = false
 
         func run() async throws {
             let clock = SystemWallClock()
@@ -36,7 +38,8 @@ extension HostCommand {
             var isGood = true
             for (label, host, port) in dialed {
                 let dial = try dial.map { try DialedHost($0, port: port) }
-                let findings = await watch.look(at: try WatchedHost(host, dial: dial, published: nil))
+                let findings = await watch.look(
+                    at: try WatchedHost(host, dial: dial, hasOneKeyKind: oneKeyKind, published: nil))
                 for finding in findings where finding.chain.isEmpty {
                     Terminal.complain("\(label), \(finding.place): \(finding.words)")
                 }

@@ -11,7 +11,8 @@ struct ImportCommand: AsyncParsableCommand {
         discussion: """
             All or nothing is taken over: apps, keys, hosts, rules, texts, and for each app a first change, which people \
             approve before anybody is served. Files with private keys have mode 0600. With --dry-run everything is \
-            examined and nothing is written. A trust server's apps are called like its customers.
+            examined and nothing is written. A trust server's apps are called like its customers. Of a repository the \
+            keys of snapshot and timestamp are taken over; those of root and targets stay with their holders.
 
             --compare asks the other server what apps ask it, and compares its answers with those of this one: of what \
             is published, or else of the newest open change.
@@ -22,6 +23,9 @@ struct ImportCommand: AsyncParsableCommand {
                 --reason "from the old server" --no-proposer --dry-run
               holdfast-server import --data /srv/pins --trust-server /srv/trust \\
                 --anchors roots.pem --no-shipped-pins --reason "one server" --no-proposer
+              holdfast-server import --data /srv/pins --repository site --app bank \\
+                --key online.pem --anchors roots.pem --no-shipped-pins \\
+                --reason "one server" --no-proposer
               holdfast-server import --data /srv/pins --compare https://mus.example.com/
 
             Exit codes: 0 taken over, or both answer alike; 1 they differ; 2 wrong usage; 3 the export cannot be read, \
@@ -34,11 +38,15 @@ struct ImportCommand: AsyncParsableCommand {
     var mobileUtilityServer: String?
     @Option(help: "The folder of a trust server, with data and output.", completion: .directory)
     var trustServer: String?
+    @Option(help: "A repository: its folder, or the one that a web server serves.", completion: .directory)
+    var repository: String?
     @Option(help: "A signed list of fingerprints, with its --key.", completion: .file())
     var list: String?
-    @Option(help: "The private key that signs the list.", completion: .file())
-    var key: String?
-    @Option(help: "A file with the password of the key, in one line.", completion: .file())
+    @Option(
+        help: "The private key of a list, or one of a repository for snapshot or timestamp. Repeat it.",
+        completion: .file())
+    var key: [String] = []
+    @Option(help: "A file with the password of the keys, in one line.", completion: .file())
     var passwordFile: String?
     @Option(help: "A pin file.", completion: .file())
     var pins: String?
@@ -69,9 +77,10 @@ struct ImportCommand: AsyncParsableCommand {
     var noProposer = false
 
     func validate() throws {
-        guard [mobileUtilityServer, trustServer, list, pins, compare].compactMap(\.self).count == 1 else {
+        guard [mobileUtilityServer, trustServer, repository, list, pins, compare].compactMap(\.self).count == 1 else {
             throw ValidationError(
-                "Say what to take over: --mobile-utility-server, --trust-server, --list or --pins; or --compare.")
+                "Say what to take over: --mobile-utility-server, --trust-server, --repository, --list or --pins; or --compare."
+            )
         }
         guard compare == nil else {
             guard anchors == nil, reason == nil, proposer == nil, !noProposer, !dryRun, force.isEmpty else {
@@ -80,10 +89,13 @@ struct ImportCommand: AsyncParsableCommand {
             return
         }
         guard ca == nil else { throw ValidationError("--ca goes with --compare.") }
-        guard (list == nil) == (key == nil), passwordFile == nil || key != nil else {
-            throw ValidationError("A --list comes with its --key, and no other import does.")
+        guard repository != nil || key.count == (list == nil ? 0 : 1), passwordFile == nil || !key.isEmpty else {
+            throw ValidationError(
+                "A --list comes with its --key, a --repository with those of the server, nothing else.")
         }
-        guard list == nil && pins == nil || app != nil else { throw ValidationError("Name the --app.") }
+        guard list == nil && pins == nil && repository == nil || app != nil else {
+            throw ValidationError("Name the --app.")
+        }
         guard mobileUtilityServer == nil || app == nil else {
             throw ValidationError("The apps of a mobile utility server keep their names: leave out --app.")
         }
@@ -100,7 +112,7 @@ struct ImportCommand: AsyncParsableCommand {
         let settings = try clients.settings(anchors: anchors ?? "")
         let gates = try CommandValue.gates(force)
         let since = try unchangedSince.map(CommandValue.seconds)
-        let takeover = try read()
+        let takeover = try await takeover()
         try await server.withServer { open in
             let rules = Publisher.TakeoverRules(
                 settings: settings, lifetime: lifetime * 86_400, forced: gates,
@@ -116,6 +128,24 @@ struct ImportCommand: AsyncParsableCommand {
         }
     }
 
+    private func takeover() async throws -> Takeover {
+        guard let repository else { return try read() }
+        let (pems, password) = try keys()
+        return try await Takeover(
+            repository: URL(filePath: repository), keys: pems, password: password, as: AppName(app ?? ""),
+            refresh: refresh)
+    }
+
+    private func keys() throws -> (pems: [String], password: [UInt8]?) {
+        var pems: [String] = []
+        for file in key {
+            let octets = try PrivateInput.file(URL(filePath: file), limit: 64 << 10)
+            pems.append(String(decoding: octets, as: UTF8.self))
+        }
+        let password = try passwordFile.map { try InputFile.octets($0).prefix { $0 != 0x0A && $0 != 0x0D } }
+        return (pems, password.map(Array.init))
+    }
+
     private func read() throws -> Takeover {
         let now = Int64(SystemWallClock().now.timeIntervalSince1970)
         let name = try app.map { try AppName($0) }
@@ -124,12 +154,11 @@ struct ImportCommand: AsyncParsableCommand {
                 trustServer: URL(filePath: trustServer), as: name, at: now, until: now + lifetime * 86_400)
         }
         if let name, let pins { return try Takeover(pins: InputFile.octets(pins), as: name, refresh: refresh) }
-        if let name, let list, let key {
-            let password = try passwordFile.map { try InputFile.octets($0).prefix { $0 != 0x0A && $0 != 0x0D } }
-            let pem = try PrivateInput.file(URL(filePath: key), limit: 64 << 10)
+        if let name, let list {
+            let (pems, password) = try keys()
+            let pem = pems.first ?? ""
             return try Takeover(
-                list: InputFile.octets(list), key: String(decoding: pem, as: UTF8.self),
-                password: password.map(Array.init), as: name, at: now, refresh: refresh)
+                list: InputFile.octets(list), key: pem, password: password, as: name, at: now, refresh: refresh)
         }
         let tables: MobileUtilityTables
         if let mobileUtilityServer, mobileUtilityServer != "-" {

@@ -2,16 +2,27 @@ import ArgumentParser
 import Foundation
 import HoldfastServer
 
-/// Says where documents go besides the folder.
+/// Says where clients find the folder, and where documents go besides it.
 struct PlaceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "place", abstract: "Have programs upload documents to places besides the folder.",
+        commandName: "place",
+        abstract: "Say where clients find the folder, and have programs upload documents to places besides it.",
         discussion: """
             A program gets an upload plan on standard input, in a folder with the files. It must write each object on \
             its condition, as scripts/publish-s3 does; one that cannot is run by one machine only (--not-fenced-on). What \
             clients find at --url decides whether it has uploaded.
+
+            The folder itself is the place called folder. It needs no program: something else serves it. With a --url for \
+            it, a document counts as published once clients find it there.
+
+            EXAMPLES
+              holdfast-server place add bank folder --data /srv/pins \\
+                --url https://pins.example.com
             """,
         subcommands: [Add.self, Remove.self, List.self])
+
+    /// What the server's own folder is called.
+    fileprivate static let folder = "folder"
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -20,7 +31,7 @@ struct PlaceCommand: AsyncParsableCommand {
         @OptionGroup var actor: ActorOption
         @Argument(help: "The app.")
         var app: String
-        @Argument(help: "What the place is called, such as bucket.")
+        @Argument(help: "What the place is called, such as bucket; folder for the server's own.")
         var name: String
         @Option(help: "The address below which clients find documents.")
         var url: String
@@ -28,24 +39,45 @@ struct PlaceCommand: AsyncParsableCommand {
         var limit: Int64 = 120
         @Option(help: "For a program without conditions: the host name of the one machine that runs it.")
         var notFencedOn: String?
-        @Option(help: "The program: its whole path and its arguments; quotes keep blanks together.")
-        var program: String
+        @Option(
+            help: "The program: its whole path and its arguments; quotes keep blanks together. None for the folder.")
+        var program: String?
+
+        private var isFolder: Bool { name.utf8.elementsEqual(PlaceCommand.folder.utf8) }
+
+        func validate() throws {
+            guard (program == nil) == isFolder, !isFolder || notFencedOn == nil else {
+                throw ValidationError("Give the --program that uploads to a place. The folder needs none.")
+            }
+        }
 
         func run() async throws {
+            let app = try AppName(app)
+            guard let program else {
+                let address = try FolderAddress(url)
+                return try await server.withServer { open in
+                    try await open.catalog.set(address, of: app, by: actor.actor)
+                    try await show(open, app)
+                }
+            }
             let place = try Place(
                 name: name, url: url, program: ProgramCommand(CommandValue.words(program), limit: limit),
                 onlyPublisher: notFencedOn)
-            let name = try AppName(app)
             try await server.withServer { open in
-                try await open.catalog.set(place, of: name, by: actor.actor)
-                for finding in try await open.publisher.placeFindings(of: name) { Terminal.line(finding.words) }
+                try await open.catalog.set(place, of: app, by: actor.actor)
+                try await show(open, app)
             }
+        }
+
+        private func show(_ open: ServerFolder.Open, _ app: AppName) async throws {
+            for finding in try await open.publisher.placeFindings(of: app) { Terminal.line(finding.words) }
         }
     }
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a place of an app. What is there stays, and is not renewed anymore.")
+            abstract: "Remove a place of an app. What is there stays, and is not renewed anymore.",
+            discussion: "The folder stays; only its address is forgotten, and nothing is read back there anymore.")
         @OptionGroup var server: ServerOptions
         @OptionGroup var actor: ActorOption
         @Argument(help: "The app.")
@@ -56,6 +88,9 @@ struct PlaceCommand: AsyncParsableCommand {
         func run() async throws {
             let app = try AppName(app)
             try await server.withServer { open in
+                if name.utf8.elementsEqual(PlaceCommand.folder.utf8) {
+                    return try await open.catalog.removeFolderAddress(of: app, by: actor.actor)
+                }
                 try await open.catalog.removePlace(name, of: app, by: actor.actor)
             }
         }
@@ -70,10 +105,11 @@ struct PlaceCommand: AsyncParsableCommand {
         func run() async throws {
             let app = try AppName(app)
             try await server.withServer { open in
-                for place in try await open.catalog.places(of: app) {
-                    Terminal.line("\(place.name)  \(place.url.absoluteString)  \(place.program.path)")
+                for standing in try await open.publisher.placeStandings(of: app) {
+                    let program = standing.place?.program.path ?? ""
+                    Terminal.line("\(standing.name)  \(standing.url.absoluteString)  \(program)")
+                    for words in [standing.words] + standing.notes.map(\.words) { Terminal.line("  \(words)") }
                 }
-                for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
             }
         }
     }

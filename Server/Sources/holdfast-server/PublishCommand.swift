@@ -39,8 +39,10 @@ struct PublishCommand: AsyncParsableCommand {
             case .canary(let until):
                 Terminal.line("the canary has it; publish it again from \(CommandValue.time(until)) on")
             }
-            let delivery = try await open.publisher.deliverToPlaces()
+            var delivery = await open.publisher.readBack()
+            delivery.add(try await open.publisher.deliverToPlaces())
             for words in delivery.confirmed { Terminal.line("clients find it at \(words)") }
+            for words in delivery.forced { Terminal.complain("readback was forced: \(words)") }
             for problem in outcome.problems + delivery.problems {
                 Terminal.complain("not there yet, and renew tries again: \(problem)")
             }
@@ -66,9 +68,12 @@ struct RenewCommand: AsyncParsableCommand {
                 let mended = try await open.publisher.mendFolder()
                 undelivered += mended.problems
                 for path in mended.confirmed { Terminal.line("written again: \(path)") }
-                let places = try await open.publisher.deliverToPlaces()
+                var places = await open.publisher.readBack()
+                places.add(try await open.publisher.deliverToPlaces())
                 undelivered += places.problems
                 for words in places.confirmed { Terminal.line("clients find it at \(words)") }
+                for words in places.forced { Terminal.complain("readback was forced: \(words)") }
+                undelivered += await open.publisher.probeCanaries()
             }
             for path in round.signed { Terminal.line("signed \(path)") }
             for words in round.settled { Terminal.line(words) }
@@ -90,6 +95,7 @@ struct RevertCommand: AsyncParsableCommand {
         abstract: "Propose what an earlier generation published. It needs approvals like any change.")
 
     @OptionGroup var server: ServerOptions
+    @OptionGroup var actor: ActorOption
     @Argument(help: "The app.")
     var app: String
     @Option(help: "The generation to return to.")
@@ -109,7 +115,8 @@ struct RevertCommand: AsyncParsableCommand {
             var generator = SystemRandomNumberGenerator()
             let proposal = try await open.publisher.proposeReverting(
                 AppName(app), to: to, until: lifetime.map { now + $0 * 86_400 },
-                proposer: try await proposer.identity(open.catalog), reason: reason, using: &generator)
+                proposer: try await proposer.identity(open.catalog), reason: reason, by: actor.actor,
+                using: &generator)
             try await ChangeText.print(proposal, open)
         }
     }

@@ -8,8 +8,8 @@ struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Restore a backup into a folder without a server, or examine one.",
         discussion: """
-            Nothing is signed before all that is public was read, in the folder of the server, at the public address, \
-            and in the places that --public names. What is public and newer than the backup stays, and its app signs \
+            Nothing is signed before all that is public was read: in the folder of the server, at the public address, \
+            in the places of the backup, and in those that --public names. What is public and newer than the backup stays, and its app signs \
             nothing before its next publication. Open changes, tokens and sessions end. If this command stops, run it \
             again; the server does not start before it is through.
 
@@ -40,6 +40,8 @@ struct RestoreCommand: AsyncParsableCommand {
         name: .customLong("public"), help: "A folder with public documents, such as the old one. Repeat it.",
         completion: .directory)
     var places: [String] = []
+    @Option(help: "A place of the backup that is gone, and is not read. Repeat it.")
+    var withoutPlace: [String] = []
     @Option(help: "The head of the audit from elsewhere, such as a log: a number, a space and a digest.")
     var head: String?
     @Option(help: "A path at which something is public that no key of the backup signed. Repeat it.")
@@ -48,7 +50,9 @@ struct RestoreCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !check else {
-            guard data == nil, publicURL == nil, !noPublicURL, places.isEmpty, head == nil, disregard.isEmpty else {
+            guard data == nil, publicURL == nil, !noPublicURL, places.isEmpty, head == nil, disregard.isEmpty,
+                withoutPlace.isEmpty
+            else {
                 throw ValidationError("--check goes with the backup, its key and the secret alone.")
             }
             return
@@ -70,7 +74,8 @@ struct RestoreCommand: AsyncParsableCommand {
             URL(filePath: backup), key: key, secret: SecretFile(URL(filePath: secret)))
         guard let data else { return try await examine(source) }
         var rules = ServerFolder.RestoringRules(
-            places: places.map { .folder(URL(filePath: $0)) }, disregarded: Set(disregard))
+            places: places.map { .folder(URL(filePath: $0)) }, disregarded: Set(disregard),
+            goneFrom: Set(withoutPlace))
         if let address = publicURL.flatMap({ URL(string: $0) }) {
             rules.places.append(.address(address, URLSessionDataProvider(allowsPlainHTTPToLoopback: true)))
         }

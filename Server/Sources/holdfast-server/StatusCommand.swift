@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import HoldfastPublishing
 import HoldfastServer
 
@@ -35,16 +36,35 @@ struct StatusCommand: AsyncParsableCommand {
                 if let time = standing.refusedFrom {
                     Terminal.line("  if nobody publishes, the first is refused at \(CommandValue.time(time))")
                 }
-                for loss in standing.losses { Terminal.line("  \(loss)") }
-                for finding in try await open.publisher.placeFindings(of: app) { Terminal.line("  \(finding.words)") }
+                for loss in standing.losses + standing.expiredServers { Terminal.line("  \(loss)") }
+                let places = try await open.publisher.placeStandings(of: app)
+                for place in places {
+                    for words in [place.words] + place.notes.map(\.words) { Terminal.line("  \(words)") }
+                }
                 if let deadline = standing.deadline {
                     let words = "publish until \(CommandValue.time(deadline.lastSafe)): \(deadline.words)"
                     Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(words)")
                 }
-                isGood = isGood && standing.losses.isEmpty && !standing.isPressing
+                isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
                 for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
+                if let canary = standing.canary {
+                    let end = CommandValue.time(canary.end)
+                    Terminal.line("  the canary has change \(canary.change) since \(CommandValue.time(canary.began))")
+                    Terminal.line("  everybody can get it from \(end) on, if the canary's clients get in until then")
+                    for refusal in canary.refusals { Terminal.line("  HELD: \(refusal)") }
+                }
+                for line in await Self.reported(of: app, open.catalog) { Terminal.line("  \(line)") }
                 for (change, state) in standing.open {
-                    Terminal.line("  \(state.rawValue): change \(change.id), \(change.reason)")
+                    let words = "\(state.rawValue): change \(change.id), \(change.reason)"
+                    guard change.isEmergency else {
+                        Terminal.line("  \(words)")
+                        continue
+                    }
+                    let silent = change.silentApprovers(of: try await open.catalog.approvers()).map(\.name)
+                    Terminal.line("  EMERGENCY, \(words)")
+                    if !silent.isEmpty {
+                        Terminal.line("    no word yet from \(silent.joined(separator: ", "))")
+                    }
                 }
             }
             guard isGood else { throw Self.isNotGood }
@@ -52,7 +72,9 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private static let isNotGood = NegativeAnswer(
-        words: "not everybody gets in, something has to be published soon, or nothing can be signed or written")
+        words:
+            "not everybody gets in, something has to be published soon or does not arrive, or nothing can be signed or written"
+    )
 
     private func printJSON(
         _ open: ServerFolder.Open, _ unwritable: ServerError?, _ outage: Publisher.Outage?
@@ -64,8 +86,13 @@ struct StatusCommand: AsyncParsableCommand {
         let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
         for app in judged {
             let standing = try await open.publisher.standing(of: app, during: outage)
-            isGood = isGood && standing.losses.isEmpty && !standing.isPressing
-            apps.append(.object(Self.members(of: standing)))
+            let places = try await open.publisher.placeStandings(of: app)
+            isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
+            var members = Self.members(of: standing, places)
+            if let reports = try? await open.catalog.reportStanding(of: app), reports.isEnabled {
+                members["reports"] = .object(AdministrationView.reports(reports))
+            }
+            apps.append(.object(members))
         }
         var members: [String: CanonicalJSON] = [
             "isGood": .boolean(isGood), "problems": AdministrationView.texts(problems), "apps": .array(apps),
@@ -80,7 +107,19 @@ struct StatusCommand: AsyncParsableCommand {
         guard isGood else { throw Self.isNotGood }
     }
 
-    private static func members(of standing: Publisher.Standing) -> [String: CanonicalJSON] {
+    /// What clients say. It is hearsay: it warns, and decides nothing, even if it cannot be read.
+    private static func reported(of app: AppName, _ catalog: Catalog) async -> [String] {
+        do throws(ServerError) {
+            let reports = try await catalog.reportStanding(of: app)
+            return reports.isEnabled ? reports.lines : []
+        } catch {
+            return ["reports cannot be read: \(error)"]
+        }
+    }
+
+    private static func members(
+        of standing: Publisher.Standing, _ places: [PlaceStanding]
+    ) -> [String: CanonicalJSON] {
         let open: [CanonicalJSON] = standing.open.map { change, state in
             .object(AdministrationView.summary(change, state))
         }
@@ -88,6 +127,8 @@ struct StatusCommand: AsyncParsableCommand {
             "name": .text("\(standing.app)"), "generation": .integer(standing.generation),
             "losses": AdministrationView.texts(standing.losses), "open": .array(open),
             "plainTextKeys": AdministrationView.texts(standing.plainTextKeys),
+            "expiredServers": AdministrationView.texts(standing.expiredServers),
+            "places": .array(places.map { .object(Self.members(of: $0)) }),
         ]
         if let time = standing.refusedFrom { members["refusedFrom"] = AdministrationView.time(time) }
         if let end = standing.end { members["end"] = AdministrationView.time(end) }
@@ -95,7 +136,26 @@ struct StatusCommand: AsyncParsableCommand {
             members["publishUntil"] = AdministrationView.time(deadline.lastSafe)
             members["publishBecause"] = .text(deadline.words)
         }
+        if let canary = standing.canary {
+            members["canary"] = .object([
+                "change": .text("\(canary.change)"), "began": AdministrationView.time(canary.began),
+                "end": AdministrationView.time(canary.end), "followed": .integer(canary.followed),
+                "refusals": AdministrationView.texts(canary.refusals),
+            ])
+        }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
+        return members
+    }
+
+    private static func members(of place: PlaceStanding) -> [String: CanonicalJSON] {
+        var members: [String: CanonicalJSON] = [
+            "name": .text(place.name), "url": .text(place.url.absoluteString),
+            "state": .text(place.state.rawValue), "waiting": .integer(place.waiting),
+            "failures": .integer(place.failures), "lag": .integer(place.lag),
+        ]
+        if let time = place.delivered { members["delivered"] = AdministrationView.time(time) }
+        if let time = place.behindSince { members["behindSince"] = AdministrationView.time(time) }
+        if let only = place.place?.onlyPublisher { members["onlyPublisher"] = .text(only) }
         return members
     }
 }

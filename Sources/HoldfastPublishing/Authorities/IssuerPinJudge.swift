@@ -58,7 +58,7 @@ struct IssuerPinJudge {
         for platform in platforms.indices {
             let authorities = try scope(of: served, hierarchy, on: platform)
             let shown = try chains(served, of: host, in: authorities)
-            let clients = documents.filter { $0.isDialed(host) }.flatMap { held in
+            let clients = HeldDocument.deciding(about: host, among: documents).flatMap { held in
                 relying(on: shown, held, of: host, in: authorities, platforms[platform], isShown: !input.shown.isEmpty)
             }
             // Most documents pin servers' own keys, and nothing more needs to be judged then.

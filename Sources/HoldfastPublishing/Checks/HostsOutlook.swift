@@ -36,20 +36,24 @@ package struct HostsOutlook: Sendable {
     package let findings: [Finding]
     /// What the answer rests on, a sentence each.
     package let premises: [String]
+    /// Those of the findings that are about hosts which only earlier documents name.
+    let unasked: [Finding]
+    /// What was judged.
+    let outlook: PublicationOutlook
 
     /// The worst finding that there is; nil if every client gets in.
     package var worst: Finding.Kind? {
         [Finding.Kind.refused, .unreachable, .ending].first { kind in findings.contains { $0.kind == kind } }
     }
 
-    /// How far it looks ahead at least, to say until when.
-    private static let span = Duration.seconds(400 * 86_400)
+    /// How far it looks ahead, to say until when.
+    package static let usualSpan = Duration.seconds(400 * 86_400)
     /// For how long a client may not have asked, if nobody says it.
     package static let usualStaleness = Duration.seconds(30 * 86_400)
 
     /// Judges.
     /// - Parameters:
-    ///   - documents: what clients hold.
+    ///   - documents: what clients hold. Those of a repository dial what it or an earlier document names.
     ///   - earlier: what those may hold that have not asked for a while.
     ///   - hosts: what they dial, with what it shows now.
     ///   - platforms: where clients run.
@@ -65,18 +69,25 @@ package struct HostsOutlook: Sendable {
     ) throws(PublishingError) {
         let watched = watch ?? .seconds(1)
         let before = earlier.documents.map { $0.ofOwnHosts(at: now) }
-        let outlook = try PublicationOutlook(
+        let current = documents.map { $0.ofOwnHosts(at: now) }
+        let known = before.flatMap { $0.hosts ?? [] }
+        let dialed = zip(documents, current).map { given, own in
+            var document = own
+            if given.hosts == nil { document.hosts = own.hosts.map { $0 + known } }
+            return document
+        }
+        outlook = try PublicationOutlook(
             judging: .init(
-                documents: documents + before, hosts: hosts, platforms: platforms,
-                appVersions: appVersions, staleness: staleness, span: max(Self.span, watched), now: now))
+                documents: dialed + before, hosts: hosts, platforms: platforms,
+                appVersions: appVersions, staleness: staleness, span: max(Self.usualSpan, watched), now: now))
         premises = outlook.premises + earlier.premises + earlier.gaps
-        let end = now.addingTimeInterval(watched.inSeconds)
+        let (end, names) = (now.addingTimeInterval(watched.inSeconds), outlook.documentNames)
         var findings: [Finding] = []
         for (index, host) in hosts.enumerated() {
             let rows = outlook.rows.filter { $0.hostIndex == index }
             for (position, shown) in host.shown.enumerated() {
                 let mine = rows.filter { $0.presentation == position }
-                if let finding = Self.finding(mine, at: shown, of: host, names: outlook.documentNames, now, end) {
+                if let finding = Self.finding(mine, at: shown, of: host, names: names, now, end) {
                     findings.append(finding)
                 }
             }
@@ -90,8 +101,8 @@ package struct HostsOutlook: Sendable {
             Finding(kind: .unreachable, host: nil, text: row.cause?.words ?? "nothing was judged")
         }
         findings += earlier.gaps.map { Finding(kind: .unreachable, host: nil, text: $0) }
-        findings += Self.dropped(by: documents.map { $0.ofOwnHosts(at: now) }, after: before, asked: hosts)
-        self.findings = findings
+        unasked = Self.dropped(by: current, after: before, asked: hosts)
+        self.findings = findings + unasked
     }
 
     /// Hosts that only earlier documents name: clients that hold those still connect there, and nobody has asked them.
@@ -112,16 +123,15 @@ package struct HostsOutlook: Sendable {
     }
 
     /// The worst of what was judged about one chain; nil if every client gets in.
-    private static func finding(
+    static func finding(
         _ rows: [PublicationOutlook.Row], at shown: PublicationOutlook.Presentation, of host: PublicationOutlook.Host,
         names: [String], _ now: Date, _ end: Date
     ) -> Finding? {
-        let name = name(host)
-        let place = shown.place.utf8.elementsEqual(host.name.utf8) ? name : "\(name) at \(shown.place)"
+        let (name, place) = (Self.name(host), Self.place(of: shown, host))
         if let problem = shown.problem {
             return Finding(kind: .unreachable, host: name, text: "\(place) could not be asked: \(problem)")
         }
-        let verdicts = rows.filter { $0.holders != .older && ($0.start.map { $0 < end } ?? true) }.map { row in
+        let verdicts = rows.filter { $0.counts(until: end) }.map { row in
             PublishedVerdict(row, of: row.document.map { names[$0] } ?? "the document", at: now, watchedUntil: end)
         }
         guard let worst = PublishedVerdict.worst(of: verdicts) else {
@@ -137,7 +147,13 @@ package struct HostsOutlook: Sendable {
         return Finding(kind: kind, host: name, text: "\(place): \(worst.text)", until: worst.until)
     }
 
-    private static func name(_ host: PublicationOutlook.Host) -> String {
+    /// Where a host showed a chain, in words.
+    static func place(of shown: PublicationOutlook.Presentation, _ host: PublicationOutlook.Host) -> String {
+        shown.place.utf8.elementsEqual(host.name.utf8) ? name(host) : "\(name(host)) at \(shown.place)"
+    }
+
+    /// A host with its port, as findings name it.
+    package static func name(_ host: PublicationOutlook.Host) -> String {
         let name = host.name.contains(":") ? "[\(host.name)]" : host.name
         return host.port.map { "\(name):\($0)" } ?? host.name
     }

@@ -36,7 +36,7 @@ package struct PublishedOutlook {
         let (all, open, premises) = try rows(of: reports, at: now)
         let end = now.addingTimeInterval(watched.inSeconds)
         for (index, rows) in all.enumerated() where reports[index].error == nil {
-            let counted = rows.filter { $0.holders != .older && ($0.start.map { $0 < end } ?? true) }
+            let counted = rows.filter { $0.counts(until: end) }
             reports[index].take(counted, of: documents.map(\.name), at: now, watchedUntil: end, open: open)
             reports[index].premises = premises
         }
@@ -58,6 +58,17 @@ package struct PublishedOutlook {
     private func inputs(
         of reports: [CheckReport], at now: Date, span: Duration
     ) -> (all: PublicationOutlook.Inputs, places: [(host: Int, chain: Int)]) {
+        let (hosts, places) = Self.hosts(of: reports, at: now)
+        let all = PublicationOutlook.Inputs(
+            documents: documents, hosts: hosts, platforms: platforms, appVersions: appVersions,
+            staleness: staleness, span: span, now: now)
+        return (all, places)
+    }
+
+    /// The hosts with what they showed, and where among them each report is.
+    package static func hosts(
+        of reports: [CheckReport], at now: Date
+    ) -> (hosts: [PublicationOutlook.Host], places: [(host: Int, chain: Int)]) {
         var hosts: [PublicationOutlook.Host] = []
         var places: [(host: Int, chain: Int)] = []
         for report in reports {
@@ -68,10 +79,7 @@ package struct PublishedOutlook {
             places.append((index, hosts[index].shown.count))
             hosts[index].shown.append(report.presentation(at: now))
         }
-        let all = PublicationOutlook.Inputs(
-            documents: documents, hosts: hosts, platforms: platforms, appVersions: appVersions,
-            staleness: staleness, span: span, now: now)
-        return (all, places)
+        return (hosts, places)
     }
 
     /// What was judged about each report; what is unknown about the clients whatever hosts show, nil if nothing is; and

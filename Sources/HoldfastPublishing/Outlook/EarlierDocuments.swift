@@ -39,11 +39,17 @@ package struct EarlierDocuments: Sendable {
 }
 
 extension PublicationOutlook.Document {
-    /// A repository's bundle for clients that dial only the hosts that it names. When a host is added to the pins, nobody
-    /// who has earlier ones connects to it yet.
+    /// A repository's bundle, or a pin file that is about to be one, for clients that dial only the hosts that it names.
+    /// When a host is added to the pins, nobody who has earlier ones connects to it yet.
     func ofOwnHosts(at time: Date) -> Self {
-        guard hosts == nil, case .repository(let pins) = HeldDocument.content(of: self, at: time) else { return self }
-        let patterns = pins.file.hosts.filter { !$0.isRetired }.map(\.pattern.description)
+        guard hosts == nil, !isCarriedAlone else { return self }
+        let file: PinFile
+        switch HeldDocument.content(of: self, at: time) {
+        case .repository(let pins): file = pins.file
+        case .pinFile(let pins): file = pins
+        case .list, .trustServer, .refused: return self
+        }
+        let patterns = file.hosts.filter { !$0.isRetired }.map(\.pattern.description)
         guard patterns.allSatisfy({ (try? HostPattern($0)) != nil }) else { return self }
         var document = self
         document.hosts = patterns

@@ -35,5 +35,13 @@ package struct FingerprintListPins: PinSource {
         PinAnswer(snapshot.content(for: question, under: configuration, at: question.time), at: question.time)
     }
 
+    /// Whether the list has an entry for a host, or a wildcard that covers it, whatever has expired.
+    func names(_ host: DialedHost) -> Bool {
+        guard case .none(.notCovered, _) = answer(to: PinQuestion(host: host, time: .distantPast)).content else {
+            return true
+        }
+        return false
+    }
+
     package var mayAdmitWithoutPins: Bool { false }
 }

@@ -139,6 +139,34 @@ struct HeldDocument: Sendable {
 
     func isDialed(_ host: DialedHost) -> Bool { patterns.map { $0.contains { $0.matches(host) } } ?? true }
 
+    /// The documents with which clients decide about a host.
+    ///
+    /// A build asks a source only for hosts that it was built to dial with it. So what it carries and nobody replaces
+    /// restricts no host that it does not name: the platform or another source of the app decides there. A host that it
+    /// names with other ports, or as retired, it refuses. When a host is added to a published document, nobody who holds an
+    /// earlier one connects to it yet.
+    static func deciding(about host: DialedHost, among documents: [HeldDocument]) -> [HeldDocument] {
+        let dialed = documents.filter { $0.isDialed(host) }
+        let governing = dialed.filter { $0.governs(host) }
+        // If no source names the host, what an app says that asks one of them all the same is a refusal.
+        return governing.isEmpty ? dialed : governing
+    }
+
+    /// Whether its pins decide about a host where clients have other sources as well.
+    private func governs(_ host: DialedHost) -> Bool {
+        // Somebody has said which hosts its clients dial.
+        guard patterns == nil, document.isCarriedAlone || document.replaced != nil else { return true }
+        switch content {
+        case .pinFile(let file): return file.host(for: host) != nil
+        case .repository(let pins):
+            guard let entry = pins.file.host(for: host) else { return false }
+            return document.isCarriedAlone || !entry.isRetired
+        case .list(let list): return list.names(host)
+        case .trustServer(let pins): return pins.names(host)
+        case .refused: return true
+        }
+    }
+
     /// Whether another document takes the place of this one for the same clients.
     func isSucceeded(by other: HeldDocument) -> Bool {
         other.index != index && other.document.replaced == nil && other.document.published >= document.published

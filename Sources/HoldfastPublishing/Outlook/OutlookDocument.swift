@@ -53,7 +53,8 @@ extension PublicationOutlook {
         public var replaced: Date?
         /// The names of the builds that carry it.
         public var appVersions: [String]
-        /// The hosts that its clients dial, as patterns; nil for all hosts of the outlook.
+        /// The hosts that its clients dial, as patterns; nil for all hosts of the outlook. With nil, what was replaced and
+        /// what only builds carry is judged for hosts that it names, as long as another document decides about the others.
         public var hosts: [String]?
         /// If a machine signs it anew: the longest time between two rounds; nil if people make it.
         ///

@@ -14,6 +14,8 @@ struct OutlookJudge {
     private let platforms: [ClientPlatform]
     /// What clients keep because they refuse what took its place, in words.
     let kept: [String]
+    /// The hosts that documents of builds do not name, by document.
+    private var unnamed: [Int: [String]] = [:]
     private(set) var rows: [PublicationOutlook.Row] = []
 
     init(_ inputs: PublicationOutlook.Inputs) throws(PublishingError) {
@@ -80,7 +82,12 @@ struct OutlookJudge {
         } catch {
             throw PublishingError(.invalidInput, of: input.name.quoted, expected: error.expected, found: error.found)
         }
-        let dialed = documents.filter { $0.isDialed(host) }
+        let dialed = HeldDocument.deciding(about: host, among: documents)
+        let indices = Set(dialed.map(\.index))
+        for held in documents
+        where held.isDialed(host) && held.document.isCarriedAlone && !indices.contains(held.index) {
+            unnamed[held.index, default: []].append(host.description)
+        }
         if dialed.isEmpty || platforms.isEmpty {
             let words = dialed.isEmpty ? "no client of the documents dials it" : "no platform is given"
             rows.append(unknown(.nothingToJudge, words, host, index))
@@ -151,6 +158,17 @@ struct OutlookJudge {
                     }
                 }
             }
+        }
+    }
+
+    /// What pins of builds do not restrict, a sentence for each document.
+    var unrestricted: [String] {
+        documents.compactMap { held in
+            guard let hosts = unnamed[held.index] else { return nil }
+            let names = hosts.prefix(3).joined(separator: ", ")
+            let more = hosts.count > 3 ? " and \(hosts.count - 3) more" : ""
+            return "\(held.document.name) does not name \(names)\(more): "
+                + "there, the platform or another source of the app decides"
         }
     }
 

@@ -7,7 +7,7 @@ enum OutlookPremises {
         _ inputs: PublicationOutlook.Inputs, _ rows: [PublicationOutlook.Row], kept: [String]
     ) -> [String] {
         var sentences = basis(of: inputs)
-        sentences.append("judged for \(span(inputs.span))")
+        sentences.append("judged for \(SpanText.text(inputs.span.components.seconds))")
         let older = rows.filter { $0.holders == .older }
         if !older.isEmpty {
             let out = older.count { $0.verdict != .in }
@@ -30,7 +30,7 @@ enum OutlookPremises {
                 + (inputs.documents.count > 8 ? "; and more" : ""))
         sentences.append(
             isStalenessKnown
-                ? "clients ask at least every \(span(inputs.staleness))"
+                ? "clients ask at least every \(SpanText.text(inputs.staleness.components.seconds))"
                 : "nobody knows for how long clients use an earlier document")
         let chains = inputs.hosts.flatMap(\.shown)
         let unread = chains.count { $0.chain == nil }
@@ -51,6 +51,7 @@ enum OutlookPremises {
         switch versions {
         case .unknown: "app versions unknown"
         case .noShippedPins: "no app version carries pins"
+        case .versions(let all) where all.isEmpty: "no app version carries pins"
         case .versions(let all):
             "\(count(all.count, "app version")): \(all.prefix(16).map(\.name).joined(separator: ", "))"
         }
@@ -58,12 +59,5 @@ enum OutlookPremises {
 
     private static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
         number == 1 ? "1 \(one)" : "\(number) \(many ?? one + "s")"
-    }
-
-    /// Whole days, hours or seconds.
-    private static func span(_ time: Duration) -> String {
-        let whole = time.components.seconds
-        if whole > 0, whole % 86_400 == 0 { return "\(whole / 86_400) d" }
-        return whole > 0 && whole % 3_600 == 0 ? "\(whole / 3_600) h" : "\(whole) s"
     }
 }

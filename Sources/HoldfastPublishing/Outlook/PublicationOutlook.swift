@@ -45,7 +45,7 @@ public struct PublicationOutlook: StoredValue {
         self.inputs = inputs
         rows = judge.rows
         (verdict, decisive) = Self.verdict(of: judge.rows, at: inputs.now, until: .distantFuture)
-        premises = OutlookPremises.sentences(inputs, judge.rows, kept: judge.kept)
+        premises = OutlookPremises.sentences(inputs, judge.rows, kept: judge.kept + judge.unrestricted)
     }
 
     /// The verdict on the first part of the span, and the row that decided. An outlook that looks far ahead, to say until
@@ -96,7 +96,7 @@ public struct PublicationOutlook: StoredValue {
 
 extension PublicationOutlook.Row {
     /// Whether the row counts for a verdict on the time before an end.
-    fileprivate func counts(until end: Date) -> Bool { holders != .older && start.map { $0 < end } ?? true }
+    func counts(until end: Date) -> Bool { holders != .older && start.map { $0 < end } ?? true }
 
     /// What the spans before an end amount to.
     package func verdict(until end: Date) -> PublicationOutlook.Verdict {

@@ -30,11 +30,12 @@ package struct PublishedPinVersions: Sendable {
         return versions.flatMap { $0.pins(of: host, at: time) }.filter { seen.insert($0).inserted }
     }
 
-    /// The policy of a client that has all versions: every one of them must let the server in.
+    /// The policy of a client that has all versions: every one of them that decides about the host must let the server in.
     package func policy(of host: DialedHost) throws(PolicyConfigurationError) -> any TrustPolicy {
+        let governing = versions.filter { $0.governs(host) }
         var policies: [any TrustPolicy] = []
-        for version in versions { policies.append(try version.policy(of: host)) }
-        guard policies.count > 1 else { return try versions[0].policy(of: host) }
+        for version in governing.isEmpty ? versions : governing { policies.append(try version.policy(of: host)) }
+        guard policies.count > 1 else { return try (governing.first ?? versions[0]).policy(of: host) }
         return try CompositePolicy(host: HostPattern(host), allOf: policies)
     }
 }

@@ -23,11 +23,14 @@ package struct PublishedPins: Sendable {
     /// The kinds of pins that clients use, each in a policy of its own; nil for clients that use all.
     private let subjects: [Pin.Subject?]
     private let places: [Place]
+    /// The pin file that builds carry, alone or in a bundle; nil for what clients get from a server.
+    private let carried: PinFile?
 
     private init(
         _ document: PublicationOutlook.Document, _ source: any PinSource, subjects: [Pin.Subject?] = [nil],
-        _ places: [Place]
+        _ places: [Place], carrying carried: PinFile? = nil
     ) {
+        self.carried = carried
         self.document = document
         self.source = source
         self.subjects = subjects
@@ -45,7 +48,7 @@ package struct PublishedPins: Sendable {
         let file = try PinFileDocument(data, named: name, remedies: remedies).file
         self.init(
             .init(name, kind: .shippedPins, octets: data, published: time, appVersions: versions), file,
-            Self.places(of: file))
+            Self.places(of: file), carrying: versions.isEmpty ? nil : file)
     }
 
     /// The pins of a bundle, as an app follows it that was built with a root.
@@ -82,7 +85,7 @@ package struct PublishedPins: Sendable {
             name, kind: .repository(root: root, shippedGrace: grace), octets: bundle, published: .distantPast,
             replaced: .distantPast, appVersions: versions)
         switch HeldDocument.content(of: document, at: time) {
-        case .repository(let pins): self.init(document, pins, Self.places(of: pins.file))
+        case .repository(let pins): self.init(document, pins, Self.places(of: pins.file), carrying: pins.file)
         case .refused(let words):
             throw PublishingError(
                 .invalidDocument, of: name, expected: "a bundle that apps with this root accept", found: words)
@@ -189,6 +192,10 @@ package struct PublishedPins: Sendable {
         }
         return !Set(other.pins(of: host, at: time)).isSubset(of: pins(of: host, at: time))
     }
+
+    /// Whether the pins decide about a host where clients have other sources as well: what builds carry restricts no host
+    /// that it does not name.
+    func governs(_ host: DialedHost) -> Bool { carried.map { $0.host(for: host) != nil } ?? true }
 
     /// The policy of the clients. Where clients differ in the kind of pins that they use, all of them must get in.
     package func policy(of host: DialedHost) throws(PolicyConfigurationError) -> any TrustPolicy {

@@ -5,6 +5,8 @@ package import Holdfast
 package struct TrustServerDocumentPins: PinSource {
     private let format: TrustServerFormat
     private let table: TrustServerTable
+    /// The hosts that the document names, without their ports.
+    private let hosts: Set<DialedHost>
 
     /// The pins of a document.
     /// - Parameter configuration: that of the client; only its settings matter.
@@ -14,7 +16,11 @@ package struct TrustServerDocumentPins: PinSource {
     ) throws(DocumentError) {
         format = TrustServerFormat(configuration: configuration)
         table = try format.table(of: document, issuedUpTo: .distantFuture)
+        hosts = Set(document.entries.compactMap { try? DialedHost($0.hostname) })
     }
+
+    /// Whether the document has an entry for a host, on whatever port and of whatever kind.
+    func names(_ host: DialedHost) -> Bool { (try? DialedHost(host.name)).map(hosts.contains) ?? true }
 
     /// When the document was made, according to its signer.
     package var timestamp: Date { table.signedTimestamp }

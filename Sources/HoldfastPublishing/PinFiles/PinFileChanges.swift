@@ -13,9 +13,7 @@ enum PinFileChanges {
         differs("app", \.app) { $0.map { "\($0.quoted)" } ?? "none" }
         differs("issued", \.issuedAt, time)
         differs("valid until", \.notAfter, time)
-        differs("refresh", \.refresh) { refresh in
-            refresh.map { "after \($0.after) s, jitter \($0.jitter.value), grace \($0.grace) s" } ?? "none"
-        }
+        differs("refresh", \.refresh) { $0?.text ?? "none" }
         let before = Dictionary((old?.hosts ?? []).map { ($0.pattern, $0) }) { first, _ in first }
         for host in new.hosts { lines += words(from: before[host.pattern], to: host) }
         let kept = Set(new.hosts.map(\.pattern))

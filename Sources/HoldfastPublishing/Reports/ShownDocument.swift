@@ -76,8 +76,7 @@ package struct ShownDocument {
         item.add("app", file.app)
         item.add("issued", file.issuedAt.map { time($0, ends: false) })
         item.add("until", file.notAfter.map { time($0) } ?? "it does not end")
-        item.add(
-            "refresh", file.refresh.map { "after \($0.after) s, jitter \($0.jitter.value), grace \($0.grace) s" })
+        item.add("refresh", file.refresh?.text)
         for host in file.hosts {
             guard !host.isRetired else {
                 let ports = host.ports.isEmpty ? "" : ", port \(host.ports.map(String.init).joined(separator: ", "))"

@@ -72,7 +72,7 @@ public struct TUFPublication: Sendable {
         else {
             throw TUFRepositoryError(
                 .tooShort, of: "timestamp", expected: "at least 7 days",
-                found: "\(Int(lifetimes.timestamp.inSeconds)) s")
+                found: SpanText.text(lifetimes.timestamp.components.seconds))
         }
         // Before the signatures are counted: what is wrong does not become right when people sign it.
         if includesDrafts, !state.hasNoDraft,

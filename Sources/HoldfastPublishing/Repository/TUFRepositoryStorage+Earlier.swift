@@ -55,6 +55,21 @@ extension TUFRepositoryStorage {
         return earlier
     }
 
+    /// What is published, as clients hold it that do not ask again when other pins take its place.
+    /// - Parameters:
+    ///   - live: what is published.
+    ///   - root: the root metadata that the clients were built with.
+    /// - Returns: the document; nil if clients with the root never took it, or its files are not there.
+    package func publishedDocument(
+        of live: TUFRepositoryState.Live, provedFrom root: Data
+    ) async -> PublicationOutlook.Document? {
+        guard case .proved(let bundle, _) = await bundle(ofTargets: live.targets.version, live.roots, from: root) else {
+            return nil
+        }
+        return .init(
+            "the published pins", kind: .repository(root: root), octets: bundle, published: .distantPast)
+    }
+
     /// A version of the pins, as clients with the root have it.
     private func bundle(
         ofTargets version: Int64, _ roots: [TUFMetadataFile], from root: Data

@@ -98,7 +98,7 @@ public struct SignerProgram: Sendable {
                 remedy: "Read what it said, and run it by hand; nothing was changed here.")
         case .timedOut:
             throw Failure(
-                .timedOut, expected: "a signature by \(name) within \(seconds) s", found: "none",
+                .timedOut, expected: "a signature by \(name) within \(SpanText.text(Int64(seconds)))", found: "none",
                 remedy: "Unlock or touch the token in time, or give the program more time (--signer-timeout).")
         }
     }

@@ -30,14 +30,4 @@ struct FailureFacts: Codable, Hashable, Sendable {
     let application: ReportedApplication
     /// The share of failures that are reported.
     let fraction: Double
-
-    /// What is known of failures that have the same to say: one report a day.
-    var subject: ReportSubject { ReportSubject(host: host, code: code, documentVersion: documentVersion) }
-}
-
-/// What makes a report distinct: not the chain, the address or the time.
-struct ReportSubject: Codable, Hashable, Sendable {
-    let host: String
-    let code: String
-    let documentVersion: String
 }

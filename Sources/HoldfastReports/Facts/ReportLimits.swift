@@ -15,6 +15,8 @@ enum ReportLimits {
     static let mostStoredOctets = 512 << 10
     /// A host has at most 253 octets, and its pattern three more; codes and versions are short.
     static let longestText = 256
+    /// The last second of the year 9999: RFC 3339 has no later one.
+    static let lastSecond: Int64 = 253_402_300_799
     /// At most this long after a failure it is reported, so that the clients that a bad pin locks out at one moment do not
     /// report it at one moment.
     static let spread = Duration.seconds(30)

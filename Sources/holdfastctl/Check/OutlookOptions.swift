@@ -4,10 +4,10 @@ import ArgumentParser
 /// where they run.
 struct OutlookOptions: ParsableArguments {
     @OptionGroup
-    var held: HeldDocumentOptions
+    var clients: ClientOptions
 
-    @OptionGroup
-    var platforms: PlatformOptions
+    var held: HeldDocumentOptions { clients.held }
+    var platforms: PlatformOptions { clients.platforms }
 
     @Option(
         name: .customLong("renewed-every"),

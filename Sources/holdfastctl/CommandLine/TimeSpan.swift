@@ -1,4 +1,5 @@
 import ArgumentParser
+import HoldfastPublishing
 
 /// A length of time as people write it: `21d`, `12h`, `2m`, `10s`. Every span that an argument gives is read here.
 struct TimeSpan: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -33,12 +34,7 @@ struct TimeSpan: Sendable, Hashable, Comparable, CustomStringConvertible {
     }
 
     /// The form in which it is read, in the largest unit of which it is a multiple.
-    var description: String {
-        for (unit, size) in [("d", Self.day), ("h", 3_600), ("m", 60)] where seconds % size == 0 && seconds > 0 {
-            return "\(seconds / size)\(unit)"
-        }
-        return "\(seconds)s"
-    }
+    var description: String { SpanText.text(seconds) }
 }
 
 extension TimeSpan: Encodable {

@@ -18,37 +18,25 @@ struct AskedHosts {
     /// - Parameters:
     ///   - published: what clients hold.
     ///   - earlier: what those may hold that have not asked for a while.
-    ///   - asking: what options say of clients; nil to judge only those that hold `published`.
+    ///   - asking: what options say of clients.
     ///   - root: the root of builds that carry a bundle, if the options do not name another; nil if none is known.
     ///   - watch: how soon an end is too soon; nil for only what is now.
     init(
         of published: [PublishedPins], after earlier: EarlierDocuments = EarlierDocuments(),
-        in asking: AskingOptions? = nil, builtWith root: Data? = nil, by connection: ConnectionOptions,
+        in asking: AskingOptions, builtWith root: Data? = nil, by connection: ConnectionOptions,
         watch: TimeSpan? = nil, at now: Date
     ) async throws(CommandFailure) {
-        var published = published
-        if let asking { published += try asking.held.builds.documents(builtWith: root, at: now) }
+        let published = published + (try asking.held.builds.documents(builtWith: root, at: now))
         let documents = published.map(\.document)
-        let versions: PublicationOutlook.AppVersions =
-            if let asking {
-                asking.held.builds.appVersions(carrying: documents)
-            } else {
-                .versions(documents.flatMap(\.appVersions).map { PublicationOutlook.AppVersion($0) })
-            }
-        var hosts: [DialedHost] = []
-        var undialed: [String] = []
-        for pins in published {
-            hosts += pins.hosts.filter { !hosts.contains($0) }
-            undialed += pins.namesThatCannotBeDialed.map { SafeText.escapedLine($0) }.filter { !undialed.contains($0) }
-        }
-        let open = undialed.joined(separator: ", ")
+        let versions = asking.held.builds.appVersions(carrying: documents)
+        let (hosts, open) = Self.hosts(of: published)
         guard !hosts.isEmpty else {
-            // Nothing was asked, so nothing is known. Pins for no host at all harm nobody who gets them.
+            // Nothing was asked, so nothing is known.
             let words =
                 open.isEmpty
                 ? "no host can be asked, since the pins are for none"
                 : "no host can be asked, since they are patterns: \(open)"
-            findings = open.isEmpty && asking == nil ? [] : [.init(kind: .unreachable, host: nil, text: words)]
+            findings = [.init(kind: .unreachable, host: nil, text: words)]
             (premises, remarks) = (nil, [])
             return
         }
@@ -56,17 +44,27 @@ struct AskedHosts {
         let shown = try await Self.shown(by: hosts, connection, at: now)
         remarks += shown.remarks
         let anchors = try await connection.anchors()
-        let name = connection.ca ?? "this machine's anchors"
-        let platforms = try asking?.platforms.platforms(anchors, named: name)
+        let platforms = try asking.platforms.platforms(anchors, named: connection.ca ?? "this machine's anchors")
         let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in
             try HostsOutlook(
                 of: documents, after: earlier, at: shown.hosts,
-                platforms: platforms ?? [.init(name, trusting: anchors)], appVersions: versions,
-                staleness: asking.map { .seconds($0.held.staleness.seconds) } ?? HostsOutlook.usualStaleness,
+                platforms: platforms, appVersions: versions,
+                staleness: .seconds(asking.held.staleness.seconds),
                 watch: watch.map { .seconds($0.seconds) }, at: SystemWallClock().now)
         }
         if versions == .unknown { remarks.append(ShippedPinOptions.remedy) }
         (findings, premises, self.remarks) = (outlook.findings, outlook.premises, remarks)
+    }
+
+    /// The hosts of pins, each once, and the names that cannot be dialed, for people.
+    static func hosts(of published: [PublishedPins]) -> (dialed: [DialedHost], others: String) {
+        var hosts: [DialedHost] = []
+        var undialed: [String] = []
+        for pins in published {
+            hosts += pins.hosts.filter { !hosts.contains($0) }
+            undialed += pins.namesThatCannotBeDialed.map { SafeText.escapedLine($0) }.filter { !undialed.contains($0) }
+        }
+        return (hosts, undialed.joined(separator: ", "))
     }
 
     /// What hosts show at every address, and for each kind of key.

@@ -17,14 +17,23 @@ struct HeldDocumentOptions: ParsableArguments {
     var isEmpty: Bool { builds.isEmpty && earlier.isEmpty }
 }
 
+/// Which clients must get in, for verbs that publish pins or watch them.
+struct ClientOptions: ParsableArguments {
+    @OptionGroup
+    var held: HeldDocumentOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
+}
+
 /// Whether hosts are asked, and for which clients, for verbs that only report what clients get.
 struct AskingOptions: ParsableArguments {
     @Flag(help: "Ask no host: say only what is certain whatever the hosts show.")
     var offline = false
 
     @OptionGroup
-    var held: HeldDocumentOptions
+    var clients: ClientOptions
 
-    @OptionGroup
-    var platforms: PlatformOptions
+    var held: HeldDocumentOptions { clients.held }
+    var platforms: PlatformOptions { clients.platforms }
 }

@@ -23,18 +23,22 @@ struct HostOverrides: ParsableArguments {
     /// Whether no host is asked.
     var isOffline: Bool { force.contains(.offline) }
 
+    /// Whether findings of a kind do not keep the verb from going on. An end is only a warning.
+    func isOverridden(_ kind: HostsOutlook.Finding.Kind) -> Bool {
+        switch kind {
+        case .refused: force.contains(.refused)
+        case .unreachable: force.contains(.unreachable)
+        case .ending: true
+        }
+    }
+
     /// Says what was found, and what of it is overridden.
     /// - Parameter consequence: what is not done if a finding is open, such as `pins.json is left as it is`.
     /// - Throws: `NegativeAnswer` after everything was said, if a finding is open.
     func settle(_ findings: [HostsOutlook.Finding], else consequence: String) throws {
         var open: [HostsOutlook.Finding.Kind] = []
         for finding in findings {
-            let isOverridden =
-                switch finding.kind {
-                case .refused: force.contains(.refused)
-                case .unreachable: force.contains(.unreachable)
-                case .ending: true
-                }
+            let isOverridden = isOverridden(finding.kind)
             if !isOverridden { open.append(finding.kind) }
             Output.standard.complain(
                 "\(isOverridden ? "warning: " : "")\(finding.kind.rawValue): \(SafeText.escapedLine(finding.text))")

@@ -104,7 +104,11 @@ struct ShippedPinOptions: ParsableArguments {
 
     /// The builds in the field: those that options name, and those that documents name.
     func appVersions(carrying documents: [PublicationOutlook.Document]) -> PublicationOutlook.AppVersions {
-        guard !noShippedPins else { return .noShippedPins }
+        guard !noShippedPins else {
+            // Apps get the pin file of a draft from a repository, and no build carries it.
+            let isDraft = documents.contains { $0.kind == .shippedPins && $0.appVersions.isEmpty }
+            return isDraft ? .versions([]) : .noShippedPins
+        }
         let bare = shipped.map(Self.pair).filter { $0.file == nil }
             .map { PublicationOutlook.AppVersion($0.name, carriesDocument: false) }
         let carrying = documents.flatMap(\.appVersions).map { PublicationOutlook.AppVersion($0) }

@@ -23,9 +23,11 @@ struct ExportCommand: AsyncParsableCommand {
             of a pin, is named as well.
 
             Pins with which clients would be locked out are not exported: every host of the file is asked at every address, \
-            as check --pins does. --force names what does not matter: refused, if clients would be locked out; \
-            unreachable, if a host could not be asked; offline, to ask none. Pins that ran out lock everybody out, \
-            whatever hosts show, so that only --force refused exports them.
+            as check --pins does, and every client is judged on each --platform. --force names what does not matter: \
+            refused, if clients would be locked out; unreachable, if a host could not be asked; offline, to ask none. Pins \
+            that ran out lock everybody out, whatever hosts show, so that only --force refused exports them. The pin file \
+            counts as what a version of the app carries. If another version that --shipped names is locked out whatever is \
+            exported, the pins are printed, and the exit code is 1.
 
             With --key: prints the public key of a private key that signs pins, as Base64 of the X9.63 form, 65 \
             octets, which CertStoreConfiguration(publicKey:) and verify take. For an Ed25519 key of a repository it is \
@@ -39,10 +41,12 @@ struct ExportCommand: AsyncParsableCommand {
               holdfastctl export --key signer.pem --password-file secret.txt -o signer.pub
 
             Exit codes: 0 success, 1 the system cannot express it, the file is not a pin file or clients with its pins would \
-            be locked out, 2 wrong usage, 3 a file could not be read, or a host not be asked.
+            be locked out; or it was exported, and clients of another version are locked out, 2 wrong usage, 3 a file could \
+            not be read, or a host not be asked, 4 exported, but clients get in only by grace.
 
             With --json and --key one object is printed: publicKey. With a pin file, -o and --json it is file, hosts (how \
-            many), losses and notes (field, what), hostsWithoutBackup.
+            many), losses and notes (field, what), hostsWithoutBackup, and if hosts were asked findings (kind, host, text, \
+            until), premises. Without --json the premises go to standard error.
             """)
 
     @Argument(help: ArgumentHelp("A pin file.", valueName: "pin file"), completion: .file(extensions: ["json"]))
@@ -66,6 +70,12 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup
     var overrides: HostOverrides
 
+    @OptionGroup
+    var builds: ShippedPinOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
+
     @OptionGroup(title: "Password")
     var password: PasswordOptions
 
@@ -86,11 +96,17 @@ struct ExportCommand: AsyncParsableCommand {
             guard !(printing.json && output.isFile) else {
                 throw ValidationError("--json prints the key: give it or -o, not both.")
             }
-            guard format == nil, !fragment, !lossy, overrides.force.isEmpty, connection.isEmpty else {
+            guard format == nil, !fragment, !lossy, overrides.force.isEmpty, connection.isEmpty, builds.isEmpty,
+                platforms.isEmpty
+            else {
                 throw ValidationError(
-                    "--format, --fragment, --lossy, --force and connection options go with a pin file.")
+                    "--format, --fragment, --lossy, --force and options about clients and connections go with a pin file."
+                )
             }
             return
+        }
+        guard !builds.noShippedPins else {
+            throw ValidationError("--no-shipped-pins: a pin file is what a version of the app carries.")
         }
         guard format != nil else { throw ValidationError("Name the format with --format.") }
         guard password.isEmpty else { throw ValidationError("Passwords go with --key.") }
@@ -113,21 +129,28 @@ struct ExportCommand: AsyncParsableCommand {
     private func export(_ path: String, as format: ExportFormat) async throws {
         let data = try InputFile.content(of: path, maximumBytes: PinFileReading.maximumBytes)
         let document = try PinFileReading.document(data, named: path)
-        try await judge(document.file, data, named: path)
+        let settled = try await judge(document.file, data, named: path)
+        if !printing.json {
+            for premise in settled?.premises ?? [] { Output.standard.remark("note: \(SafeText.escapedLine(premise))") }
+        }
         let export = PinExport(document.file, as: format, unknownFields: document.unknownFields)
         try export.write(isFragment: fragment, isLossy: lossy, isNoting: true, to: output)
-        guard printing.json else { return }
-        try Output.standard.json(
-            WrittenReport(
+        if printing.json {
+            var report = WrittenReport(
                 file: output.path ?? "", hosts: document.file.hosts.count, losses: export.losses, notes: export.notes,
-                without: document.file.hostsWithoutBackup))
+                without: document.file.hostsWithoutBackup)
+            (report.findings, report.premises) = (settled?.open, settled?.premises)
+            try Output.standard.json(report)
+        }
+        try settled?.finish()
     }
 }
 
 extension ExportCommand {
     /// Asks the outlook whether clients with these pins get in: first what is certain whatever the hosts show, then with
     /// what they show.
-    private func judge(_ file: PinFile, _ data: Data, named name: String) async throws {
+    /// - Returns: what there is to say after the export; nil if no host was asked.
+    private func judge(_ file: PinFile, _ data: Data, named name: String) async throws -> SettledChange? {
         let now = SystemWallClock().now
         let endings = PinFileEndings(file, at: now)
         let over = endings.lockedOut.map(\.description)
@@ -145,12 +168,16 @@ extension ExportCommand {
         }
         guard !overrides.isOffline else {
             Output.standard.remark("warning: offline: no host was asked whether clients get in")
-            return
+            return nil
         }
         let pins = try PublishedPins(pinFile: data, named: name, carriedBy: [name], at: now)
-        let asked = try await AskedHosts(of: [pins], by: connection, at: now)
-        for remark in asked.remarks { Output.standard.remark(remark) }
-        try overrides.settle(asked.findings, else: "nothing was exported")
+        let carried = try builds.documents(at: now)
+        let subject = ChangeOutlook.Subject(
+            from: [], to: [pins.document], beside: carried.map(\.document),
+            appVersions: builds.appVersions(carrying: ([pins] + carried).map(\.document)))
+        let asked = try await AskedChange(
+            subject, atHostsOf: [pins] + carried, on: platforms, by: connection, at: now)
+        return try overrides.settle(asked, else: "nothing was exported")
     }
 }
 

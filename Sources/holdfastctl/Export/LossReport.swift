@@ -45,6 +45,10 @@ struct WrittenReport: Encodable {
     let losses: [Loss]
     let notes: [Loss]
     let hostsWithoutBackup: [String]
+    /// What hosts showed that is not good for clients of other versions; absent if no host was asked.
+    var findings: [HostsOutlook.Finding]?
+    /// What the answer about the hosts rests on; absent if no host was asked.
+    var premises: [String]?
 
     init(file: String, hosts: Int, losses: [PinExport.Loss], notes: [PinExport.Loss], without: [HostPattern]) {
         self.file = file

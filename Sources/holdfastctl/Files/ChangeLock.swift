@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 
 /// Lets one command at a time change a file; others wait, for a while.
 enum ChangeLock {
@@ -23,13 +24,13 @@ enum ChangeLock {
             return try FileLock(lock, limit: limit) {
                 Output.standard.remark(
                     "waiting for another process that changes \(path) and holds \(lock.path), for at most "
-                        + "\(limit.components.seconds) s")
+                        + SpanText.text(limit.components.seconds))
             }
         } catch {
             throw CommandFailure(
                 .unwritableFile,
-                "\(path) cannot be written: expected the lock \(lock.path) within \(limit.components.seconds) s, found "
-                    + "that \(error.found)")
+                "\(path) cannot be written: expected the lock \(lock.path) within "
+                    + "\(SpanText.text(limit.components.seconds)), found that \(error.found)")
         }
     }
 }

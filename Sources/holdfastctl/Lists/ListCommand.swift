@@ -126,13 +126,19 @@ struct ListRemovalReport: Encodable {
     let file: String
     let removed: [FingerprintListReport.Entry]
     let remaining: Int
+    /// What hosts showed that is not good for clients, whether the list changes or not; absent if no host was asked.
+    var findings: [HostsOutlook.Finding]?
+    /// What the answer about the hosts rests on; absent if no host was asked.
+    var premises: [String]?
 
     func print(_ printing: PrintOptions, to output: Output) throws {
         try printing.print(self, to: output) { output in
+            findings?.printHeadline(to: output)
             output.line("\(file): \(removed.count) removed, \(remaining) left")
             for entry in removed {
                 output.line("removed  \(SafeText.escapedLine(entry.name))  \(entry.remaining)  \(entry.certificatePin)")
             }
+            for premise in premises ?? [] { output.line("  \(SafeText.escapedLine(premise))", .faint) }
         }
     }
 }

@@ -22,21 +22,30 @@ struct ListRemoveCommand: AsyncParsableCommand {
             host that no longer exists. Clients then keep its old entry until the app forces the list, or until the \
             entry expires.
 
-            Every host that the change concerns is asked at every address. An entry without which clients would be locked \
-            out now stays; if they would get in for a shorter time than before, the command warns. --force names what \
-            does not matter: refused, if clients would be locked out; unreachable, if a host could not be asked; offline, \
-            to ask none.
+            Every host that the change concerns is asked at every address, and the outlook judges every client on each \
+            --platform. An entry stays if clients that get in now would be locked out without it; if they would get in for \
+            a shorter time than before, the command warns. It also stays as long as something is not known, for example \
+            which versions of the app are in the field: name them with --shipped, each with what it carries, or give \
+            --no-shipped-pins. --force names what does not matter: refused, if clients would be locked out; unreachable, \
+            if something is not known; offline, to ask no host.
+
+            Clients that have not asked yet still hold the list as it is now, or an earlier one (--replaced). If those, or \
+            versions of the app, are locked out whether the list changes or not, it is changed, and the exit code is 1.
 
             EXAMPLES
               holdfastctl list remove pins.json old.example.com --retire \\
                 --public-key signer.pub
               holdfastctl list remove pins.json --public-key signer.pub \\
+                --no-shipped-pins \\
                 3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
 
-            Exit codes: 0 success, 1 the list does not verify, has no such entry, a name would lose its last one, or \
-            clients would be locked out, 2 wrong usage, 3 it could not be read or written, or a host not be asked.
+            Exit codes: 0 changed, and clients get in, 1 the list does not verify, has no such entry, a name would lose its \
+            last one, or clients would be locked out; or it was changed, and clients are locked out as before, 2 wrong \
+            usage, 3 it could not be read or written, a host not be asked, or the app versions are unknown, 4 changed, but \
+            clients get in only by grace.
 
-            With --json one object is printed: file, removed (the fields of the entries of verify), remaining.
+            With --json one object is printed: file, removed (the fields of the entries of verify), remaining, findings \
+            (kind, host, text, until), premises.
             """)
 
     @Argument(help: ArgumentHelp("The list.", valueName: "list"), completion: .file(extensions: ["json"]))
@@ -63,6 +72,11 @@ struct ListRemoveCommand: AsyncParsableCommand {
     @OptionGroup
     var check: ListChangeCheck
 
+    @Option(
+        help: ArgumentHelp("How long a client may go on with an older list, such as 7d.", valueName: "span"),
+        transform: TimeSpan.read)
+    var staleness = TimeSpan.days(30)
+
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
@@ -76,10 +90,12 @@ struct ListRemoveCommand: AsyncParsableCommand {
             return try draft.withItsSignatures()
         }
         let (file, publicKey) = (PinListFile(list), try key.get())
+        var settled: SettledChange?
         if let preview = try file.preview(signedBy: publicKey, at: now, remove) {
             // A host that is gone cannot be asked.
-            try await check.check(
-                preview, concerning: removal?.changedNames ?? [], of: list, by: connection, at: now)
+            settled = try await check.check(
+                preview, concerning: removal?.changedNames ?? [], of: list, signedBy: publicKey, staleness: staleness,
+                by: connection, at: now)
         }
         let change = try file.update(signedBy: publicKey, creating: false, remove)
         if let orphans = removal?.orphans, !orphans.isEmpty {
@@ -87,7 +103,10 @@ struct ListRemoveCommand: AsyncParsableCommand {
             Output.standard.remark(
                 "warning: \(names) has no live entry anymore: clients that know one refuse this list")
         }
-        try ListRemovalReport(file: list, removed: removal?.removed ?? [], remaining: change.count)
-            .print(printing, to: PinListFile(list).tells)
+        try ListRemovalReport(
+            file: list, removed: removal?.removed ?? [], remaining: change.count, findings: settled?.open,
+            premises: settled?.premises
+        ).print(printing, to: PinListFile(list).tells)
+        try settled?.finish()
     }
 }

@@ -47,15 +47,20 @@ struct SignCommand: AsyncParsableCommand {
 
             A new entry takes nothing from clients, with two exceptions: --replace, and the first entry of a name that \
             a wildcard of the list has covered so far, because clients do not look at the wildcard anymore then. In \
-            both cases the hosts are asked, and the list stays as it is if clients that get in now would be locked out \
-            by the new one (--force refused), or a host could not be asked (--force unreachable).
+            both cases the hosts are asked, and the outlook judges every client, as list remove does: with --shipped or \
+            --no-shipped-pins, --replaced and --platform. The list stays as it is if clients that get in now would be \
+            locked out by the new one (--force refused), or if something is not known, because a host could not be asked \
+            or nobody has said which versions of the app are in the field (--force unreachable; --force offline asks no \
+            host). If clients that hold something else are locked out all the same, the list is signed, and the exit code \
+            is 1.
 
-            Exit codes: 0 success, 1 a certificate is not fit to be signed for, the list does not verify, or clients \
-            would be locked out, 2 wrong usage, 3 could not connect, read or write.
+            Exit codes: 0 signed, and clients get in, 1 a certificate is not fit to be signed for, the list does not \
+            verify, or clients would be locked out; or it was signed, and clients are locked out as before, 2 wrong usage, \
+            3 could not connect, read or write, or the app versions are unknown, 4 signed, but clients get in only by grace.
 
             With --list and --json one object is printed on success: list, created, signed (change, which is added, \
             replaced or unchanged, state, name, fingerprint, expires, expiryDate, daysLeft), removed, entries (how \
-            many the list has), namesWithoutBackup.
+            many the list has), namesWithoutBackup, and if hosts were asked findings (kind, host, text, until), premises.
             """)
 
     @Argument(
@@ -122,6 +127,8 @@ struct SignCommand: AsyncParsableCommand {
         let removed: [FingerprintListReport.Entry]
         let entries: Int
         let namesWithoutBackup: [String]
+        let findings: [HostsOutlook.Finding]?
+        let premises: [String]?
     }
 
     func validate() throws {
@@ -154,7 +161,9 @@ struct SignCommand: AsyncParsableCommand {
                 throw ValidationError("Connection options go with a host or with --list, not with files.")
             }
         }
-        guard list != nil || check.overrides.force.isEmpty else { throw ValidationError("--force goes with --list.") }
+        guard list != nil || check.isEmpty else {
+            throw ValidationError("--force and the options about clients go with --list.")
+        }
         guard list == nil || !output.isFile else {
             throw ValidationError("--list adds to a list, and -o writes a new one: give one of them.")
         }
@@ -182,25 +191,31 @@ struct SignCommand: AsyncParsableCommand {
             if replace { draft.replace(with: entries) } else { for entry in entries { draft.add(entry) } }
             return try draft.signed(by: key)
         }
+        var settled: SettledChange?
         if let preview = try PinListFile(list).preview(signedBy: try key.publicKey, at: now, sign) {
             let names = passed.names.filter {
                 replace || preview.new.hasLost(anyOf: preview.old, for: $0, at: now)
             }
             if !names.isEmpty {
-                try await check.check(preview, concerning: names, of: list, by: connection, at: now)
+                settled = try await check.check(
+                    preview, concerning: names, of: list, signedBy: try key.publicKey, staleness: staleness,
+                    by: connection, at: now)
             }
         }
         let change = try PinListFile(list).update(signedBy: try key.publicKey, creating: true, sign)
         let report = Report(
             list: list, created: change.old == nil, signed: change.signed(entries, at: now),
             removed: change.removed(at: now), entries: change.count,
-            namesWithoutBackup: change.namesWithoutBackup(at: now))
+            namesWithoutBackup: change.namesWithoutBackup(at: now), findings: settled?.open,
+            premises: settled?.premises)
         let telling = PinListFile(list).tells
         try printing.print(report, to: telling) { print(report, to: $0) }
         FingerprintListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, .standard)
+        try settled?.finish()
     }
 
     private func print(_ report: Report, to output: Output) {
+        report.findings?.printHeadline(to: output)
         let count = "\(report.entries) \(report.entries == 1 ? "entry" : "entries")"
         output.line("\(report.list): \(count)\(report.created ? ", a new list" : "")")
         for signed in report.signed {
@@ -213,6 +228,7 @@ struct SignCommand: AsyncParsableCommand {
                 .init("removed".padded(to: 11), .bad), .init(SafeText.escapedLine(entry.name)),
                 .init("  \(entry.remaining)  "), .init(entry.certificatePin, .faint))
         }
+        for premise in report.premises ?? [] { output.line("  \(SafeText.escapedLine(premise))", .faint) }
     }
 
     // MARK: Subjects

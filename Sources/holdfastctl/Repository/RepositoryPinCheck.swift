@@ -24,9 +24,14 @@ struct RepositoryPinCheck {
     }
 
     /// Connects to every host that can be dialed, at each of its addresses.
-    func ask(_ connection: ConnectionOptions) async throws -> (
-        findings: [PinPublicationCheck.Finding], remarks: [String]
-    ) {
+    /// - Parameters:
+    ///   - change: what else clients may hold.
+    ///   - platforms: where they run.
+    /// - Returns: what speaks against the publication, each with its name for `--force`; what else there is to say of the
+    ///   clients; and what was not asked.
+    func ask(
+        _ connection: ConnectionOptions, about change: RepositoryChange, on platforms: PlatformOptions
+    ) async throws -> (findings: [RepositoryOverride.Objection], asked: AskedChange?, remarks: [String]) {
         let published = try pins(data, named: "the new pin file")
         var remarks: [String] = []
         let open = published.namesThatCannotBeDialed
@@ -44,12 +49,24 @@ struct RepositoryPinCheck {
             (host: examination.host, reports: await examination.run(probe, checking))
         }
         remarks += all.flatMap { host, reports in reports.flatMap { $0.remarks ?? [] }.map { "\(host): \($0)" } }
-        let findings = try CommandFailure.rethrowing { () throws(PublishingError) in
-            try rules.findings(
-                of: published, all,
-                platforms: [.init(connection.ca ?? "this machine's anchors", trusting: anchors)])
+        let named = try platforms.platforms(anchors, named: connection.ca ?? "this machine's anchors")
+        let found = try CommandFailure.rethrowing { () throws(PublishingError) in
+            try rules.findings(of: published, all, platforms: named)
         }
-        return (findings, remarks)
+        let findings = found.map(RepositoryOverride.objection)
+        let mine = PublishedOutlook.hosts(of: all.flatMap(\.reports), at: now).hosts
+        let others = AskedHosts.hosts(of: change.builds).dialed.filter { !published.hosts.contains($0) }
+        let shown = try await AskedHosts.shown(by: others, connection, at: now)
+        remarks += shown.remarks
+        guard !(mine + shown.hosts).isEmpty else { return (findings, nil, remarks) }
+        let asked = try await AskedChange(
+            change.subject, at: mine + shown.hosts, on: platforms, by: connection)
+        // What the hosts of the new pins showed is among the findings already.
+        let known = Set(all.map(\.host.description))
+        let unknown = asked.objections.filter { finding in
+            finding.kind == .unreachable && !(finding.host.map(known.contains) ?? false)
+        }
+        return (findings + unknown.map { (kind: .unreachable, text: $0.text) }, asked, remarks + asked.remarks)
     }
 
     /// The pins of a file, for apps that have it: the repository's clients enforce the same file.

@@ -17,18 +17,22 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
             six hours, with two weeks of grace. Nothing is published yet.
 
             With --key, or what signs instead of it, the command signs the pins as well. Before that it asks every host \
-            of them at every address, as sign does, and neither prepares nor signs pins with which clients would be \
-            locked out. --force names what does not matter: refused, if clients would be locked out; unreachable, if a \
-            host could not be asked; offline, to ask none, for example where the key has no network.
+            of them at every address, as sign does, and judges the same clients: neither pins with which clients would be \
+            locked out are prepared and signed, nor any as long as something is not known, such as the versions of the app \
+            in the field (--shipped or --no-shipped-pins). --force names what does not matter: refused, if clients would \
+            be locked out; unreachable, if something is not known; offline, to ask no host, for example where the key has \
+            no network.
 
             EXAMPLES
-              holdfastctl repository pins site bank.pins.json --key offline.pem
+              holdfastctl repository pins site bank.pins.json --key offline.pem \\
+                --no-shipped-pins
               holdfastctl repository pins site bank.pins.json --key offline.pem \\
                 --force offline
               holdfastctl repository pins site bank.pins.json --valid 180d
 
             Exit codes: 0 prepared, 1 clients would not accept the pin file or would be locked out, or the key does not \
-            sign it, 2 wrong usage, 3 a file could not be read or written, or a host not be asked.
+            sign it; or it was prepared, and clients are locked out as before, 2 wrong usage, 3 a file could not be read or \
+            written, a host not be asked, or the app versions are unknown, 4 prepared, but clients get in only by grace.
             """)
 
     @OptionGroup
@@ -54,6 +58,9 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     var overrides: HostOverrides
 
     @OptionGroup
+    var clients: ClientOptions
+
+    @OptionGroup
     var printing: PrintOptions
 
     @OptionGroup(title: "Connection")
@@ -72,9 +79,10 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         try CommandFailure.translating { () throws(TUFRepositoryError) in
             _ = try state.prepare(pins: data, at: now)
         }
+        var settled: SettledChange?
         if !signers.isEmpty {
-            try await overrides.settle(
-                draftPinsOf: state, in: place, by: connection, at: now, else: "nothing was prepared")
+            settled = try await overrides.settle(
+                draftPinsOf: state, in: place, for: clients, by: connection, at: now, else: "nothing was prepared")
         }
         let unread = try CommandFailure.translating { () throws(TUFRepositoryError) in
             try state.signPrepared(by: signers)
@@ -82,6 +90,8 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
         try await place.write(state)
         var report = RepositoryReport("Prepared: the next pins are in \(place.path)/draft")
         try report.takeDrafts(state, withChanges: true)
+        report.isOffline = settled == nil
+        if let settled { report.take(settled) }
         try report.warn(ofRefusalsOf: state, in: place, at: now)
         report.warn(ofStale: stale.filter { $0 != .targets }, unread: unread)
         report.next.append(
@@ -89,6 +99,7 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
                 ? "holdfastctl repository publish \(place.shellWord) --key ONLINE-KEY"
                 : "holdfastctl repository sign \(place.shellWord) --key KEY")
         try report.print(asJSON: printing.json, isQuiet: printing.quiet)
+        if let status = report.status { throw NegativeAnswer(status: status) }
     }
 
     /// Adds the fields that a signed file needs, if they are missing.

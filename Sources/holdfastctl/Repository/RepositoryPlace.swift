@@ -75,14 +75,14 @@ struct RepositoryPlace: ParsableArguments {
 
     /// What clients may still have of it because they have not asked since: what the folder keeps, and what options name.
     /// - Parameters:
-    ///   - published: what clients have, each with the root of their apps.
+    ///   - all: the roots with which apps were built, also several times.
     ///   - held: the options.
     static func earlier(
-        than live: TUFRepositoryState.Live, in folder: TUFRepositoryFolder, for published: [PublishedPins],
+        than live: TUFRepositoryState.Live, in folder: TUFRepositoryFolder, provedFrom all: [Data],
         _ held: HeldDocumentOptions, at now: Date
     ) async throws(CommandFailure) -> EarlierDocuments {
         var roots: [Data] = []
-        for root in published.compactMap(\.root) where !roots.contains(root) { roots.append(root) }
+        for root in all where !roots.contains(root) { roots.append(root) }
         var earlier = EarlierDocuments()
         for root in roots {
             earlier.add(

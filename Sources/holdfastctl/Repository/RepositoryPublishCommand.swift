@@ -14,7 +14,8 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
             holdfastctl repository publish <folder> --plan [--json]
             """,
         discussion: """
-            Asks every host of the new pin file at every address, as check --pins does. Then it makes snapshot and \
+            Asks every host of the new pin file at every address, as check --pins does, and judges every client on each \
+            --platform. Then it makes snapshot and \
             timestamp with the online key. It rehearses the publication: after each single write, new clients and one \
             that knows what is published must accept what they find. Only then it writes the files to public: pins, \
             targets, snapshot, timestamp, root, bundle.json. If it is killed halfway, run it again.
@@ -22,8 +23,10 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
             It refuses to publish, unless --force names the reason:
               refused   clients would be locked out of a host that was asked
               unreachable
-                        a host could not be asked at one of its addresses, so nobody
-                        knows; it overrides no lock-out that was seen
+                        a host could not be asked at one of its addresses, or nobody has
+                        said which versions of the app are in the field (--shipped, each
+                        with what it carries, or --no-shipped-pins), so nobody knows; it
+                        overrides no lock-out that was seen
               backup    a host has no backup pin that lasts until the timestamp expires
                         and is outside of the chains that the host serves
               dropped   a pin of a chain that is served would no longer count in its
@@ -39,6 +42,10 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
               gap       clients of single files are refused between two writes, since an
                         old key is lost; bundle.json has no such gap
 
+            Clients that have not asked yet still hold the published pins, or earlier ones: the folder keeps those, and \
+            --replaced names others. If those clients, or versions of the app, are locked out whatever is published, the \
+            command publishes, says so, and exits with 1. Without new pins it asks no host.
+
             It warns if a pin becomes active that was not published for a week as a candidate or a backup.
 
             While online keys are being replaced, give both the new one and the old one: what both have signed \
@@ -49,14 +56,17 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
             published already, so that you can upload it; docs/formats.md has the fields of --json.
 
             EXAMPLES
-              holdfastctl repository publish site --key online.pem --plan
-              holdfastctl repository publish site --key online.pem
+              holdfastctl repository publish site --key online.pem --no-shipped-pins --plan
+              holdfastctl repository publish site --key online.pem \\
+                --shipped 7.4=app-7.4.pins.json
               holdfastctl repository publish site --key new-online.pem --key online.pem
               holdfastctl repository publish site --key online.pem --force offline
               holdfastctl repository publish site --plan --json | scripts/publish-s3 BUCKET
 
-            Exit codes: 0 published or planned, 1 not published, because a check failed or a signature is missing, 2 \
-            wrong usage, 3 a host could not be asked, or a file could not be read or written.
+            Exit codes: 0 published or planned, 1 not published, because a check failed or a signature is missing; or \
+            published, and clients that hold something else are locked out as before, 2 wrong usage, 3 a host could not be \
+            asked, the app versions are unknown, or a file could not be read or written, 4 published, but clients get in only \
+            by grace.
             """)
 
     @OptionGroup
@@ -70,6 +80,9 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Publish even if this check fails. Repeatable.", valueName: "name"))
     var force: [RepositoryOverride] = []
+
+    @OptionGroup
+    var clients: ClientOptions
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
@@ -87,35 +100,56 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
         if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
         var warnings: [String] = []
         var overridden: [String] = []
+        var change: SettledChange?
         if let pins = state.draftPins {
             let end = now.addingTimeInterval(Double(publishing.lifetime.seconds))
             let check = try RepositoryPinCheck(
                 new: pins, live: state.live?.pinFile, path: place.path, at: now, until: end)
             warnings += await check.rules.youngPins(in: place.folder, after: state.live?.targets.version)
-            var findings = check.rules.changes + check.rules.backups
+            var findings = (check.rules.changes + check.rules.backups).map(RepositoryOverride.objection)
+            var remarks: [String] = []
             if force.contains(.offline) {
                 overridden.append("offline: no host was asked whether it has these pins")
             } else {
-                let result = try await check.ask(connection)
-                warnings += result.remarks
+                let draft = try await RepositoryChange(to: pins, of: state, in: place, for: clients, at: now)
+                let result = try await check.ask(connection, about: draft, on: clients.platforms)
+                remarks = result.remarks
                 findings += result.findings
+                if let asked = result.asked {
+                    let standing = asked.standing.filter { !isOverridden($0.kind) }
+                    overridden += asked.standing.filter { isOverridden($0.kind) }
+                        .map { "\($0.kind.rawValue): \($0.text)" }
+                    change = SettledChange(open: standing, premises: asked.premises)
+                }
             }
-            overridden += try Self.overriding(findings, force)
+            overridden += try Self.overriding(findings, force, remarks)
+            warnings += remarks
         }
         try await publishing.publish(
             state, place, signers, includingDrafts: true, allowing: Set(force.compactMap(\.exception)),
-            warnings: warnings, overridden: overridden, at: now)
+            warnings: warnings, overridden: overridden, after: change, at: now)
     }
 
+    /// Whether what clients get that hold something else does not matter. Hosts that only those know were dropped.
+    private func isOverridden(_ kind: HostsOutlook.Finding.Kind) -> Bool {
+        switch kind {
+        case .refused: force.contains(.refused)
+        case .unreachable: force.contains(.unreachable) || force.contains(.dropped)
+        case .ending: false
+        }
+    }
+
+    /// - Parameter remarks: what could not be asked, or what to say, if the publication is refused.
     /// - Returns: what was overridden.
     private static func overriding(
-        _ findings: [PinPublicationCheck.Finding], _ force: [RepositoryOverride]
+        _ findings: [RepositoryOverride.Objection], _ force: [RepositoryOverride], _ remarks: [String]
     ) throws -> [String] {
-        let open = findings.filter { !force.contains(RepositoryOverride($0.kind)) }
+        let open = findings.filter { !force.contains($0.kind) }
         for finding in open {
             Output.standard.complain("\(finding.kind.rawValue): \(SafeText.escapedLine(finding.text))")
         }
         guard open.isEmpty else {
+            for remark in remarks { Output.standard.remark(SafeText.escapedLine(remark)) }
             Output.standard.complain("nothing was published")
             throw NegativeAnswer(
                 status: open.allSatisfy { $0.kind == .unreachable } ? .couldNotFindOut : .negativeAnswer)
@@ -127,6 +161,13 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
 /// A check that `--force` overrides.
 enum RepositoryOverride: String, ExpressibleByArgument, CaseIterable {
     case refused, unreachable, backup, dropped, floor, offline, lifetime, expiry, gap
+
+    /// A reason not to publish, and its name.
+    typealias Objection = (kind: RepositoryOverride, text: String)
+
+    static func objection(_ finding: PinPublicationCheck.Finding) -> Objection {
+        (kind: Self(finding.kind), text: finding.text)
+    }
 
     init(_ kind: PinPublicationCheck.Finding.Kind) {
         self =

@@ -72,11 +72,13 @@ struct RepositoryPublishing: ParsableArguments {
 
     /// Publishes, or prints what would be written.
     /// - Parameters:
+    ///   - change: what there is to say of the clients when new pins are published; nil if no host was asked.
     ///   - connection: how hosts are asked after it whether clients get in; nil to ask none.
     ///   - asking: what options say of clients; nil if nobody reads whether they get in.
     func publish(
         _ state: TUFRepositoryState, _ place: RepositoryPlace, _ signers: [TUFSigningKey], includingDrafts: Bool,
         allowing exceptions: Set<TUFPublication.Exception> = [], warnings: [String] = [], overridden: [String] = [],
+        after change: SettledChange? = nil,
         asking connection: ConnectionOptions? = nil, in asking: AskingOptions? = nil, at now: Date
     ) async throws {
         let publication: TUFPublication
@@ -112,8 +114,9 @@ struct RepositoryPublishing: ParsableArguments {
         if let uploads, let live = next.live {
             for line in overridden { Output.standard.complain("overridden: \(SafeText.escapedLine(line))") }
             for line in warnings { Output.standard.complain("warning: \(SafeText.escapedLine(line))") }
-            return try RepositoryPlan(uploads, of: live, in: place, isWritten: false).print(
-                asJSON: json, to: output)
+            try RepositoryPlan(uploads, of: live, in: place, isWritten: false).print(asJSON: json, to: output)
+            try change?.finish()
+            return
         }
         let versions = next.live?.versions ?? ""
         var report = RepositoryReport("\(includingDrafts ? "Published" : "Renewed"): \(versions)")
@@ -121,6 +124,8 @@ struct RepositoryPublishing: ParsableArguments {
         report.written = publication.objects.map { "\(place.path)/public/\($0.path)" }
         report.overridden = overridden
         report.warnings = warnings
+        report.isOffline = change == nil
+        if let change { report.take(change) }
         if !includingDrafts, let live = next.live {
             report.judge(TUFRepositoryEndings(of: live, at: now))
             report.isOffline = connection == nil
@@ -128,7 +133,7 @@ struct RepositoryPublishing: ParsableArguments {
                 let pins = try await RepositoryPlace.published(live, in: place.folder, at: now)
             {
                 let earlier = try await RepositoryPlace.earlier(
-                    than: live, in: place.folder, for: [pins], asking.held, at: now)
+                    than: live, in: place.folder, provedFrom: pins.root.map { [$0] } ?? [], asking.held, at: now)
                 try await report.ask(
                     [pins], after: earlier, in: asking, builtWith: pins.root, by: connection, watch: nil, at: now)
             }

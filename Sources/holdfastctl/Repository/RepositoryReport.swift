@@ -21,7 +21,7 @@ struct RepositoryReport: Encodable {
     var endsSoon = false
     /// Whether nobody knows what clients get. The exit code says it.
     var isUnknown = false
-    /// Whether the answer is about files alone, because somebody said so. It is never printed in green then.
+    /// Whether the answer is about files alone, so that no host was asked. It is never printed in green then.
     var isOffline = false
     var roles: [RepositoryRole]?
     /// The SHA-256 of the first root, in hexadecimal. Everything was verified from this root.
@@ -107,20 +107,26 @@ struct RepositoryReport: Encodable {
         take(asked.findings)
     }
 
+    /// Adds what is so for clients that hold something else, whether pins were signed and published or not.
+    mutating func take(_ change: SettledChange) {
+        premises = change.premises
+        guard !change.open.isEmpty else { return }
+        take(change.open)
+    }
+
     private mutating func take(_ found: [HostsOutlook.Finding]) {
         findings = found
         func texts(_ kind: HostsOutlook.Finding.Kind) -> [String] { found.filter { $0.kind == kind }.map(\.text) }
         let (refused, unreachable, ending) = (texts(.refused), texts(.unreachable), texts(.ending))
         let before = verdict
-        if let first = refused.first {
-            (verdict, isGood) = ("CLIENTS ARE LOCKED OUT: \(first)", false)
-        } else if let first = unreachable.first {
-            (verdict, isUnknown) = ("Nobody knows whether clients get in: \(first)", true)
-        } else if let first = ending.first {
-            if !endsSoon { verdict = "Ends too soon: \(first)" }
+        let headline = found.headline ?? verdict
+        switch found.status {
+        case .negativeAnswer: (verdict, isGood) = (headline, false)
+        case .couldNotFindOut: (verdict, isUnknown) = (headline, true)
+        case nil: if status == nil { verdict += ", and clients get in at every host that was asked" }
+        default:
+            if !endsSoon { verdict = headline }
             endsSoon = true
-        } else if status == nil {
-            verdict += ", and clients get in at every host that was asked"
         }
         if status != nil, !verdict.utf8.elementsEqual(before.utf8) { warnings.insert(before, at: 0) }
         let others = refused + unreachable + ending

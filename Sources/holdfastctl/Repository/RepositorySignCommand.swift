@@ -23,9 +23,11 @@ struct RepositorySignCommand: AsyncParsableCommand {
             the SHA-256 of the first and of the newest root in any case.
 
             Before a key signs new pins, every host of them is asked at every address, as publish does, and pins with which \
-            clients would be locked out are not signed. --force names what does not matter: refused, if clients would be \
-            locked out; unreachable, if a host could not be asked; offline, to ask none, for example where the key has no \
-            network.
+            clients would be locked out are not signed. Neither are they as long as something is not known, for example \
+            which versions of the app are in the field: name them with --shipped, each with what it carries, or give \
+            --no-shipped-pins. --force names what does not matter: refused, if clients would be locked out; unreachable, \
+            if something is not known; offline, to ask no host, for example where the key has no network. If clients that \
+            hold something else are locked out, as they will be until they ask, the pins are signed, and the exit code is 1.
 
             A key in a token, a hardware security module or a key service signs through a program: --signer-command \
             starts it once for each draft, with the bytes to sign on its standard input, and reads the signature from \
@@ -35,14 +37,16 @@ struct RepositorySignCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl repository sign site
-              holdfastctl repository sign site --key ann.pem --app-root app/root.json
+              holdfastctl repository sign site --key ann.pem --app-root app/root.json \\
+                --no-shipped-pins
               holdfastctl repository sign site --key ann.pem --force offline
-              holdfastctl repository sign site --signer-key ann.pub \\
+              holdfastctl repository sign site --signer-key ann.pub --no-shipped-pins \\
                 --signer-command './sign-with-token ann'
 
             Exit codes: 0 signed or shown, 1 there is nothing to sign, nothing for this key, or a draft that must not \
-            be signed, 2 wrong usage, 3 a file could not be read or written, a host not be asked, or the program gave no \
-            signature.
+            be signed; or it was signed, and clients are locked out as before, 2 wrong usage, 3 a file could not be read or \
+            written, a host not be asked, the app versions are unknown, or the program gave no signature, 4 signed, but \
+            clients get in only by grace.
             """)
 
     @OptionGroup
@@ -56,6 +60,9 @@ struct RepositorySignCommand: AsyncParsableCommand {
 
     @OptionGroup
     var overrides: HostOverrides
+
+    @OptionGroup
+    var clients: ClientOptions
 
     @OptionGroup
     var printing: PrintOptions
@@ -75,9 +82,10 @@ struct RepositorySignCommand: AsyncParsableCommand {
         }
         let signers = try keys.signers(files, of: state)
         let now = SystemWallClock().now
+        var settled: SettledChange?
         if !signers.isEmpty {
-            try await overrides.settle(
-                draftPinsOf: state, in: place, by: connection, at: now, else: "nothing was signed")
+            settled = try await overrides.settle(
+                draftPinsOf: state, in: place, for: clients, by: connection, at: now, else: "nothing was signed")
         }
         var roles: Set<TUFRole> = []
         try CommandFailure.translating { () throws(TUFRepositoryError) in
@@ -87,32 +95,14 @@ struct RepositorySignCommand: AsyncParsableCommand {
         let names = roles.map(\.rawValue).sorted().joined(separator: " and ")
         var report = RepositoryReport(signers.isEmpty ? "Not signed: no key was given" : "Signed: \(names)")
         try report.takeDrafts(state, withChanges: true)
+        report.isOffline = settled == nil
+        if let settled { report.take(settled) }
         try report.warn(ofRefusalsOf: state, in: place, at: now)
         report.next.append(
             report.isSigned
                 ? "holdfastctl repository publish \(place.shellWord) --key ONLINE-KEY"
                 : "holdfastctl repository sign \(place.shellWord) --key KEY")
         try report.print(asJSON: printing.json, isQuiet: printing.quiet)
-    }
-}
-
-extension HostOverrides {
-    /// Asks the hosts of the prepared pins, if there are any, before a key signs them.
-    /// - Parameter consequence: what is not done if they must not be signed.
-    /// - Throws: `NegativeAnswer` after everything was said, if they must not be signed.
-    func settle(
-        draftPinsOf state: TUFRepositoryState, in place: RepositoryPlace, by connection: ConnectionOptions,
-        at now: Date, else consequence: String
-    ) async throws {
-        guard let pins = state.draftPins else { return }
-        guard !isOffline else {
-            Output.standard.remark("warning: offline: no host was asked whether it has these pins")
-            return
-        }
-        let name = "\(place.path)/draft/pins.json"
-        let published = try PublishedPins(pinFile: pins, named: name, carriedBy: [name], at: now)
-        let asked = try await AskedHosts(of: [published], by: connection, at: now)
-        for remark in asked.remarks { Output.standard.remark(remark) }
-        try settle(asked.findings, else: consequence)
+        if let status = report.status { throw NegativeAnswer(status: status) }
     }
 }

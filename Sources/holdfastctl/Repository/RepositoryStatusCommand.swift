@@ -132,7 +132,8 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
         at now: Date
     ) async throws(CommandFailure) -> EarlierDocuments {
         if let live, let folder {
-            return try await RepositoryPlace.earlier(than: live, in: folder, for: published, hosts.held, at: now)
+            return try await RepositoryPlace.earlier(
+                than: live, in: folder, provedFrom: published.compactMap(\.root), hosts.held, at: now)
         }
         var earlier = EarlierDocuments(premises: [
             "what was served before is not known without the folder: name it with --replaced"

@@ -28,6 +28,7 @@ struct ShowCommand: AsyncParsableCommand {
               holdfastctl show bundle.json --root 1.root.json
               holdfastctl show fullchain.pem
               openssl req -in new.csr | holdfastctl show -
+              holdfastctl show --report report.json
 
             Exit codes: 0 shown, 1 a signature does not verify or the document is of no known kind, 2 wrong usage, 3 \
             it could not be read.
@@ -76,6 +77,11 @@ struct ShowCommand: AsyncParsableCommand {
         help: ArgumentHelp("Give up on a download after this time.", valueName: "span"), transform: TimeSpan.read)
     var timeout = TimeSpan(seconds: 10)
 
+    @Flag(
+        name: .customLong("report"),
+        help: "The file is a client's report: show its chain beside the pins that the client knew.")
+    var isReport = false
+
     @OptionGroup
     var printing: PrintOptions
 
@@ -99,16 +105,29 @@ struct ShowCommand: AsyncParsableCommand {
             maximumBytes: ShownDocument.maximumBytes, timeout: Int(timeout.seconds),
             through: ConnectionOptions.proxiesOfEnvironment
         ) { () async throws(CommandFailure) in try await ConnectionOptions.anchors(ca: ca) }
+        guard !isReport else { return try tell(report(data, named: input.name), of: input.name) }
         try refuseUselessEvidence(of: data, named: input.name)
         var evidence = ShownDocument.Evidence()
         evidence.key = key?.value
         if let signer { evidence.signerCertificates = try InputFile.chain(of: signer).certificates }
         if let root { evidence.root = try InputFile.content(of: root, maximumBytes: TUFSettings.pythonTUF.rootBytes) }
         (evidence.challenge, evidence.signature) = (challenge, signature)
-        let items = try ShownDocument(data, name: input.name, evidence: evidence, now: SystemWallClock().now).items()
+        try tell(
+            ShownDocument(data, name: input.name, evidence: evidence, now: SystemWallClock().now).items(),
+            of: input.name)
+    }
+
+    private func report(_ data: Data, named name: String) throws -> [ShownItem] {
+        guard key == nil, signer == nil, root == nil else {
+            throw CommandFailure(.wrongUsage, "nobody signs a client's report, and no key or certificate applies to it")
+        }
+        return try ShownClientReport(data, name: name, now: SystemWallClock().now).items()
+    }
+
+    private func tell(_ items: [ShownItem], of name: String) throws {
         let output = Output.standard
         if printing.json {
-            try output.json(Report(file: input.name, items: items))
+            try output.json(Report(file: name, items: items))
         } else {
             let told = printing.quiet ? items.filter { $0.signature?.state == .invalid } : items
             for (index, item) in told.enumerated() {

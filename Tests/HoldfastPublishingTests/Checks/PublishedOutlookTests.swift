@@ -138,7 +138,7 @@ struct PublishedOutlookTests {
     func premises() async throws {
         let file = try pins(PinFile.Host(HostPattern(CheckScene.name), pins: [Self.pin(scene.leaf)]))
         let premises = try #require(try await report([file]).premises)
-        for words in ["1 app version: 1", "1 document: 1.pins.json", "at least every 30 d", "company root: 1 anchor"] {
+        for words in ["1 app version: 1", "1 document: 1.pins.json", "at least every 30d", "company root: 1 anchor"] {
             #expect(premises.contains { $0.contains(words) }, "\(words): \(premises)")
         }
         #expect(premises.contains { $0.contains("clocks are right") && $0.contains(scene.now.formatted(.iso8601)) })

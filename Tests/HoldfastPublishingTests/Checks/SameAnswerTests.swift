@@ -80,6 +80,15 @@ struct SameAnswerTests {
         return (reports[0].outcome == .trusted ? isEnding ? .ending : .in : .out, report)
     }
 
+    /// `sign` and `list remove`.
+    private func change(
+        from old: PublishedPins, to new: PublishedPins, at host: PublicationOutlook.Host, _ now: Date
+    ) throws -> ChangeOutlook {
+        var subject = ChangeOutlook.Subject(from: [old.document], to: [new.document], appVersions: .noShippedPins)
+        subject.isCompared = true
+        return try ChangeOutlook(of: subject, at: [host], platforms: [scene.platform], at: now)
+    }
+
     // MARK: Documents
 
     private func pinFile(_ generator: inout SplitMix64) throws -> PinFile? {
@@ -138,9 +147,8 @@ struct SameAnswerTests {
         }
         let host = PublicationOutlook.Host(OutlookScene.host, port: 443, shown: [scene.shown(scene.served)])
         func findings(from old: PublishedPins, to new: PublishedPins) throws -> [HostsOutlook.Finding] {
-            try ListChangeJudgment(
-                from: old, to: new, hosts: [host], platforms: [scene.platform], at: OutlookScene.start
-            ).findings
+            let change = try change(from: old, to: new, at: host, OutlookScene.start)
+            return change.objections + change.standing
         }
         let (long, short) = (try list(scene.served, days: 90), try list(scene.served, days: 3))
         let found = try findings(from: long, to: short)
@@ -179,11 +187,10 @@ struct SameAnswerTests {
                 counts[answer, default: 0] += 1
             }
             let shown = PublicationOutlook.Presentation(leaf.chain.map { Data($0) }, at: "192.0.2.1", seen: now)
-            let judgment = try ListChangeJudgment(
-                from: old, to: new, hosts: [.init(OutlookScene.host, port: 443, shown: [shown])],
-                platforms: [scene.platform], at: now)
+            let change = try change(
+                from: old, to: new, at: .init(OutlookScene.host, port: 443, shown: [shown]), now)
             let isLoss = answers[0] != .out && answers[1] == .out
-            #expect(judgment.findings.contains { $0.kind == .refused } == isLoss, "list remove, round \(round)")
+            #expect(change.objections.contains { $0.kind == .refused } == isLoss, "list remove, round \(round)")
             if isLoss { refused += 1 }
         }
         #expect(counts[.in] ?? 0 > 40 && counts[.out] ?? 0 > 40 && refused > 10, "\(counts), \(refused)")

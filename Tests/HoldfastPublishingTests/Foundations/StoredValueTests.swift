@@ -44,8 +44,10 @@ struct StoredValueTests {
             try scene.list(scene.served, scene.next), try scene.trustDocument(scene.served),
             scene.shipped(try scene.pinFile(scene.served), in: "1"),
         ]
-        func inputs(_ retiring: [Pin]) -> RolloverInputs {
-            var set: Set<Pin> = []
+        // So many that two sets with room for others have never one order.
+        let retiring = pins + (0..<16).map { Pin.certificate([UInt8($0)]) }
+        func inputs(_ retiring: [Pin], withRoomFor count: Int = 0) -> RolloverInputs {
+            var set = Set<Pin>(minimumCapacity: count)
             for pin in retiring { set.insert(pin) }
             return RolloverInputs(
                 host: OutlookScene.host, port: 443, documents: documents,
@@ -62,9 +64,9 @@ struct StoredValueTests {
                 appVersions: .versions([.init("1", usedUntil: .distantFuture), .init("0", carriesDocument: false)]),
                 staleness: .milliseconds(1_500), now: OutlookScene.start.addingTimeInterval(0.25))
         }
-        let value = inputs(pins)
+        let value = inputs(retiring)
         try Self.stored(value)
-        #expect(try value.storedJSON == inputs(pins.reversed()).storedJSON)
+        #expect(try value.storedJSON == inputs(retiring.reversed(), withRoomFor: 1_000).storedJSON)
         #expect(try RolloverInputs(storedJSON: value.storedJSON).candidates[1].keyPin == pins[1])
     }
 

@@ -75,6 +75,19 @@ struct EveryAddressTests {
         }
     }
 
+    @Test("A server is asked for a key of the other kind, unless --one-key-kind says that it has none")
+    func oneKeyKind() async throws {
+        try await Self.withFleet { site, fleet, _, host in
+            var connections = 0
+            for (more, count) in [([], 2), (["--one-key-kind"], 1)] as [([String], Int)] {
+                let run = try await site.run(["check"] + host + Self.both.prefix(2) + more)
+                #expect(run.status == 0, "\(run.output)\(run.errors)")
+                connections += count
+                #expect(fleet.servers[0].statistics.connectionsAccepted == connections, "\(more)")
+            }
+        }
+    }
+
     @Test(
         "All addresses of a name are asked without an option, and -4 and -6 ask one family",
         .enabled(if: LoopbackFleet.hasIPv6, "needs ::1"))

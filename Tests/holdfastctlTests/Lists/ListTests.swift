@@ -226,7 +226,10 @@ struct ListTests {
         try await SigningSite.with { site in
             let (leaf, next) = (try site.leaf("leaf.pem"), try site.leaf("next.pem"))
             try await withLoopbackTLSServer(serving: leaf) { server in
-                let place = ["--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
+                let place = [
+                    "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
+                    "--no-shipped-pins",
+                ]
                 for certificate in ["leaf.pem", "next.pem"] {
                     #expect(try await site.sign([certificate, "--list", "pins.json"]).status == 0)
                 }
@@ -248,10 +251,15 @@ struct ListTests {
                 #expect(try await site.sign(["next.pem", "--list", "pins.json"]).status == 0)
                 let forced = try await remove(leaf, ["--force", "refused"])
                 #expect(forced.status == 0 && forced.errors.contains("warning: refused: "), "\(forced.errors)")
-                // Who is locked out already loses nothing more.
+                // Who is locked out already loses nothing more: the list changes, and the answer is no good news.
                 try site.leaf("third.pem")
                 #expect(try await site.sign(["third.pem", "--list", "pins.json"]).status == 0)
-                #expect(try await remove(next).status == 0)
+                let out = try site.text("pins.json")
+                let lost = try await remove(next)
+                #expect(lost.status == 1 && lost.errors.contains("refused, as before: "), "\(lost.errors)")
+                #expect(lost.lines.first?.hasPrefix("CLIENTS ARE LOCKED OUT: ") == true, "\(lost.output)")
+                #expect(lost.lines[1] == "pins.json: 1 removed, 1 left")
+                #expect(try site.text("pins.json") != out)
             }
         }
     }

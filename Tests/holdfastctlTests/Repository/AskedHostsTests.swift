@@ -102,7 +102,7 @@ struct AskedHostsTests {
             let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
             try await site.beginRepository(active: leaf, backup: try site.leaf("b.pem"))
             try await site.repository("pins", "site", "bank.pins.json")
-            let sign = ["repository", "sign", "site", "--key", "offline.pem"]
+            let sign = ["repository", "sign", "site", "--key", "offline.pem", "--no-shipped-pins"]
             let folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
             func isSigned() async throws -> Bool {
                 try await folder.state().progress().allSatisfy { $0.signed.count >= $0.threshold }
@@ -135,7 +135,7 @@ struct AskedHostsTests {
             let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
             try await site.beginPublishedRepository(active: leaf, backup: try site.leaf("b.pem"))
             let pins = ["repository", "pins", "site", "bank.pins.json"]
-            let signing = pins + ["--key", "offline.pem"]
+            let signing = pins + ["--key", "offline.pem", "--no-shipped-pins"]
             let folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
             func isPrepared() async throws -> Bool { try await !folder.state().hasNoDraft }
             try await withLoopbackTLSServer(serving: other) { server in

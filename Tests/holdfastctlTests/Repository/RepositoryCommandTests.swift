@@ -99,7 +99,8 @@ struct RepositoryCommandTests {
             #expect(prepared.changes?.contains("www.example.com: new") == true)
             try await withLoopbackTLSServer(serving: leaf) { server in
                 let published = try await site.run(
-                    ["repository", "publish", "site", "--key", "online.pem"] + Self.connection(server))
+                    ["repository", "publish", "site", "--key", "online.pem", "--no-shipped-pins"]
+                        + Self.connection(server))
                 #expect(published.status == 0, "\(published.output)\(published.errors)")
                 #expect(published.lines.first == "Published: root 1, targets 1, timestamp 1")
             }
@@ -185,7 +186,8 @@ struct RepositoryCommandTests {
                     _ force: String..., status: Int32 = 0, at line: SourceLocation = #_sourceLocation
                 ) async throws -> String {
                     let run = try await site.run(
-                        ["repository", "publish", "site", "--key", "online.pem"] + Self.connection(server)
+                        ["repository", "publish", "site", "--key", "online.pem", "--no-shipped-pins"]
+                            + Self.connection(server)
                             + force.flatMap { ["--force", $0] })
                     #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
                     return run.output + run.errors

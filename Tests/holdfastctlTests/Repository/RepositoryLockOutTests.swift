@@ -98,7 +98,7 @@ struct RepositoryLockOutTests {
                     let run = try await site.run(
                         [
                             "repository", "publish", "site", "--key", "online.pem", "--plan", "--ca", "root.pem",
-                            "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
+                            "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s", "--no-shipped-pins",
                         ] + force.flatMap { ["--force", $0] })
                     #expect(run.status == status, "\(run.output)\(run.errors)", sourceLocation: line)
                     return run.errors
@@ -147,7 +147,10 @@ struct RepositoryLockOutTests {
                 try Self.pin(site.issuing.certificate, role: .issuer), try Self.pin(backup, .backup)
             )
             try await withLoopbackTLSServer(serving: leaf) { server in
-                let place = ["--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
+                let place = [
+                    "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s",
+                    "--no-shipped-pins",
+                ]
                 for (pins, isDropped) in [
                     ([try Self.pin(leaf, role: .issuer), issuer, standby], true),
                     ([try Self.pin(leaf, until: now.addingTimeInterval(-60)), issuer, standby], true),

@@ -196,7 +196,7 @@ struct SignerCommandTests {
             for (command, status, words) in [
                 ("./fails", 3, ["found exit code 7", "no token"]), ("./dies", 3, ["signal 9 ended it"]),
                 ("./half", 3, ["exit code 1"]), ("./silent", 3, ["found nothing"]), ("./endless", 3, ["found more"]),
-                ("./hangs", 3, ["within 1 s", "--signer-timeout"]), ("./stubborn", 3, ["within 1 s"]),
+                ("./hangs", 3, ["within 1s", "--signer-timeout"]), ("./stubborn", 3, ["within 1s"]),
                 ("./zeros", 1, ["wrongSignature", "64 octets that do not verify"]),
                 ("./text", 1, ["wrongSignature"]), ("./nowhere", 3, ["cannot be started"]),
                 ("./key.pem", 3, ["cannot be started"]),

@@ -74,7 +74,7 @@ struct RolloverCommandTests {
                     let known = try await step(both, issuedAt: now, ["--replaced", replaced])
                     #expect(known.step == expected)
                     #expect(known.premises?.contains { $0.contains("before.pins.json, replaced") } == true)
-                    #expect(known.premises?.contains("clients ask at least every 1 d") == true)
+                    #expect(known.premises?.contains("clients ask at least every 1d") == true)
                     // What a version of the app carries is used for longer than anybody knows, and with it the change
                     // cannot be finished.
                     let carried = try await step(

@@ -50,6 +50,63 @@ struct ShowTests {
         return try run.json(Report.self).items
     }
 
+    @Test("The report of a client shows its chain beside the pins that the client knew, and which match")
+    func report() async throws {
+        try await SigningSite.with { site in
+            let (leaf, other) = (try site.leaf("leaf.pem"), try site.leaf("other.pem"))
+            let pins = try [leaf, other].map { try Pin.publicKey(of: $0.der).description }
+            func file(_ name: String, _ fields: [String: Any], inBody: Bool = false) throws {
+                let report: Any =
+                    inBody ? [["type": "network-error", "url": "https://api.example.com/", "body": fields]] : fields
+                try JSONSerialization.data(withJSONObject: report).write(to: site.folder.appending(path: name))
+            }
+            let base64 = pins.map { $0.dropFirst("sha256/".count) }
+            try file(
+                "plain.json",
+                [
+                    "hostname": "api.example.com", "port": 443, "known-pins-expiration-date": NSNull(),
+                    "validated-certificate-chain": [leaf.pem, other.pem],
+                    "known-pins": ["pin-sha256=\"\(base64[1])\""],
+                ])
+            let plain = try await Self.items(site, ["--report", "plain.json"])
+            #expect(plain.map(\.kind).first == "report of a client" && plain.count == 3)
+            #expect(plain[0].signature?.state == "unsigned" && plain[0].values("hostname") == ["api.example.com"])
+            #expect(plain[0].values("pin") == ["pin-sha256=\"\(base64[1])\", of certificate 1"])
+            #expect(plain[1].values("pinned") == ["NO"] && plain[2].values("pinned") == ["yes"])
+            #expect(plain.dropFirst().map { $0.certificate?.keyPin } == pins)
+            // What was served counts, and pins have their roles.
+            try file(
+                "nel.json",
+                [
+                    "served-certificate-chain": [leaf.pem], "validated-certificate-chain": [other.pem],
+                    "sampling_fraction": 0.5, "document-version": "7",
+                    "pins": [["pin": pins[1], "role": "leaf", "state": "backup"]],
+                ], inBody: true)
+            let nel = try await Self.items(site, ["--report", "nel.json"])
+            #expect(nel.count == 2 && nel[0].values("document-version") == ["7"])
+            #expect(nel[0].values("pin") == ["\(pins[1]), leaf, backup, of no certificate here"])
+            #expect(nel[1].certificate?.keyPin == pins[0] && nel[1].values("pinned") == ["NO"])
+        }
+    }
+
+    @Test("What is no report, and a key for one, are refused")
+    func noReport() async throws {
+        try await SigningSite.with { site in
+            _ = try site.leaf("leaf.pem")
+            for (name, text) in [
+                ("empty.json", "{}"), ("list.json", "[]"), ("text.json", "hello"), ("open.json", "{"),
+                ("pem.json", #"{"served-certificate-chain": ["hello"]}"#),
+                ("many.json", "{\"known-pins\": [\(Array(repeating: "\"x\"", count: 33).joined(separator: ","))]}"),
+            ] {
+                try Data(text.utf8).write(to: site.folder.appending(path: name))
+                let run = try await site.run(["show", "--report", name])
+                #expect(run.status == 1 && run.errors.contains(name), "\(name): \(run.errors)")
+            }
+            let run = try await site.run(["show", "--report", "empty.json", "--signer", "leaf.pem"])
+            #expect(run.status == 2 && run.errors.contains("nobody signs"), "\(run.errors)")
+        }
+    }
+
     @Test("A pin file says hosts, pins and ends, and that nobody signs it")
     func pinFile() async throws {
         try await SigningSite.with { site in

@@ -20,13 +20,14 @@ public struct AdministrationListener: Service {
     ///   - requests: gets a line for each request, at the level `info` for what somebody with a token changed, else
     ///     `debug`; nil for none.
     ///   - notices: counts whom the server told what.
+    ///   - reports: what clients report.
     ///   - onListening: gets the address, with the port that was free.
     /// - Throws: ``ServerError`` `invalidValue` for settings that rely on a proxy.
     public init(
         _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
         answersUtilityTools: Bool = false, readiness: @escaping @Sendable () -> [String] = { [] },
         on group: any EventLoopGroup, logger: Logger, requests: Logger? = nil,
-        notices: NoticeCounters = NoticeCounters(),
+        notices: NoticeCounters = NoticeCounters(), reports: ReportInbox = ReportInbox(),
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) throws(ServerError) {
         guard settings.proxies == .none else {
@@ -34,7 +35,7 @@ public struct AdministrationListener: Service {
                 .invalidValue, of: "admin-listen", expected: "loopback, or a certificate", found: "a proxy before it")
         }
         let responder = AdministrationResponder(
-            publisher: publisher, counters: counters, notices: notices, readiness: readiness,
+            publisher: publisher, counters: counters, notices: notices, reports: reports, readiness: readiness,
             answersUtilityTools: answersUtilityTools)
         var settings = settings
         if settings.limits == ListenerLimits() { settings.limits = .administration }

@@ -20,14 +20,35 @@ extension AdministrationResponder {
             _ = try await catalog.app(app)
             var hosts: [CanonicalJSON] = []
             for host in try await catalog.hosts(of: app) {
-                let members = AdministrationView.host(
-                    host, seen: try await catalog.observations(of: host, app),
-                    next: try await catalog.next(of: host, app))
-                hosts.append(.object(members))
+                hosts.append(.object(try await view(of: host, app)))
             }
             return hosts
         }
         return Self.json([("hosts", .array(hosts))])
+    }
+
+    private func view(of host: CatalogHost, _ app: AppName) async throws(ServerError) -> [String: CanonicalJSON] {
+        AdministrationView.host(
+            host, seen: try await catalog.observations(of: host, app), next: try await catalog.next(of: host, app))
+    }
+
+    func getHost(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let (app, place) = (try call.app(), try call.host())
+        let members = try await refusing { [catalog] () async throws(ServerError) in
+            try await view(of: try await catalog.host(place.name, place.port, of: app), app)
+        }
+        return Self.octets(CanonicalJSON.object(members).octets)
+    }
+
+    func setHost(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let (app, place) = (try call.app(), try call.host())
+        var fields = try call.fields()
+        let members = try await refusing { [catalog] () async throws(ServerError) in
+            let host = try HostBody.host(place.name, place.port, &fields)
+            try await catalog.set(host, of: app, by: call.actor)
+            return try await view(of: host, app)
+        }
+        return Self.octets(CanonicalJSON.object(members).octets)
     }
 
     func announceNext(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {

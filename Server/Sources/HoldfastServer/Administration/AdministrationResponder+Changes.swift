@@ -41,7 +41,8 @@ extension AdministrationResponder {
             let content = try await catalog.draft(of: body.app, body.wishes)
             var generator = SystemRandomNumberGenerator()
             return try await publisher.propose(
-                content, forcing: body.forced, proposer: body.proposer, reason: body.reason, using: &generator
+                content, forcing: body.forced, proposer: body.proposer, reason: body.reason, by: call.actor,
+                using: &generator
             ).change
         }
         return try await show(id, .created, headers: [("Location", "/v1/changes/\(id)")])

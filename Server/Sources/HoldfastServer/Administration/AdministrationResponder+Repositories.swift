@@ -24,6 +24,17 @@ extension AdministrationResponder {
         return try await showDrafts(of: change.content.app)
     }
 
+    /// Another call changes nothing: what is prepared stays with its signatures.
+    func rotateKeys(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let app = try call.app()
+        try takeTurn(call)
+        try await refusing { [publisher] () async throws(ServerError) in
+            var generator = SystemRandomNumberGenerator()
+            _ = try await publisher.replaceOnlineKeys(of: app, by: call.actor, using: &generator)
+        }
+        return try await showDrafts(of: app)
+    }
+
     func publishRoot(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let app = try call.app()
         try takeTurn(call)

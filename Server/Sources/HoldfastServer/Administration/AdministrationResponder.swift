@@ -6,6 +6,7 @@ struct AdministrationResponder: Sendable {
     let publisher: Publisher
     let counters: ListenerCounters
     var notices = NoticeCounters()
+    var reports = ReportInbox()
     /// Why the server is not ready; empty if it is.
     let readiness: @Sendable () -> [String]
     /// How often each may call.
@@ -185,20 +186,27 @@ struct AdministrationResponder: Sendable {
         switch call.route {
         case .getLive: return Self.json([("status", .text("OK"))])
         case .getReady: return ready()
-        case .getMetrics: return metrics()
+        case .getMetrics: return await metrics()
         case .getDescription:
             return ListenerAnswer(
                 .ok, body: ByteBuffer(bytes: PackageResources.openapi_yaml),
                 headers: [("Content-Type", "application/yaml"), ("Cache-Control", "no-store")])
         case .listApps: return try await listApps(call)
         case .listHosts: return try await listHosts(call)
+        case .getHost: return try await getHost(call)
+        case .setHost: return try await setHost(call)
         case .announceNext: return try await announceNext(call)
         case .withdrawNext: return try await withdrawNext(call)
+        case .getReports: return try await getReports(call)
+        case .switchReports: return try await switchReports(call)
         case .askGate: return try await askGate(call)
         case .getDrafts: return try await getDrafts(call)
         case .handInDrafts: return try await handInDrafts(call)
         case .prepareDrafts: return try await prepareDrafts(call)
+        case .rotateKeys: return try await rotateKeys(call)
         case .publishRoot: return try await publishRoot(call)
+        case .listKeys: return try await listKeys(call)
+        case .replaceKey: return try await replaceKey(call)
         case .listChanges: return try await listChanges(call)
         case .propose: return try await propose(call)
         case .getChange: return try await getChange(call)
@@ -225,12 +233,15 @@ struct AdministrationResponder: Sendable {
         ).answer
     }
 
-    private func metrics() -> ListenerAnswer {
+    private func metrics() async -> ListenerAnswer {
+        // What cannot be read has no line, which an alert rule notices; everything else is shown.
+        var places: [PlaceStanding] = []
+        for app in catalog.apps { places += (try? await publisher.placeStandings(of: app)) ?? [] }
         let families =
             counters.families + MetricsText.families(of: publisher.live.current)
             + MetricsText.families(
                 of: catalog.ledger, isReady: readiness().isEmpty, at: catalog.signingTime ?? 0)
-            + MetricsText.families(of: notices)
+            + MetricsText.families(of: places) + MetricsText.families(of: notices) + reports.families
         return ListenerAnswer(
             .ok, body: ByteBuffer(string: MetricsText(families: families).text),
             headers: [

@@ -4,8 +4,10 @@ import NIOHTTP1
 /// `openapi.yaml`; a test compares both.
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     case getLive, getReady, getMetrics, getDescription
-    case listApps, listHosts, announceNext, withdrawNext, askGate
-    case getDrafts, handInDrafts, prepareDrafts, publishRoot
+    case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, askGate
+    case getReports, switchReports
+    case getDrafts, handInDrafts, prepareDrafts, rotateKeys, publishRoot
+    case listKeys, replaceKey
     case listChanges, propose, getChange, getContent, getOutlook, askGates, approve, reject, publish
     case listDocuments, getDocument, listApprovers, readAudit
 
@@ -21,9 +23,10 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
 
     var method: HTTPMethod {
         switch self {
-        case .announceNext: .PUT
+        case .announceNext, .setHost, .switchReports: .PUT
         case .withdrawNext: .DELETE
-        case .propose, .approve, .reject, .publish, .handInDrafts, .prepareDrafts, .publishRoot: .POST
+        case .propose, .approve, .reject, .publish: .POST
+        case .handInDrafts, .prepareDrafts, .rotateKeys, .publishRoot, .replaceKey: .POST
         default: .GET
         }
     }
@@ -37,10 +40,15 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getDescription: "/openapi.yaml"
         case .listApps: "/v1/apps"
         case .listHosts: "/v1/apps/{app}/hosts"
+        case .getHost, .setHost: "/v1/apps/{app}/hosts/{host}"
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
+        case .getReports, .switchReports: "/v1/apps/{app}/reports"
         case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
         case .getDrafts, .handInDrafts: "/v1/apps/{app}/repository/drafts"
+        case .rotateKeys: "/v1/apps/{app}/repository/rotate"
         case .publishRoot: "/v1/apps/{app}/repository/publish"
+        case .listKeys: "/v1/apps/{app}/keys"
+        case .replaceKey: "/v1/apps/{app}/keys/{purpose}/replace"
         case .listChanges, .propose: "/v1/changes"
         case .getChange: "/v1/changes/{change}"
         case .getContent: "/v1/changes/{change}/content"
@@ -62,7 +70,8 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getLive, .getReady, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
         case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
-        case .withdrawNext, .publish, .publishRoot: .holder(.administer)
+        case .setHost, .withdrawNext, .publish, .rotateKeys, .publishRoot, .replaceKey, .switchReports:
+            .holder(.administer)
         default: .holder(.read)
         }
     }
@@ -70,9 +79,10 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// The fields of the query that it knows.
     var queryFields: [String] {
         switch self {
-        case .announceNext, .withdrawNext, .askGate: ["port"]
+        case .getHost, .setHost, .announceNext, .withdrawNext, .askGate: ["port"]
         case .listChanges, .listDocuments: ["app"]
         case .readAudit: ["after", "limit"]
+        case .getReports: ["days"]
         default: []
         }
     }
@@ -80,7 +90,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// Whether it has a body, which is JSON then.
     var hasBody: Bool {
         switch self {
-        case .announceNext, .propose, .approve, .reject, .handInDrafts: true
+        case .setHost, .announceNext, .propose, .approve, .reject, .handInDrafts, .replaceKey, .switchReports: true
         default: false
         }
     }

@@ -32,7 +32,7 @@ package enum AdministrationView {
     ) -> [String: CanonicalJSON] {
         var members: [String: CanonicalJSON] = [
             "name": .text(host.name), "port": .integer(host.port), "renewal": .text(host.renewal.rawValue),
-            "seen": .array(seen.map(observation)), "next": self.next(next),
+            "oneKeyKind": .boolean(host.hasOneKeyKind), "seen": .array(seen.map(observation)), "next": self.next(next),
         ]
         if let dial = host.dial { members["dial"] = .text(dial) }
         return members
@@ -65,7 +65,7 @@ package enum AdministrationView {
             "id": .text("\(change.id)"), "app": .text("\(change.content.app)"), "state": .text(state.rawValue),
             "baseGeneration": .integer(change.baseGeneration), "reason": .text(change.reason),
             "forced": texts(change.forced.map(\.rawValue).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }),
-            "proposed": time(change.proposed), "end": time(change.end),
+            "emergency": .boolean(change.isEmergency), "proposed": time(change.proposed), "end": time(change.end),
             "contentDigest": .text("\(change.content.digest)"),
             "outlookDigest": .text("\(Digest(of: change.outlook))"),
         ]
@@ -90,6 +90,7 @@ package enum AdministrationView {
         members["needed"] = .integer(Int64(chain.head.approvers.number))
         members["approvers"] = .text("\(chain.head.digest)")
         members["approvals"] = .array(change.approvals.map { approval($0, chain.head.approvers) })
+        members["silent"] = texts(change.silentApprovers(of: chain).map(\.name))
         return members
     }
 

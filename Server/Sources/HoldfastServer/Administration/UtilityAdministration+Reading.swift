@@ -39,7 +39,7 @@ extension UtilityAdministration {
     private static func certificate(_ certificate: ContentHost.Certificate, _ der: [UInt8]?) -> CanonicalJSON {
         var members: [String: CanonicalJSON] = [
             "fingerprint": .text(Base64.encode(certificate.fingerprint.octets)),
-            "expires": .integer(certificate.expires),
+            "expires": .integer(certificate.expires), "depth": .integer(certificate.depth),
         ]
         if let der { members["pem"] = .text(PEMText.block("CERTIFICATE", of: der)) }
         return .object(members)

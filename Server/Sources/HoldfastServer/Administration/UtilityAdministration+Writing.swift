@@ -92,22 +92,37 @@ extension UtilityAdministration {
     /// Answers name no certificate that has expired, so there is nothing that anybody has to agree to.
     func removeExpired(_ call: Call) async throws(Refusal) -> ListenerAnswer { Self.json(["status": .text("OK")]) }
 
+    /// More domains than any app has.
+    private static let greatestDomains = 10_000
+
     func setBypass(_ call: Call) async throws(Refusal) -> ListenerAnswer {
         let app = try app(call)
-        var fields = try fields(call)
         let domains = try reading { () throws(ServerError) in
-            let domains = try fields.array("domains", atMost: 10_000) { value, path throws(ServerError) in
-                guard case .text(let name) = value, ContentHost.isName(name) else {
-                    throw ServerError(.invalidValue, of: path, expected: "a host name in lower case", found: "another")
-                }
-                return try ContentDomains.Domain(name: String(decoding: name, as: UTF8.self), needsPins: false)
+            // An array and no object, as nowhere else in the reference.
+            guard
+                case .array(let names) = try JSONReader.read(call.body, "body", limit: AdministrationCall.greatestBody),
+                names.count <= Self.greatestDomains
+            else {
+                throw ServerError(
+                    .malformed, of: "body", expected: "an array of at most \(Self.greatestDomains) host names",
+                    found: "another value")
             }
-            try fields.finish()
-            return domains
+            return try names.map { name throws(ServerError) in
+                guard case .text(let name) = name, ContentHost.isName(name) else {
+                    throw ServerError(
+                        .invalidValue, of: "body", expected: "host names in lower case", found: "another value")
+                }
+                return String(decoding: name, as: UTF8.self)
+            }
         }
         return try await propose(app, call, "changed which domains need no pins") { wish throws(ServerError) in
+            // All that it knows are listed, and those that nobody named need pins again.
+            let known = Set(wish.hosts.map(\.name) + (wish.domains?.domains ?? []).map(\.name)).union(domains)
             wish.domains = try ContentDomains(
-                unlistedNeedPins: wish.domains?.unlistedNeedPins ?? true, domains: domains)
+                unlistedNeedPins: wish.domains?.unlistedNeedPins ?? true,
+                domains: known.map { name throws(ServerError) in
+                    try ContentDomains.Domain(name: name, needsPins: !domains.contains(name))
+                })
         }
     }
 
@@ -218,7 +233,7 @@ extension UtilityAdministration {
                     versions: wish.versions, texts: wish.texts, end: try await catalog.now() + Self.lifetime)
                 var generator = SystemRandomNumberGenerator()
                 let id = try await publisher.propose(
-                    content, proposer: nil, reason: "\(call.actor) \(reason)", using: &generator
+                    content, proposer: nil, reason: "\(call.actor) \(reason)", by: call.actor, using: &generator
                 ).change
                 return try await AdministrationView.change(id, by: publisher)
             }

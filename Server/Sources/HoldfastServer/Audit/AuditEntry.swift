@@ -18,6 +18,8 @@ public struct AuditEntry: Sendable, Hashable {
         case lapsed
         /// The canary of an app has a change; everybody else gets it later.
         case canary
+        /// Clients with the canary's documents got in, or were refused.
+        case probed
         /// A change was published: the app has a new generation.
         case published
         /// A document was signed, or signed again.

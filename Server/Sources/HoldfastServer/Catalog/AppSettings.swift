@@ -90,6 +90,9 @@ public struct AppSettings: Sendable, Hashable {
         }
     }
 
+    /// For how many seconds the canary has a change before everybody gets it; 0 for one that skips the canary.
+    func canary(forcing forced: Set<Gate>) -> Int64 { forced.contains(.canary) ? 0 : canary }
+
     /// Reads settings.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
     init(_ octets: [UInt8]) throws(ServerError) {

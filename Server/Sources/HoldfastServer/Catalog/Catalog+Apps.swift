@@ -175,14 +175,16 @@ extension Catalog.Step {
         try record(.app, by: actor, ["app": "\(app)", "name": name, "digest": "\(Digest(of: octets))"])
     }
 
-    func requireApp(_ app: AppName) throws(ServerError) {
-        guard ledger.apps[app] != nil else {
-            throw ServerError(.notFound, of: "app", expected: "an app of this server", found: "\(app)")
-        }
-    }
+    func requireApp(_ app: AppName) throws(ServerError) { try ledger.requireApp(app) }
 }
 
 extension Ledger {
+    func requireApp(_ app: AppName) throws(ServerError) {
+        guard apps[app] != nil else {
+            throw ServerError(.notFound, of: "app", expected: "an app of this server", found: "\(app)")
+        }
+    }
+
     /// Refuses rows that the audit does not know.
     func require(_ app: AppName, _ name: String, _ octets: [UInt8]) throws(ServerError) {
         guard settings[Name(app: app, name: name)] == Digest(of: octets) else {

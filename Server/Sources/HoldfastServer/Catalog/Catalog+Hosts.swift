@@ -210,13 +210,10 @@ extension Catalog {
     ) throws(ServerError) -> [(id: Int64, host: CatalogHost)] {
         var hosts: [(id: Int64, host: CatalogHost)] = []
         for row in try session.run(
-            "SELECT id, name, port, dial, renewal FROM host WHERE app = $1 ORDER BY name, port", [.text("\(app)")])
+            "SELECT name, port, dial, renewal, one_key_kind, id FROM host WHERE app = $1 ORDER BY name, port",
+            [.text("\(app)")])
         {
-            let host = try CatalogHost(
-                name: try row.text(1), port: try row.integer(2), dial: try row.optionalText(3),
-                renewal: try row.text(4) { CatalogHost.Renewal(octets: $0) })
-            try ledger.require(app, name(of: host), host.octets)
-            hosts.append((id: try row.integer(0), host: host))
+            hosts.append((id: try row.integer(5), host: try host(row, of: app, ledger)))
         }
         return hosts
     }
@@ -226,11 +223,17 @@ extension Catalog {
         _ id: Int64, of app: AppName, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> CatalogHost? {
         let rows = try session.run(
-            "SELECT name, port, dial, renewal FROM host WHERE id = $1 AND app = $2", [.integer(id), .text("\(app)")])
-        guard let row = rows.first else { return nil }
+            "SELECT name, port, dial, renewal, one_key_kind FROM host WHERE id = $1 AND app = $2",
+            [.integer(id), .text("\(app)")])
+        return try rows.first.map { row throws(ServerError) in try host(row, of: app, ledger) }
+    }
+
+    private static func host(
+        _ row: StorageRow, of app: AppName, _ ledger: Ledger
+    ) throws(ServerError) -> CatalogHost {
         let host = try CatalogHost(
             name: try row.text(0), port: try row.integer(1), dial: try row.optionalText(2),
-            renewal: try row.text(3) { CatalogHost.Renewal(octets: $0) })
+            renewal: try row.text(3) { CatalogHost.Renewal(octets: $0) }, hasOneKeyKind: try row.integer(4) != 0)
         try ledger.require(app, name(of: host), host.octets)
         return host
     }
@@ -335,12 +338,13 @@ extension Catalog.Step {
         try requireApp(app)
         try session.run(
             """
-            INSERT INTO host (app, name, port, dial, renewal, next_poll_at) VALUES ($1, $2, $3, $4, $5, {now}) \
-            ON CONFLICT (app, name, port) DO UPDATE SET dial = excluded.dial, renewal = excluded.renewal
+            INSERT INTO host (app, name, port, dial, renewal, one_key_kind, next_poll_at) \
+            VALUES ($1, $2, $3, $4, $5, $6, {now}) ON CONFLICT (app, name, port) DO UPDATE \
+            SET dial = excluded.dial, renewal = excluded.renewal, one_key_kind = excluded.one_key_kind
             """,
             [
                 .text("\(app)"), .text(host.name), .integer(host.port), .optional(host.dial),
-                .text(host.renewal.rawValue),
+                .text(host.renewal.rawValue), .integer(host.hasOneKeyKind ? 1 : 0),
             ])
         try set(app, Catalog.name(of: host), host.octets, by: actor)
     }

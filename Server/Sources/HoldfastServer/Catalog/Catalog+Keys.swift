@@ -53,13 +53,29 @@ extension Catalog {
     /// - Parameter replacing: whether another key may be there that clients are configured with. They refuse what this one
     ///   signs, and no gate asks: an outlook takes each document with the key that signs it. The same key may always move
     ///   from the server to a program, and from one program to another.
+    /// - Parameter expected: the SHA-256 of the public key that it takes the place of; nil for whichever there is.
     /// - Throws: ``ServerError`` `notFound` for an app that does not exist, `invalidValue` for a key of another server or
     ///   of a trust server without a certificate, `constraint` for an id that exists, and for another key of an app that
-    ///   has published.
-    public func add(_ key: Key, replacing: Bool = false, by actor: String) async throws(ServerError) {
+    ///   has published; `outOfTurn` if another key is there than expected.
+    public func add(
+        _ key: Key, replacing: Bool = false, insteadOf expected: Digest? = nil, by actor: String
+    ) async throws(ServerError) {
         try await transact { [server] step throws(ServerError) in
+            let name = Ledger.Name(app: key.place.app, name: key.place.purpose.rawValue)
+            if let expected { try Self.require(expected, step.ledger.keys[name], key.place.purpose) }
             try step.add(key, of: server, replacing: replacing, by: actor)
         }
+    }
+
+    /// Requires that a key is the one that somebody named: two who replace it at once would make two keys, of which builds
+    /// know the wrong one.
+    static func require(
+        _ expected: Digest, _ key: Ledger.Key?, _ purpose: SealedKey.Purpose
+    ) throws(ServerError) {
+        guard key?.publicKey != expected else { return }
+        throw ServerError(
+            .outOfTurn, of: "key for \(purpose.rawValue)", expected: "the key \(expected)",
+            found: key.map { "\($0.publicKey)" } ?? "none", remedy: "Read the keys again.")
     }
 
     /// The key that signs for a purpose now; nil if there is none.

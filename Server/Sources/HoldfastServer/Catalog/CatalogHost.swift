@@ -20,12 +20,15 @@ public struct CatalogHost: Sendable, Hashable {
     public let dial: String?
     /// How its certificates are renewed.
     public let renewal: Renewal
+    /// Whether it is known to have keys of one kind only, so that nobody asks it for another.
+    public let hasOneKeyKind: Bool
 
     /// Describes a host.
     /// - Throws: ``ServerError`` `invalidValue` for a name that cannot be dialed, a port outside 1 to 65,535, and an
     ///   address to dial that is not short printable ASCII.
     public init(
-        name: String, port: Int64 = 443, dial: String? = nil, renewal: Renewal = .announced
+        name: String, port: Int64 = 443, dial: String? = nil, renewal: Renewal = .announced,
+        hasOneKeyKind: Bool = false
     ) throws(ServerError) {
         guard ContentHost.isName(name.utf8), (1...65_535).contains(port),
             (try? DialedHost(name, port: Int(port))) != nil
@@ -42,6 +45,7 @@ public struct CatalogHost: Sendable, Hashable {
         self.port = port
         self.dial = dial
         self.renewal = renewal
+        self.hasOneKeyKind = hasOneKeyKind
     }
 
     /// `NAME:PORT`.
@@ -53,6 +57,8 @@ public struct CatalogHost: Sendable, Hashable {
             "name": .text(name), "port": .integer(port), "renewal": .text(renewal.rawValue),
         ]
         if let dial { members["dial"] = .text(dial) }
+        // Hosts of before have the digest that they had.
+        if hasOneKeyKind { members["oneKeyKind"] = .boolean(true) }
         return CanonicalJSON.object(members).octets
     }
 }

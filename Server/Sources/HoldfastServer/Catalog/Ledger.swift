@@ -28,7 +28,7 @@ public struct Ledger: Sendable {
         public let baseGeneration: Int64
         /// The gates that it passes even if it fails them, as approvals name them.
         let forced: String
-        /// The digest of the proposer's key; nil for the watcher.
+        /// The digest of the proposer's key; nil for nobody who approves.
         public let proposer: Digest?
         /// Why it was proposed.
         public let reason: String
@@ -71,6 +71,8 @@ public struct Ledger: Sendable {
         public let change: RandomID
         /// When it took the canary, in seconds since 1970.
         public let began: Int64
+        /// How clients have fared with it.
+        public fileprivate(set) var probes = CanaryProbes()
     }
 
     /// What a vantage saw that nobody announced.
@@ -205,6 +207,7 @@ public struct Ledger: Sendable {
                 proposal.baseGeneration == generation(of: app)
             else { throw facts.impossible("an open change, and a canary that no other has") }
             canaries[app] = Canary(change: change, began: entry.time)
+        case .probed: try applyProbe(entry, facts)
         case .rejected, .lapsed:
             let change = try facts.id("change")
             // A rejection after another, or after the publication, changes nothing.
@@ -236,6 +239,13 @@ public struct Ledger: Sendable {
         }
     }
 
+    private mutating func applyProbe(_ entry: AuditEntry, _ facts: EntryFacts) throws(ServerError) {
+        let (app, change) = (try facts.app(), try facts.id("change"))
+        guard canaries[app]?.change == change else { throw facts.impossible("the change that the canary has") }
+        let refusals = facts.has("refusals") ? try facts.text("refusals").split(separator: CanaryProbes.separator) : []
+        canaries[app]?.probes.take(refusals.map(String.init), at: entry.time)
+    }
+
     private mutating func applyKey(_ facts: EntryFacts) throws(ServerError) {
         let name = Name(app: try facts.app(), name: try facts.text("purpose"))
         let key = Key(
@@ -263,6 +273,7 @@ public struct Ledger: Sendable {
         resumptions += 1
         for (id, proposal) in proposals where proposal.time > now && ended[id] == nil { ended[id] = .lapsed }
         canaries = canaries.filter { $0.value.began <= now && ended[$0.value.change] == nil }
+            .mapValues { Canary(change: $0.change, began: $0.began) }
         latestBackup = latestBackup.map { min($0, now) }
         sightings = sightings.mapValues { vantages in vantages.filter { $0.value.time <= now } }
     }

@@ -46,6 +46,8 @@ struct AppScene: Sendable {
     let canary: Ledger.Canary?
     /// The repository that its canary follows; nil if there is none.
     let canaryRepository: CanaryRepository?
+    /// What clients report since it began; nil if the app takes no reports, or no change holds the canary.
+    var canaryReports: CanaryReports? = nil
     /// The keys that sign for the app, by purpose.
     let keys: SealedKeys
     /// The repository of the app, which may be empty.
@@ -82,6 +84,8 @@ extension Catalog {
                 publicKeys: try Self.publicKeys(session), generation: ledger.generation(of: name),
                 canary: ledger.canaries[name],
                 canaryRepository: try Self.canaryRepository(of: name, session, ledger),
+                // Hearsay that cannot be read holds up nothing.
+                canaryReports: try? Self.canaryReports(of: name, session, ledger),
                 keys: SealedKeys(
                     app: name, fingerprints: try Self.key(.fingerprints, of: name, server, session, ledger),
                     trustServer: try Self.key(.trustServer, of: name, server, session, ledger),
@@ -108,24 +112,5 @@ extension Catalog {
                 ))
         }
         return publications
-    }
-
-    /// The content of a publication, if its octets are those that the audit names.
-    static func content(
-        of publication: Ledger.Publication, _ app: AppName, _ session: any StorageSession
-    ) throws(ServerError) -> Content {
-        let row = try session.run("SELECT content FROM change WHERE id = $1", [.octets(publication.change.octets)])
-            .first
-        guard let row, Digest(of: try row.octets(0)) == publication.content else {
-            throw ServerError(
-                .brokenChain, of: "change \(publication.change)", expected: "the content that was published",
-                found: "another, or none")
-        }
-        let content = try Content(try row.octets(0))
-        guard content.app == app else {
-            throw ServerError(
-                .brokenChain, of: "change \(publication.change)", expected: "\(app)", found: "\(content.app)")
-        }
-        return content
     }
 }

@@ -12,6 +12,9 @@ struct CanaryRepository: Sendable {
     /// Since when it has these hosts, in seconds since 1970.
     let since: Int64
 
+    /// Whether it has the hosts of a change.
+    func has(_ change: Content) -> Bool { content.map { $0.repository != nil && $0.hosts == change.hosts } ?? false }
+
     /// Why a change of the app waits for its canary; empty if it does not.
     /// - Parameters:
     ///   - content: what the change publishes.

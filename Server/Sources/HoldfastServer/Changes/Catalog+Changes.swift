@@ -4,20 +4,22 @@ extension Catalog {
     ///   - content: what it publishes.
     ///   - outlook: its outlook, canonical JSON.
     ///   - forced: the gates that it passes even if it fails them.
-    ///   - proposer: the digest of the proposer's key; nil for the watcher.
+    ///   - proposer: the digest of the proposer's key; nil for nobody who approves.
     ///   - reason: why: 1 to 1,024 octets.
+    ///   - actor: who proposes it, for the audit.
     ///   - base: the generation that the outlook was made for.
     ///   - generator: makes the id.
     /// - Returns: the id of the change.
     /// - Throws: ``ServerError`` `notFound`, `invalidValue`, or `outOfTurn` if something was published meanwhile.
     func propose(
         _ content: Content, outlook: [UInt8], forcing forced: Set<Gate>, proposer: Digest?, reason: String,
-        base: Int64, using generator: inout some RandomNumberGenerator
+        by actor: String, base: Int64, using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> RandomID {
         let id = RandomID(using: &generator)
         try await transact { step throws(ServerError) in
             try step.propose(
-                id, content, outlook: outlook, forcing: forced, proposer: proposer, reason: reason, base: base)
+                id, content, outlook: outlook, forcing: forced, proposer: proposer, reason: reason, by: actor,
+                base: base)
         }
         return id
     }
@@ -186,7 +188,7 @@ extension Catalog.Step {
     /// Stores a proposal.
     mutating func propose(
         _ id: RandomID, _ content: Content, outlook: [UInt8], forcing forced: Set<Gate>, proposer: Digest?,
-        reason: String, base: Int64
+        reason: String, by actor: String, base: Int64
     ) throws(ServerError) {
         guard (1...1_024).contains(reason.utf8.count) else {
             throw ServerError(
@@ -216,6 +218,8 @@ extension Catalog.Step {
             "outlook": "\(Digest(of: outlook))", "base": "\(base)", "forced": gates, "reason": reason,
         ]
         if let proposer { facts["proposer"] = "\(proposer)" }
-        try record(.proposed, by: proposer.map { "\($0)" } ?? "watcher", facts)
+        // The gates say the same; this is for those who read the audit.
+        if forced.contains(.canary) { facts["emergency"] = "everybody gets it at once" }
+        try record(.proposed, by: actor, facts)
     }
 }

@@ -27,7 +27,7 @@ public struct Change: Sendable, Hashable {
     public let baseGeneration: Int64
     /// The gates that it passes even if it fails them.
     public let forced: Set<Gate>
-    /// The digest of the proposer's key; nil for the watcher.
+    /// The digest of the proposer's key; nil for nobody who approves.
     public let proposer: Digest?
     /// Why, in the proposer's words.
     public let reason: String
@@ -42,6 +42,16 @@ public struct Change: Sendable, Hashable {
 
     /// The last second at which it can be published.
     public var end: Int64 { proposed + Self.span }
+
+    /// Whether it skips the canary, so that everybody gets it at once. Every approver has to see it.
+    public var isEmergency: Bool { forced.contains(.canary) }
+
+    /// The approvers who have said nothing about it yet, and whom the server tells about an emergency.
+    public func silentApprovers(of chain: ApproverChain) -> [ApproverSet.Member] {
+        let heard = approvals.filter { (try? ApprovalText($0.text))?.subject.approvers == chain.head.digest }
+            .map(\.signature.identity)
+        return chain.head.approvers.members.filter { !heard.contains($0.key.identity) }
+    }
 
     /// Whether its time is over: people have not agreed in time, or nothing may be signed for its content anymore.
     func isOver(at now: Int64) -> Bool { now > end || now > content.end }

@@ -117,6 +117,7 @@ public struct ContentDifference: Sendable, Hashable {
     private static func text(_ format: ContentFormat) -> String {
         format.kind.rawValue + (format.customer.map { " for the customer \($0)" } ?? "")
             + (format.root.map { " for apps that ship with the root \($0)" } ?? "")
+            + (format.application.map { ", as pins of the application \($0)" } ?? "")
             + ", asked for every \(format.refresh) s"
     }
 

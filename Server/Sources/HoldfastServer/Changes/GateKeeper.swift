@@ -6,6 +6,8 @@ import HoldfastPublishing
 struct GateKeeper {
     let scene: AppScene
     let change: Change
+    /// What clients with the canary's documents met just now; nil if nobody looked.
+    var look: CanaryLook?
 
     /// Asks one gate after the other, until one refuses.
     /// - Returns: what they said, and the outlook as far as it was reached.
@@ -23,7 +25,8 @@ struct GateKeeper {
                     if let outlook {
                         judged = outlook
                     } else {
-                        judged = try await OutlookMaker(scene: scene).outlook(of: change.content)
+                        judged = try await OutlookMaker(scene: scene).outlook(
+                            of: change.content, reachingEverybodyIn: wait)
                     }
                     outlook = judged
                     let losses = OutlookLosses(judged, scene)
@@ -53,6 +56,22 @@ struct GateKeeper {
     // MARK: The gates
 
     private var clients: ConcernedClients { ConcernedClients(scene) }
+
+    /// After how many seconds everybody gets the change, at the earliest; 0 if it skips the canary.
+    private var wait: Int64 {
+        let span = scene.app.settings.canary(forcing: change.forced)
+        guard span > 0, let judge = canaryJudge else { return span }
+        return max(0, judge.end - scene.now)
+    }
+
+    /// What judges the canary; nil while it does not have the change.
+    private var canaryJudge: CanaryJudge? {
+        guard let canary = scene.canary, canary.change == change.id else { return nil }
+        return CanaryJudge(
+            name: "\(change.content.app)-canary", span: scene.app.settings.canary, began: canary.began,
+            probes: canary.probes, look: look, reported: scene.canaryReports?.refusals ?? [],
+            knowledge: scene.canaryReports?.words, now: scene.now)
+    }
 
     private func validation() async -> [String] {
         let content = change.content
@@ -156,15 +175,15 @@ struct GateKeeper {
         let span = scene.app.settings.canary
         guard span > 0 else { return [] }
         let name = "\(change.content.app)-canary"
-        let strangers = clients.strangers(before: (change.canaryBegan ?? scene.now) + span)
+        let strangers = clients.strangers(before: scene.now + wait)
         if let other = scene.canary, other.change != change.id {
             return [
                 "the canary \(name) has change \(other.change) since \(UTCText.encode(other.began) ?? ""): publish or reject "
                     + "that one first"
             ] + strangers
         }
-        guard let began = change.canaryBegan else { return ["the canary \(name) has not begun"] + strangers }
-        guard scene.now < began + span else { return [] }
-        return ["the canary \(name) has it until \(UTCText.encode(began + span) ?? "")"] + strangers
+        guard let judge = canaryJudge else { return ["the canary \(name) has not begun"] + strangers }
+        let refusals = judge.refusals
+        return refusals.isEmpty ? [] : refusals + strangers
     }
 }

@@ -1,3 +1,10 @@
+extension Ledger.Proposal {
+    /// Whether it skips the canary, so that everybody gets it at once.
+    var isEmergency: Bool {
+        forced.utf8.split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual(Gate.canary.rawValue.utf8) }
+    }
+}
+
 extension Ledger {
     /// The changes that people can still publish, the oldest first.
     /// - Parameter now: seconds since 1970.

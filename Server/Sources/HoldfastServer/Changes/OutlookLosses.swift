@@ -34,7 +34,9 @@ struct OutlookLosses {
             let words = Self.words(row, outlook.documentNames)
             switch row.cause?.code {
             case .document, .timestamp, .snapshot, .targets, .root: refused.append(words)
-            case .pins where row.verdict == .out && row.holders == .current && Self.isShownNow(row, scene):
+            case .pins
+            where row.verdict == .out && row.holders == .current && Self.isShownNow(row, scene)
+                && row.document.map { !OutlookMaker.isKept(outlook.documentNames[$0]) } ?? true:
                 dropped.append(words)
             default: lockedOut.append(words)
             }

@@ -18,32 +18,50 @@ struct OutlookMaker {
     static let renewal: Int64 = 2 * 86_400
     /// How a document is called in whose place there is another.
     private static let replacedName = ", replaced"
+    /// How a document is called that everybody but the canary keeps for a while.
+    private static let keptName = ", which others keep until "
     /// What the build is called that carries the pin file of a content.
     private static let newBuild = "the next build"
     /// Any challenge will do: each client asks another.
     static let challenge = "AAECAwQFBgcICQoLDA0ODw=="
 
-    /// Judges a content as if it were published now.
+    /// Whether a document of an outlook is not new: a change does not drop what its clients lack already.
+    static func isKept(_ name: String) -> Bool { name.contains(keptName) }
+
+    /// Judges a content as if it were published now. With a canary, only that gets it now; everybody else has what is
+    /// published for as long as the canary takes, and is judged with that first.
+    /// - Parameter wait: after how many seconds everybody gets it: 0 without a canary.
     /// - Throws: ``ServerError`` `notPublishable`.
-    func outlook(of content: Content) async throws(ServerError) -> PublicationOutlook {
+    func outlook(
+        of content: Content, reachingEverybodyIn wait: Int64 = 0
+    ) async throws(ServerError) -> PublicationOutlook {
         let keys = try DocumentKeys(rehearsing: content, at: scene.now)
         let bundles = try await bundles(followedBy: content)
+        let arrival = scene.now + wait
+        // Machines go on signing it until then, so it is signed now.
         var documents = try self.documents(
-            of: content, keys, published: scene.now, replaced: nil, repository: bundles.last ?? nil)
+            of: content, keys, published: arrival, replaced: nil, signedAt: scene.now, repository: bundles.last ?? nil)
         let asked = Set(documents.map { Array("\($0.name)\(Self.replacedName)".utf8) })
+        if wait > 0 {
+            documents += try self.documents(
+                of: content, keys, for: .canary, published: scene.now, replaced: nil, signedAt: scene.now)
+        }
         for (publication, bundle) in zip(scene.publications, bundles).reversed() {
             let old = publication.content
             // Nobody who holds what ended gets in now, whatever is published.
             guard old.end >= scene.now else { continue }
             for var document in try self.documents(
                 of: old, keys, published: min(publication.published, scene.now),
-                replaced: min(publication.replaced ?? scene.now, scene.now), repository: bundle)
+                replaced: publication.replaced.map { min($0, scene.now) } ?? arrival, repository: bundle)
             where document.kind != .shippedPins {
                 // Whoever asks for it from now on gets nothing, and goes on with it until it ends.
                 if publication.replaced == nil, !asked.contains(Array(document.name.utf8)) {
                     document.name = "\(document.name.dropLast(Self.replacedName.count)), which is no longer published,"
                     document.replaced = nil
                     document.renewalInterval = nil
+                } else if publication.replaced == nil, wait > 0 {
+                    let name = document.name.dropLast(Self.replacedName.count)
+                    document.name = "\(name)\(Self.keptName)\(ClockGuard.text(arrival)),"
                 }
                 documents.append(document)
             }
@@ -89,12 +107,14 @@ struct OutlookMaker {
 
     /// The documents of a content as an outlook takes them.
     /// - Parameters:
+    ///   - audience: who gets them. A repository's canary is an app of its own, and builds are made for everybody.
     ///   - signed: the documents if they are there already; nil to make them.
     ///   - signedAt: when machines signed them last; nil for when they were published, or right before they were replaced.
     ///   - repository: what clients of the repository hold; nil if there is none.
     func documents(
-        of content: Content, _ keys: DocumentKeys, published: Int64, replaced: Int64?, signed: [MadeDocument]? = nil,
-        signedAt: Int64? = nil, repository: RehearsedRepository.Bundle? = nil
+        of content: Content, _ keys: DocumentKeys, for audience: Audience = .everybody, published: Int64,
+        replaced: Int64?, signed: [MadeDocument]? = nil, signedAt: Int64? = nil,
+        repository: RehearsedRepository.Bundle? = nil
     ) throws(ServerError) -> [PublicationOutlook.Document] {
         // A machine signs a trust server's document anew until another takes its place.
         let time = signedAt ?? (replaced == nil ? published : max(published, scene.now - 1))
@@ -105,10 +125,11 @@ struct OutlookMaker {
         var documents: [PublicationOutlook.Document] = []
         let all = if let signed { signed } else { try maker.documents(at: time) }
         for made in all {
-            guard let kind = try kind(of: made, content, keys) else { continue }
+            guard let kind = try kind(of: made, content, keys), let path = content.path(of: made.kind, for: audience)
+            else { continue }
             documents.append(
                 PublicationOutlook.Document(
-                    made.path + name, kind: kind, octets: Data(made.octets), published: Self.date(published),
+                    path + name, kind: kind, octets: Data(made.octets), published: Self.date(published),
                     replaced: replaced.map(Self.date), hosts: dialed,
                     renewalInterval: made.kind == .trustServer ? .seconds(Self.round) : nil))
         }
@@ -118,16 +139,17 @@ struct OutlookMaker {
                     "\(RepositoryPath.prefix(of: content.app))\(name)", kind: .repository(root: repository.root),
                     octets: repository.octets, published: Self.date(published), replaced: replaced.map(Self.date),
                     hosts: dialed, renewalInterval: .seconds(Self.renewal),
-                    lastRenewal: Self.date(replaced == nil ? scene.now : repository.signedAt)))
+                    lastRenewal: Self.date(replaced.map { $0 > scene.now } ?? true ? scene.now : repository.signedAt)))
         }
-        if content.formats.contains(where: { $0.kind == .challenge }) {
+        if content.formats.contains(where: { $0.kind == .challenge }), let app = audience.name(of: content.app) {
             documents.append(
                 try challenge(
-                    content, keys, time, name, published: published, replaced: replaced, dialed: dialed))
+                    content, keys, time, audience == .canary ? " of \(app)\(name)" : name, published: published,
+                    replaced: replaced, dialed: dialed))
         }
         // What other systems read says what the pin file says.
-        if let format = content.formats.first(where: \.kind.isPinFile), replaced == nil {
-            let file = PinFileMaker(content: content, refresh: format.refresh, publicKeys: scene.publicKeys)
+        if let format = content.formats.first(where: \.kind.isPinFile), replaced == nil, audience == .everybody {
+            let file = PinFileMaker(content: content, format: format, publicKeys: scene.publicKeys)
             let isPlain = !content.formats.contains { $0.kind == .pinFile || $0.kind == .repository }
             documents.append(
                 PublicationOutlook.Document(
@@ -150,7 +172,7 @@ struct OutlookMaker {
                 bundles.append(nil)
                 continue
             }
-            let maker = PinFileMaker(content: content, refresh: format.refresh, publicKeys: scene.publicKeys)
+            let maker = PinFileMaker(content: content, format: format, publicKeys: scene.publicKeys)
             bundles.append(
                 try await rehearsal.publish(content, pins: try maker.octets(of: .pinFile, at: time), at: time))
         }

@@ -61,6 +61,13 @@ struct RepositoryJudge {
         } catch {
             faults.append("repository: \(clients) would refuse what is prepared: \(error)")
         }
+        let name = format.application ?? "\(content.app)"
+        if let live = state.live, let known = (try? PinFile(json: live.pins))?.app, !known.utf8.elementsEqual(name.utf8)
+        {
+            faults.append(
+                "repository: the pins that \(clients) have are of the application \(Self.shown(known)), and those that ask for "
+                    + "it refuse pins of \(name)")
+        }
         for (role, purpose) in [(TUFRole.snapshot, SealedKey.Purpose.snapshot), (.timestamp, .timestamp)] {
             let own = keys.all.filter { $0.place.purpose == purpose }
                 .compactMap { try? TUFPublicKey(der: $0.publicKey) }
@@ -73,6 +80,10 @@ struct RepositoryJudge {
             }
         }
         return faults
+    }
+
+    private static func shown(_ application: String) -> String {
+        ASCIIText.isPrintable(application.utf8, 1...255) ? application : "with another name"
     }
 
     private func words(_ progress: TUFRepositoryState.Progress) -> String {
@@ -138,7 +149,7 @@ struct RepositoryJudge {
             return ["\(error)"]
         }
         guard let issued = file.issuedAt else { return ["a pin file without issuedAt"] }
-        let maker = PinFileMaker(content: content, refresh: format.refresh, publicKeys: publicKeys)
+        let maker = PinFileMaker(content: content, format: format, publicKeys: publicKeys)
         let approved: [UInt8]
         do throws(ServerError) {
             approved = try maker.octets(of: .pinFile, at: Int64(issued.timeIntervalSince1970))

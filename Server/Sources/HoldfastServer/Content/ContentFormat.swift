@@ -22,6 +22,9 @@ public struct ContentFormat: Sendable, Hashable {
         case alamofire
         /// OkHttp's pinner.
         case okhttp
+
+        /// Whether the document says whose pins it has.
+        var namesApplication: Bool { self == .repository || self == .pinFile }
     }
 
     /// The kind of document.
@@ -32,12 +35,16 @@ public struct ContentFormat: Sendable, Hashable {
     public let customer: String?
     /// The SHA-256 of a repository's first root, which apps ship with; nil for other kinds.
     public let root: Digest?
+    /// The application that a pin file names, whose clients refuse that of another; nil for the name of the app here.
+    public let application: String?
 
     /// Chooses a format.
     /// - Throws: ``ServerError`` `invalidValue` for a refresh outside a minute to a year, for a customer that is
-    ///   missing, not needed, or not 1 to 64 letters, digits, periods, hyphens and underscores, and for a root that is
-    ///   missing or not needed.
-    public init(_ kind: Kind, refresh: Int64, customer: String? = nil, root: Digest? = nil) throws(ServerError) {
+    ///   missing, not needed, or not 1 to 64 letters, digits, periods, hyphens and underscores, for a root that is
+    ///   missing or not needed, and for an application that is not needed, or not 1 to 255 printable characters of ASCII.
+    public init(
+        _ kind: Kind, refresh: Int64, customer: String? = nil, root: Digest? = nil, application: String? = nil
+    ) throws(ServerError) {
         guard Self.refreshes.contains(refresh) else {
             throw ServerError(
                 .invalidValue, of: "refresh", expected: "60 to 31536000 seconds", found: "\(refresh)")
@@ -53,10 +60,17 @@ public struct ContentFormat: Sendable, Hashable {
                 .invalidValue, of: "root", expected: "the SHA-256 of the first root, for a repository only",
                 found: "another value")
         }
+        guard application.map({ kind.namesApplication && Self.isApplication($0.utf8) }) ?? true else {
+            throw ServerError(
+                .invalidValue, of: "application",
+                expected: "1 to 255 printable characters of ASCII, for a repository or a pin file only",
+                found: "another value")
+        }
         self.kind = kind
         self.refresh = refresh
         self.customer = customer
         self.root = root
+        self.application = application
     }
 
     private static let refreshes: ClosedRange<Int64> = 60...31_536_000
@@ -65,12 +79,17 @@ public struct ContentFormat: Sendable, Hashable {
         ASCIIText.isName(octets, 1...64, others: ".-_") && octets.first != UInt8(ascii: ".")
     }
 
+    private static func isApplication(_ octets: some Collection<UInt8>) -> Bool {
+        ASCIIText.isPrintable(octets, 1...255)
+    }
+
     var sortingKey: [UInt8] { Array(kind.rawValue.utf8) }
 
     var json: CanonicalJSON {
         var members: [String: CanonicalJSON] = ["kind": .text(kind.rawValue), "refresh": .integer(refresh)]
         if let customer { members["customer"] = .text(customer) }
         if let root { members["root"] = .text("\(root)") }
+        if let application { members["application"] = .text(application) }
         return .object(members)
     }
 
@@ -83,12 +102,18 @@ public struct ContentFormat: Sendable, Hashable {
             guard let root = Digest(hex: text) else { throw fields.invalid("root", "64 lower-case hexadecimal digits") }
             return root
         }
+        let application = try fields.optionalText("application")
         try fields.finish()
         guard customer.map({ Self.isCustomer($0) }) ?? true else {
             throw ServerError(
                 .invalidValue, of: "\(path).customer", expected: "a short ASCII name", found: "another text")
         }
+        guard application.map({ Self.isApplication($0) }) ?? true else {
+            throw ServerError(
+                .invalidValue, of: "\(path).application", expected: "a short ASCII name", found: "another text")
+        }
         try self.init(
-            kind, refresh: refresh, customer: customer.map { String(decoding: $0, as: UTF8.self) }, root: root)
+            kind, refresh: refresh, customer: customer.map { String(decoding: $0, as: UTF8.self) }, root: root,
+            application: application.map { String(decoding: $0, as: UTF8.self) })
     }
 }

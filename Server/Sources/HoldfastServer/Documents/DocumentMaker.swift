@@ -41,7 +41,7 @@ struct DocumentMaker: Sendable {
         case .list: try list(at: now)
         case .trustServer: try trustServerDocument(of: format, at: now)
         case .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp:
-            try PinFileMaker(content: content, refresh: format.refresh, publicKeys: publicKeys)
+            try PinFileMaker(content: content, format: format, publicKeys: publicKeys)
                 .octets(of: format.kind, at: now)
         }
     }

@@ -5,8 +5,8 @@ import HoldfastPublishing
 /// Makes the pin file of a content, and what other systems read instead of it.
 struct PinFileMaker: Sendable {
     let content: Content
-    /// After how many seconds clients of a repository ask again.
-    let refresh: Int64
+    /// The format that is asked for: it says after how many seconds clients ask again, and whose pins these are.
+    let format: ContentFormat
     /// DER of every SubjectPublicKeyInfo that is known, by its SHA-256.
     let publicKeys: [Digest: [UInt8]]
 
@@ -81,10 +81,10 @@ struct PinFileMaker: Sendable {
         }
         var document: [String: Any] = ["schema": 1, "hosts": hosts]
         if let now {
-            document["app"] = "\(content.app)"
+            document["app"] = format.application ?? "\(content.app)"
             document["issuedAt"] = UTCText.encode(now)
             document["notAfter"] = UTCText.encode(content.end)
-            document["refresh"] = ["after": refresh]
+            document["refresh"] = ["after": format.refresh]
         }
         guard let json = try? JSONSerialization.data(withJSONObject: document) else {
             throw ServerError(.notPublishable, of: "pin file", expected: "JSON", found: "what JSON cannot express")

@@ -2,31 +2,39 @@
 /// could understand differently is refused: a member that is there twice, a number that is no integer of 53 bits (`60.0` is
 /// one, as JSON Schema has it), text that is no UTF-8 or half a pair of surrogates, a null, and anything behind the value.
 ///
+/// What strangers' programs write has more: a null is left out, a number with a fraction or an exponent is its own text, and
+/// a name may have any printable character.
+///
 /// Each octet is looked at once, and nothing nests deeper than ``CanonicalJSON/depth``.
 struct JSONReader {
     private let octets: [UInt8]
     private var position = 0
     private let subject: String
+    private let isOfStrangers: Bool
 
     /// Reads a value that is all of the octets.
     /// - Parameters:
     ///   - octets: the text.
     ///   - subject: what it is, for errors.
     ///   - limit: how many octets it may have.
+    ///   - isOfStrangers: whether a program wrote it that nobody here can correct.
     /// - Throws: ``ServerError`` `malformed`.
-    static func read(_ octets: [UInt8], _ subject: String, limit: Int) throws(ServerError) -> CanonicalJSON {
+    static func read(
+        _ octets: [UInt8], _ subject: String, limit: Int, ofStrangers isOfStrangers: Bool = false
+    ) throws(ServerError) -> CanonicalJSON {
         guard octets.count <= limit else {
             throw ServerError(.malformed, of: subject, expected: "at most \(limit) octets", found: "\(octets.count)")
         }
-        var reader = JSONReader(octets: octets, subject: subject)
+        var reader = JSONReader(octets: octets, subject: subject, isOfStrangers: isOfStrangers)
         let value = try reader.value(depth: 0)
         guard reader.position == octets.count else { throw reader.malformed("the end") }
         return value
     }
 
-    private init(octets: [UInt8], subject: String) {
+    private init(octets: [UInt8], subject: String, isOfStrangers: Bool) {
         self.octets = octets
         self.subject = subject
+        self.isOfStrangers = isOfStrangers
     }
 
     private var next: UInt8? { position < octets.count ? octets[position] : nil }
@@ -55,7 +63,7 @@ struct JSONReader {
         case UInt8(ascii: "t"): value = try word("true", .boolean(true))
         case UInt8(ascii: "f"): value = try word("false", .boolean(false))
         case UInt8(ascii: "n"): throw malformed("no null: a field without a value is left out")
-        default: value = .integer(try integer())
+        default: value = isOfStrangers ? try number() : .integer(try integer())
         }
         skipWhiteSpace()
         return value
@@ -65,7 +73,10 @@ struct JSONReader {
         var elements: [CanonicalJSON] = []
         _ = take("[")
         if take("]") { return .array(elements) }
-        repeat { elements.append(try value(depth: depth + 1)) } while take(",")
+        repeat {
+            if try isNothing() { continue }
+            elements.append(try value(depth: depth + 1))
+        } while take(",")
         guard take("]") else { throw malformed("a comma or the end of an array") }
         return .array(elements)
     }
@@ -78,17 +89,28 @@ struct JSONReader {
         repeat {
             let place = position
             let key = try text()
-            guard ASCIIText.isName(key, 1...64, others: "-_") else {
-                throw malformed("names of fields of ASCII letters, digits, hyphens and underscores")
-            }
+            guard
+                isOfStrangers
+                    ? ASCIIText.isPrintable(key, 1...64, spaces: true) : ASCIIText.isName(key, 1...64, others: "-_")
+            else { throw malformed("names of fields of ASCII letters, digits, hyphens and underscores") }
             guard take(":") else { throw malformed("a colon") }
             let name = String(decoding: key, as: UTF8.self)
             // Before the value, in which something else may be wrong.
             if let first = places.updateValue(place, forKey: name) { throw duplicate(name, first, place) }
+            if try isNothing() { continue }
             members[name] = try value(depth: depth + 1)
         } while take(",")
         guard take("}") else { throw malformed("a comma or the end of an object") }
         return .object(members)
+    }
+
+    /// Takes a null of strangers.
+    private mutating func isNothing() throws(ServerError) -> Bool {
+        skipWhiteSpace()
+        guard isOfStrangers, next == UInt8(ascii: "n") else { return false }
+        _ = try word("null", .boolean(false))
+        skipWhiteSpace()
+        return true
     }
 
     private mutating func word(_ word: String, _ value: CanonicalJSON) throws(ServerError) -> CanonicalJSON {
@@ -111,6 +133,20 @@ struct JSONReader {
         let zeros = octets[(position + 1)...].prefix { $0 == UInt8(ascii: "0") }.count
         if zeros > 0 { position += 1 + zeros }
         return value
+    }
+
+    /// A number of strangers, whatever it is.
+    private mutating func number() throws(ServerError) -> CanonicalJSON {
+        func isDigit(_ octet: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) }
+        let text = octets[position...].prefix { octet in
+            "+-.eE".utf8.contains(octet) || isDigit(octet)
+        }
+        guard text.contains(where: { ".eE".utf8.contains($0) }) else { return .integer(try integer()) }
+        guard text.count <= 32, let first = text.first, first == UInt8(ascii: "-") || isDigit(first),
+            text.last.map(isDigit) == true, Double(String(decoding: text, as: UTF8.self)) != nil
+        else { throw malformed("a value; numbers have at most 32 characters") }
+        position += text.count
+        return .text(Array(text))
     }
 
     private mutating func text() throws(ServerError) -> [UInt8] {

@@ -8,6 +8,11 @@ struct CSVTable: Sendable {
         let name: String
         /// All of its columns, in any order.
         let columns: [String]
+        /// Columns that later versions of the other server have as well.
+        var laterColumns: [String] = []
+
+        /// All that it may have.
+        var known: [String] { columns + laterColumns }
     }
 
     /// A row of a table. What it says is read field by field, and an error never shows it.
@@ -122,7 +127,7 @@ struct CSVTable: Sendable {
         var columns: [String] = []
         for (index, field) in header.fields.enumerated() {
             let octets = field ?? []
-            if let known = schema.columns.first(where: { $0.utf8.elementsEqual(octets) }), !columns.contains(known) {
+            if let known = schema.known.first(where: { $0.utf8.elementsEqual(octets) }), !columns.contains(known) {
                 columns.append(known)
                 continue
             }
@@ -134,7 +139,7 @@ struct CSVTable: Sendable {
                 .invalidValue, of: "\(schema.name), line 1, field \(name)",
                 expected: isEncryption
                     ? "private keys that the old server has not encrypted"
-                    : "the columns \(schema.columns.joined(separator: ", ")), each once",
+                    : "the columns \(schema.known.joined(separator: ", ")), each once",
                 found: isEncryption ? "a column about their encryption" : "another column, or one twice",
                 remedy: isEncryption
                     ? "Decrypt the keys as the old server's manual says, and export them without this column."

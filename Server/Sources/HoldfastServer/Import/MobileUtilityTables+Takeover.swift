@@ -6,6 +6,11 @@ extension MobileUtilityTables {
     private struct Domain {
         let host: ContentHost
         let expired: Int
+        /// Whether it needs pins; nil if the old server did not say.
+        let needsPins: Bool?
+
+        /// Clients ask nothing about a domain that needs no pins and has none.
+        var isPinned: Bool { needsPins != false || !host.certificates.isEmpty }
     }
 
     /// What is taken over. Certificates that have expired are left out: clients ignore them.
@@ -35,11 +40,22 @@ extension MobileUtilityTables {
             apps.append(
                 Takeover.App(
                     name, displayName: try row.text("display_name", 1...255), keys: [try Self.key(row)],
-                    hosts: own.map(\.host), formats: [try ContentFormat(.challenge, refresh: refresh)],
+                    hosts: own.filter(\.isPinned).map(\.host),
+                    formats: [try ContentFormat(.challenge, refresh: refresh)], domains: try Self.needs(of: own),
                     versions: rules, texts: texts.filter { keys.contains(Array($0.key.utf8)) },
                     notes: expired == 0 ? [] : ["\(expired) certificates were left out, because they have expired"]))
         }
         return try Takeover("mobile-utility-server", apps)
+    }
+
+    /// What version 2.0 of the other server answers beside pins: all domains that it has, and that others need pins.
+    private static func needs(of domains: [Domain]) throws(ServerError) -> ContentDomains? {
+        guard !domains.isEmpty, domains.allSatisfy({ $0.needsPins != nil }) else { return nil }
+        return try ContentDomains(
+            unlistedNeedPins: true,
+            domains: domains.map { domain throws(ServerError) in
+                try ContentDomains.Domain(name: domain.host.name, needsPins: domain.needsPins ?? true)
+            })
     }
 
     // MARK: Rows
@@ -105,7 +121,11 @@ extension MobileUtilityTables {
                 expired[domain, default: 0] += 1
                 continue
             }
-            guard !(certificates[domain] ?? []).contains(where: { $0.fingerprint == certificate.fingerprint }) else {
+            guard
+                !(certificates[domain] ?? []).contains(where: {
+                    $0.fingerprint == certificate.fingerprint && $0.depth == certificate.depth
+                })
+            else {
                 throw row.error("fingerprint", "each certificate of a domain once", found: "one that is there twice")
             }
             certificates[domain, default: []].append(certificate)
@@ -125,7 +145,10 @@ extension MobileUtilityTables {
                 try ContentHost(
                     name: String(decoding: name, as: UTF8.self), certificates: certificates[id] ?? [])
             }
-            domains[app, default: []].append(Domain(host: host, expired: expired[id] ?? 0))
+            let needsPins = try row.optional("ssl_pinning_required", "t or f") { octets in
+                octets == Array("t".utf8) ? true : octets == Array("f".utf8) ? false : nil
+            }
+            domains[app, default: []].append(Domain(host: host, expired: expired[id] ?? 0, needsPins: needsPins))
         }
         return domains
     }
@@ -145,8 +168,9 @@ extension MobileUtilityTables {
         let expires = try row.value("expires", "a time in seconds since 1970") { octets in
             LineReader.number(octets[...]).flatMap { UTCText.range.contains($0) ? $0 : nil }
         }
-        return try row.locating("expires") { () throws(ServerError) in
-            try ContentHost.Certificate(fingerprint: fingerprint, expires: expires)
+        let depth = try row.optional("depth", "a number") { LineReader.number($0[...]) }
+        return try row.locating(depth == nil ? "expires" : "depth") { () throws(ServerError) in
+            try ContentHost.Certificate(fingerprint: fingerprint, depth: depth ?? 0, expires: expires)
         }
     }
 

@@ -23,7 +23,14 @@ public struct MobileUtilityTables: Sendable {
                     ]
                 case .text: ["message_key", "language", "text"]
                 }
-            return CSVTable.Schema(name: rawValue, columns: columns)
+            // Version 2.0 of the other server added them.
+            let laterColumns =
+                switch self {
+                case .domain: ["ssl_pinning_required"]
+                case .certificate: ["depth"]
+                case .app, .version, .text: [String]()
+                }
+            return CSVTable.Schema(name: rawValue, columns: columns, laterColumns: laterColumns)
         }
     }
 

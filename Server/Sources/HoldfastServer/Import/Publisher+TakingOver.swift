@@ -102,16 +102,20 @@ extension Publisher {
             }
         }
         let content = try Content(
-            app: app.name, hosts: app.hosts, formats: app.formats, versions: app.versions, texts: app.texts,
+            app: app.name, hosts: app.hosts, formats: app.formats, domains: app.domains, versions: app.versions,
+            texts: app.texts,
             end: now + rules.lifetime)
+        let files = RepositoryFiles(of: app.name, RepositoryFiles.Base(), in: catalog)
+        files.lay(taken: app.repository)
         let scene = AppScene(
             app: Catalog.App(name: app.name, displayName: app.displayName, settings: rules.settings),
             hosts: app.dialed.map { AppScene.Host($0, [], NextShown(chains: [], keys: []), [:], at: now) },
             publications: [],
             publicKeys: Dictionary(app.publicKeys.map { (Digest(of: $0), $0) }) { first, _ in first }, generation: 0,
             canary: nil, canaryRepository: nil, keys: sealed,
-            repository: RepositoryFiles(of: app.name, RepositoryFiles.Base(), in: catalog), now: now)
-        let outlook = try await OutlookMaker(scene: scene).outlook(of: content)
+            repository: files, now: now)
+        let outlook = try await OutlookMaker(scene: scene).outlook(
+            of: content, reachingEverybodyIn: rules.settings.canary(forcing: rules.forced))
         let change = Change(
             id: RandomID(using: &generator), content: content, outlook: Array(outlook.json), baseGeneration: 0,
             forced: rules.forced, proposer: rules.proposer, reason: rules.reason, proposed: now, canaryBegan: nil,
@@ -134,6 +138,9 @@ extension Catalog.Step {
         try addApp(app.name, displayName: app.displayName, settings: rules.settings, by: rules.actor)
         for host in app.dialed { try set(host, of: app.name, by: rules.actor) }
         for key in keys { try add(key, of: server, by: rules.actor) }
+        if !app.repository.isEmpty {
+            try Catalog.keep(RepositoryDraft(taken: app.repository), of: app.name, by: rules.actor, &self)
+        }
         for key in app.publicKeys { try Catalog.store(key: key, session) }
         if !app.versions.isEmpty || !app.texts.isEmpty {
             // As app versions and texts are set otherwise: hosts and formats are the change's.
@@ -146,6 +153,6 @@ extension Catalog.Step {
         try record(.takenOver, by: rules.actor, facts)
         try propose(
             change.id, change.content, outlook: change.outlook, forcing: change.forced, proposer: change.proposer,
-            reason: change.reason, base: 0)
+            reason: change.reason, by: rules.actor, base: 0)
     }
 }

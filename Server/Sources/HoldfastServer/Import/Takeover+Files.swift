@@ -115,9 +115,21 @@ extension Takeover {
     ///   - refresh: after how many seconds clients ask again.
     /// - Throws: ``ServerError`` `notPublishable` for what contents cannot say, such as a mode or a report.
     public init(pins file: [UInt8], as name: AppName, refresh: Int64) throws(ServerError) {
-        try ServerError.translating(.invalidValue, of: "pin file") { () throws(PinFileError) in
-            _ = try PinFile(json: Data(file))
+        let format = try ContentFormat(
+            .pinFile, refresh: refresh, application: try Self.application(ofPins: file, as: name))
+        try self.init("pins", [App(name, hosts: try Self.hosts(ofPins: file), formats: [format])])
+    }
+
+    /// The application that a pin file names; nil for none, and for the name that the app has here.
+    static func application(ofPins file: [UInt8], as name: AppName) throws(ServerError) -> String? {
+        let read = try ServerError.translating(.invalidValue, of: "pin file") { () throws(PinFileError) in
+            try PinFile(json: Data(file))
         }
+        return read.app.flatMap { $0.utf8.elementsEqual("\(name)".utf8) ? nil : $0 }
+    }
+
+    /// What a pin file that can be read says about hosts.
+    static func hosts(ofPins file: [UInt8]) throws(ServerError) -> [ContentHost] {
         guard let pins = try? JSONDecoder().decode(Pins.self, from: Data(file)) else {
             throw ServerError(.invalidValue, of: "pin file", expected: "hosts with pins", found: "something else")
         }
@@ -153,6 +165,6 @@ extension Takeover {
                 hosts.append(try ContentHost(name: name, port: port, keys: keys))
             }
         }
-        try self.init("pins", [App(name, hosts: hosts, formats: [try ContentFormat(.pinFile, refresh: refresh)])])
+        return hosts
     }
 }

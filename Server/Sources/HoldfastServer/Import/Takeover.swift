@@ -7,7 +7,8 @@ public struct Takeover: Sendable {
         public let purpose: SealedKey.Purpose
         /// The certificate that clients of a trust server are configured with, in DER; nil for other purposes.
         public let certificate: [UInt8]?
-        /// What clients are configured with: Base64 of the public key's X9.63 form, or of the certificate.
+        /// What clients are configured with: Base64 of the public key's X9.63 form, or of the certificate. Of a repository's
+        /// key it is the id that the root has for it.
         public let configured: String
         /// Whether somebody may have read it on its way, because it was not encrypted.
         public let wasInPlainText: Bool
@@ -30,6 +31,8 @@ public struct Takeover: Sendable {
         public let hosts: [ContentHost]
         /// The formats that the other server publishes.
         public let formats: [ContentFormat]
+        /// What answers to challenges say about hosts without pins; nil to say nothing.
+        public let domains: ContentDomains?
         /// The rules for versions.
         public let versions: [VersionRule]
         /// The texts to which the rules refer.
@@ -38,20 +41,25 @@ public struct Takeover: Sendable {
         public let publicKeys: [[UInt8]]
         /// What was left out, or what somebody must do, in words.
         public let notes: [String]
+        /// The files of its repository, by paths below `repo/APP/`; empty if it has none.
+        let repository: [String: [UInt8]]
 
         init(
             _ name: AppName, displayName: String? = nil, keys: [Key] = [], hosts: [ContentHost],
-            formats: [ContentFormat], versions: [VersionRule] = [], texts: [LocalizedText] = [],
-            publicKeys: [[UInt8]] = [], notes: [String] = []
+            formats: [ContentFormat], domains: ContentDomains? = nil, versions: [VersionRule] = [],
+            texts: [LocalizedText] = [],
+            publicKeys: [[UInt8]] = [], notes: [String] = [], repository: [String: [UInt8]] = [:]
         ) {
             self.name = name
             self.displayName = displayName ?? "\(name)"
             self.keys = keys
             self.hosts = hosts
             self.formats = formats
+            self.domains = domains
             self.versions = versions
             self.texts = texts
             self.publicKeys = publicKeys
+            self.repository = repository
             self.notes = notes + Self.notes(on: hosts)
         }
 
@@ -67,7 +75,7 @@ public struct Takeover: Sendable {
         }
     }
 
-    /// Where it comes from, for the audit: `mobile-utility-server`, `trust-server`, `list` or `pins`.
+    /// Where it comes from, for the audit: `mobile-utility-server`, `trust-server`, `repository`, `list` or `pins`.
     public let source: String
     /// The apps, sorted by name.
     public let apps: [App]

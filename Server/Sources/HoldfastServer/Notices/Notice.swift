@@ -1,5 +1,5 @@
-/// What people are told about without asking: a change that waits for them, an alarm, an end that is near, and where the
-/// audit ends after a round (`holdfast-notice-v1`).
+/// What people are told about without asking: a change that waits for them, an emergency, a canary that is held, an alarm,
+/// an end that is near, and where the audit ends after a round (`holdfast-notice-v1`).
 ///
 /// It names apps, hosts, ids and times, and has no text of anybody's: no reason, no secret, no octets of a document.
 public struct Notice: Sendable, Hashable {
@@ -7,6 +7,10 @@ public struct Notice: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A change waits for approvals, or for somebody who publishes it.
         case change
+        /// A change skips the canary: each approver is told, by the identity of their key.
+        case emergency
+        /// Clients refuse what the canary has, so that the change waits.
+        case canary
         /// A host showed a key that nobody announced.
         case alarm
         /// Something has to be published soon, so that clients know it before they need it.

@@ -3,6 +3,8 @@ struct NoticeFinder: Sendable {
     private let server: RandomID
     /// For how many seconds the clients of an app go on without asking, and of which settings that was read.
     private var stalenesses: [AppName: (settings: Digest, seconds: Int64)] = [:]
+    /// Those who approve, and the statement that says so.
+    private var approvers: (statement: Digest, identities: [Digest])?
     /// The documents and generations of the last round, and where the audit ended after it.
     private var round: (documents: [Ledger.Name: Ledger.Version], generations: [AppName: Int64], head: AuditHead)?
 
@@ -24,6 +26,14 @@ struct NoticeFinder: Sendable {
         for (app, settings, seconds) in read { stalenesses[app] = (settings, seconds) }
     }
 
+    /// Reads who approves, where that has changed.
+    /// - Throws: ``ServerError`` of the database; who was known before counts then.
+    mutating func readApprovers(in catalog: Catalog) async throws(ServerError) {
+        guard let mark = catalog.ledger.approvers, mark.digest != approvers?.statement else { return }
+        let head = try await catalog.approvers().head
+        approvers = (head.digest, head.approvers.members.map(\.key.identity))
+    }
+
     /// Finds what is to be said, the most urgent first.
     /// - Parameters:
     ///   - ledger: what the audit has.
@@ -32,13 +42,44 @@ struct NoticeFinder: Sendable {
     mutating func notices(
         _ ledger: Ledger, _ snapshot: PublishedSnapshot, at now: Int64?
     ) -> [Notice] {
-        var notices = alarms(ledger) + reminders(ledger)
+        var notices: [Notice] = []
+        if let now { notices += emergencies(ledger, at: now) }
+        notices += canaries(ledger) + alarms(ledger) + reminders(ledger)
         if let now {
             notices += ends(ledger, snapshot, at: now)
             notices += changes(ledger, at: now)
         }
         notices.append(head(ledger))
         return notices
+    }
+
+    /// One for each approver, so that a receiver can call each of them.
+    private func emergencies(_ ledger: Ledger, at now: Int64) -> [Notice] {
+        var notices: [Notice] = []
+        for (change, proposal) in ledger.openChanges(at: now) where proposal.isEmergency {
+            let until = ClockGuard.text(proposal.time + Change.span)
+            for identity in approvers?.identities ?? [] {
+                notices.append(
+                    Notice(
+                        .emergency, of: server,
+                        ["app": "\(proposal.app)", "change": "\(change)", "approver": "\(identity)", "until": until],
+                        words:
+                            "Emergency: a change of \(proposal.app) skips the canary. It waits for people until \(until)."
+                    ))
+            }
+        }
+        return notices
+    }
+
+    /// Whose clients are refused, and why, may be a text of a certificate: the audit and status have it.
+    private func canaries(_ ledger: Ledger) -> [Notice] {
+        ledger.canaries.compactMap { app, canary in
+            guard let since = canary.probes.heldSince else { return nil }
+            let text = ClockGuard.text(since)
+            return Notice(
+                .canary, of: server, ["app": "\(app)", "change": "\(canary.change)", "since": text],
+                words: "Clients refuse what the canary of \(app) has, so its change waits: see status.")
+        }.sorted { "\($0.id)" < "\($1.id)" }
     }
 
     private func alarms(_ ledger: Ledger) -> [Notice] {

@@ -68,6 +68,7 @@ public struct NoticeService: Service {
     func look(_ finder: inout NoticeFinder) async {
         // The publishing loop says what is wrong with the database.
         try? await finder.readStalenesses(in: catalog)
+        try? await finder.readApprovers(in: catalog)
         let notices = finder.notices(catalog.ledger, live.current, at: catalog.signingTime)
         for delivery in deliveries { delivery.offer(notices) }
     }

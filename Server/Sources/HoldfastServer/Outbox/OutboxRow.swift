@@ -82,6 +82,14 @@ public struct OutboxRow: Sendable, Hashable {
         state = .uploaded
     }
 
+    /// It is in its place, and whoever reads it back may take it at once.
+    /// - Throws: ``ServerError`` `outOfTurn`, also before the upload.
+    public mutating func handedOn(_ fence: Int64, at now: Int64) throws(ServerError) {
+        try require(fence, at: now)
+        guard state == .uploaded else { throw Self.outOfTurn("an uploaded document", state.rawValue) }
+        takenUntil = 0
+    }
+
     /// A client read the same octets at the public URL.
     /// - Throws: ``ServerError`` `outOfTurn`, also before the upload.
     public mutating func confirmed(_ fence: Int64, at now: Int64) throws(ServerError) {

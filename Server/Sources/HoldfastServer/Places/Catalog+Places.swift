@@ -3,6 +3,7 @@ extension Ledger {
     func placeNames(of app: AppName) -> [String] {
         settings.filter { name, digest in
             name.app == app && name.name.utf8.starts(with: Catalog.placePrefix.utf8) && digest != Catalog.removed
+                && !name.name.utf8.elementsEqual(Catalog.folderSetting.utf8)
         }.map { String($0.key.name.dropFirst(Catalog.placePrefix.count)) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
@@ -13,30 +14,62 @@ extension Catalog {
     static let folderPlace = "folder"
     /// What the audit calls a place, before its name.
     fileprivate static let placePrefix = "place "
+    /// What the audit calls where clients find the folder.
+    fileprivate static let folderSetting = placePrefix + folderPlace
     /// What the audit has in the place of a setting that is gone.
     fileprivate static let removed = Digest(of: [UInt8]())
+
+    /// Says where clients find the folder, for the documents of an app. All that is published of it is read back there.
+    /// - Throws: ``ServerError`` `notFound` for an app that does not exist.
+    public func set(_ address: FolderAddress, of app: AppName, by actor: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            try step.requireApp(app)
+            try step.keep(address.octets, as: Self.folderPlace, of: app, by: actor)
+        }
+    }
+
+    /// Forgets where clients find the folder: what is written there counts once it is there.
+    /// - Throws: ``ServerError`` `notFound`.
+    public func removeFolderAddress(of app: AppName, by actor: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            guard try Self.folderAddress(of: app, step.session, step.ledger) != nil else {
+                throw ServerError(
+                    .notFound, of: "place", expected: "an address of the folder for \(app)", found: "none")
+            }
+            try step.session.run(
+                "DELETE FROM place WHERE app = $1 AND name = $2", [.text("\(app)"), .text(Self.folderPlace)])
+            try step.set(app, Self.folderSetting, [], by: actor)
+        }
+    }
+
+    /// Where clients find the folder, for the documents of an app; nil if nobody has said.
+    /// - Throws: ``ServerError`` `brokenChain` if it is not the address that the audit names.
+    public func folderAddress(of app: AppName) async throws(ServerError) -> FolderAddress? {
+        try await look { session, ledger throws(ServerError) in try Self.folderAddress(of: app, session, ledger) }
+    }
+
+    /// Where clients find the folder, for the documents of an app; nil if nobody has said.
+    /// - Throws: ``ServerError`` `brokenChain` if it is not the address that the audit names.
+    static func folderAddress(
+        of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> FolderAddress? {
+        let digest = ledger.settings[.init(app: app, name: folderSetting)]
+        guard let digest, digest != removed else { return nil }
+        let row = try session.run(
+            "SELECT octets FROM place WHERE app = $1 AND name = $2", [.text("\(app)"), .text(folderPlace)]
+        ).first
+        // Whoever can write to the database must not choose what is asked.
+        let octets = try row?.octets(0) ?? []
+        try ledger.require(app, folderSetting, octets)
+        return try FolderAddress(octets)
+    }
 
     /// Adds a place, or replaces the one of its name. All that is published of the app goes there from now on.
     /// - Throws: ``ServerError`` `notFound` for an app that does not exist.
     public func set(_ place: Place, of app: AppName, by actor: String) async throws(ServerError) {
         try await transact { step throws(ServerError) in
             try step.requireApp(app)
-            try step.session.run(
-                """
-                INSERT INTO place (app, name, octets) VALUES ($1, $2, $3) \
-                ON CONFLICT (app, name) DO UPDATE SET octets = excluded.octets
-                """, [.text("\(app)"), .text(place.name), .octets(place.octets)])
-            try step.set(app, Self.placePrefix + place.name, place.octets, by: actor)
-            for (document, version) in step.ledger.documents where document.app == app {
-                // Nothing has to be removed from where nothing was.
-                guard !version.isWithdrawn else { continue }
-                let key: [StorageValue] = [
-                    .text("\(app)"), .text(document.name), .integer(version.version), .text(place.name),
-                ]
-                try step.session.run(
-                    "DELETE FROM outbox WHERE app = $1 AND format = $2 AND version = $3 AND place = $4", key)
-                try Self.enqueue(key, step)
-            }
+            try step.keep(place.octets, as: place.name, of: app, by: actor)
         }
     }
 
@@ -79,5 +112,41 @@ extension Catalog {
             INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
             VALUES ($1, $2, $3, $4, 'waiting', 0, 0, 0, $5)
             """, key + [.integer(step.now)])
+        try step.session.run(
+            "UPDATE place SET behind_since = $3 WHERE app = $1 AND name = $2 AND behind_since IS NULL",
+            [key[0], key[3], .integer(step.now)])
+    }
+
+    /// Notes that clients find a version of a document in a place: app, format, version and the place's name.
+    static func noteConfirmation(_ key: [StorageValue], _ session: any StorageSession) throws(ServerError) {
+        try session.run(
+            """
+            UPDATE place SET confirmed_at = $3, behind_since = CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE \
+            outbox.app = $1 AND outbox.place = $2 AND outbox.state IN ('waiting', 'taken', 'uploaded')) \
+            THEN behind_since ELSE NULL END WHERE app = $1 AND name = $2
+            """, [key[0], key[3], .integer(try session.now())])
+    }
+}
+
+extension Catalog.Step {
+    /// Writes what is known of a place, and has everything that is published of the app go there once more.
+    fileprivate mutating func keep(
+        _ octets: [UInt8], as name: String, of app: AppName, by actor: String
+    ) throws(ServerError) {
+        try session.run(
+            """
+            INSERT INTO place (app, name, octets) VALUES ($1, $2, $3) ON CONFLICT (app, name) DO UPDATE \
+            SET octets = excluded.octets, confirmed_at = NULL, behind_since = NULL
+            """, [.text("\(app)"), .text(name), .octets(octets)])
+        try set(app, Catalog.placePrefix + name, octets, by: actor)
+        for (document, version) in ledger.documents where document.app == app {
+            // Nothing has to be removed from where nothing was.
+            guard !version.isWithdrawn else { continue }
+            let key: [StorageValue] = [
+                .text("\(app)"), .text(document.name), .integer(version.version), .text(name),
+            ]
+            try session.run("DELETE FROM outbox WHERE app = $1 AND format = $2 AND version = $3 AND place = $4", key)
+            try Catalog.enqueue(key, self)
+        }
     }
 }

@@ -29,14 +29,7 @@ public struct Place: Sendable, Hashable {
                 .invalidValue, of: "place", expected: "1 to 32 lower-case letters, digits and hyphens, not folder",
                 found: "another name")
         }
-        guard ASCIIText.isPrintable(url.utf8, 1...1_024), let address = URL(string: url), let host = address.host,
-            !host.isEmpty, address.scheme == "https" || address.scheme == "http", address.query == nil,
-            address.fragment == nil, address.user() == nil, address.password() == nil
-        else {
-            throw ServerError(
-                .invalidValue, of: "url", expected: "an address such as https://pins.example.com", found: "another text"
-            )
-        }
+        let address = try Self.address(url)
         guard onlyPublisher.map({ ASCIIText.isPrintable($0.utf8, 1...255) }) ?? true else {
             throw ServerError(.invalidValue, of: "publisher", expected: "the name of a machine", found: "another text")
         }
@@ -68,6 +61,20 @@ public struct Place: Sendable, Hashable {
         guard self.octets == octets else {
             throw ServerError(.malformed, of: "place", expected: "the one spelling", found: "another")
         }
+    }
+
+    /// The address below which clients find documents.
+    /// - Throws: ``ServerError`` `invalidValue` for a text that is none.
+    static func address(_ text: String) throws(ServerError) -> URL {
+        guard ASCIIText.isPrintable(text.utf8, 1...1_024), let address = URL(string: text), let host = address.host,
+            !host.isEmpty, address.scheme == "https" || address.scheme == "http", address.query == nil,
+            address.fragment == nil, address.user() == nil, address.password() == nil
+        else {
+            throw ServerError(
+                .invalidValue, of: "url", expected: "an address such as https://pins.example.com", found: "another text"
+            )
+        }
+        return address
     }
 
     private static func isName(_ octets: some Collection<UInt8>) -> Bool {

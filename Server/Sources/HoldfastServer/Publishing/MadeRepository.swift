@@ -15,8 +15,17 @@ struct MadeRepository: Sendable {
     private init() { (documents, begun, problems) = ([], [], []) }
 
     /// Takes what was made for a content.
-    init(_ publication: TUFPublication, _ content: Content, _ scene: AppScene) {
-        documents = publication.documents(of: content.app, at: scene.now)
+    /// - Parameter taken: what another publisher served before, by paths below `repo/APP/`: it is served from now on.
+    init(_ publication: TUFPublication, _ content: Content, _ scene: AppScene, taken: [String: [UInt8]]) {
+        let made = publication.documents(of: content.app, at: scene.now)
+        let paths = Set(made.map { Array($0.path.utf8) })
+        documents =
+            taken.map { name, octets in
+                let path = RepositoryPath.prefix(of: content.app) + name
+                return MadeDocument(
+                    kind: .repository, path: path, mediaType: "application/json", octets: octets,
+                    refresh: RepositoryPath.refresh(of: path), end: scene.now + 10 * RepositoryPath.refresh(of: path))
+            }.filter { !paths.contains(Array($0.path.utf8)) } + made
         begun = scene.keys.next.filter { key in
             guard let own = try? TUFPublicKey(der: key.publicKey) else { return false }
             return key.place.purpose.role.map {

@@ -100,6 +100,13 @@ public struct PublishedSnapshot: Sendable {
             parts = InitParts(entries, content.domains)
         }
 
+        /// The body of an answer.
+        /// - Parameter verdict: what it says about the version of the application, as the end of a member of JSON.
+        func answer(at now: Int64, verdict: String = "") -> [UInt8] {
+            Array(#"{"timestamp":\#(now),"#.utf8) + parts.fingerprints + verdict.utf8 + parts.domains
+                + [UInt8(ascii: "}")]
+        }
+
         /// The one that is served, where it says the same: a thousand apps that did not change are in memory once.
         func shared(with served: App?) -> App {
             guard let served, served.generation == generation, served.publicKey == publicKey, served.signer == signer,

@@ -6,11 +6,22 @@ extension Publisher {
     public struct Delivery: Sendable, Hashable {
         /// The paths that a client has read back.
         public var confirmed: [String] = []
+        /// What clients do not find as it was written, in words. It counts as delivered, because those who approved it have
+        /// forced the gate `readback`.
+        public var forced: [String] = []
         /// Why others are not there yet, in words.
         public var problems: [String] = []
+
+        /// Takes what became of other documents as well.
+        public mutating func add(_ other: Delivery) {
+            confirmed += other.confirmed
+            forced += other.forced
+            problems += other.problems
+        }
     }
 
-    /// Writes to the folder what waits for it, and reads it back as a client does. What fails is tried again later.
+    /// Writes to the folder what waits for it, and reads it there. Where clients find the folder at a public address,
+    /// ``readBack()`` goes on with it. What fails is tried again later.
     /// - Throws: ``ServerError`` of the database.
     public func deliver() async throws(ServerError) -> Delivery {
         var delivery = Delivery()
@@ -27,17 +38,27 @@ extension Publisher {
                     try folder.write(way.document.octets, at: way.document.path, version: way.document.version)
                 }
                 try await step(&way) { row, now, fence throws(ServerError) in try row.uploaded(fence, at: now) }
-                try readBack(way)
+                let document = way.document
+                try await enforceReadBack(of: document, &delivery) { [way] () throws(ServerError) in try readBack(way) }
+                order.remove(document.path, of: document.app)
+                guard !way.isReadAtAddress else {
+                    try await step(&way) { row, now, fence throws(ServerError) in try row.handedOn(fence, at: now) }
+                    continue
+                }
                 try await step(&way) { row, now, fence throws(ServerError) in try row.confirmed(fence, at: now) }
-                delivery.confirmed.append(way.document.path)
-                order.remove(way.document.path, of: way.document.app)
+                delivery.confirmed.append(document.path)
             } catch {
-                let clients = error.code == .gate ? await clients(askingFor: way.document) : ""
-                delivery.problems.append("\(way.document.path): \(error)\(clients)")
-                try? await step(&way) { row, now, fence throws(ServerError) in try row.failed(fence, at: now) }
+                await fail(&way, error, &delivery)
             }
         }
         return delivery
+    }
+
+    /// Says why a document is not where clients find it, and has it tried again later.
+    func fail(_ way: inout Way, _ error: ServerError, _ delivery: inout Delivery) async {
+        let clients = error.code == .gate ? await clients(askingFor: way.document) : ""
+        delivery.problems.append("\(way.document.path): \(error)\(clients)")
+        try? await step(&way) { row, now, fence throws(ServerError) in try row.failed(fence, at: now) }
     }
 
     /// A document on its way, and the fence of whoever carries it.
@@ -47,6 +68,8 @@ extension Publisher {
         var place = Catalog.folderPlace
         /// What clients verify a list with; nil for other documents.
         let key: Catalog.Key?
+        /// Whether clients find the folder at a public address, where it is read once it is written.
+        var isReadAtAddress = false
         /// For how many seconds it is held.
         var hold: Int64 = 60
         var fence: Int64 = 0
@@ -74,6 +97,7 @@ extension Publisher {
     private func dueWays() async throws(ServerError) -> (ways: [Way], problems: [String], order: Order) {
         try await catalog.look { [self] session, ledger throws(ServerError) in
             var (ways, problems, order): ([Way], [String], Order) = ([], [], Order())
+            var addresses: [AppName: Bool] = [:]
             for row in try session.run(
                 """
                 SELECT app, format, version, state, fence, taken_until, failures, due_at FROM outbox \
@@ -81,8 +105,20 @@ extension Publisher {
                 """, [.text(Catalog.folderPlace)])
             {
                 do throws(ServerError) {
-                    order.add(try row.text(1), of: try row.text(0) { AppName(octets: $0) })
-                    if let way = try way(row, session, ledger) { ways.append(way) }
+                    let app = try row.text(0) { AppName(octets: $0) }
+                    let hasAddress: Bool
+                    if let known = addresses[app] {
+                        hasAddress = known
+                    } else {
+                        hasAddress = try Catalog.folderAddress(of: app, session, ledger) != nil
+                        addresses[app] = hasAddress
+                    }
+                    // It is in the folder, and only has to be read.
+                    if hasAddress, try Self.outboxRow(row, from: 3).state == .uploaded { continue }
+                    order.add(try row.text(1), of: app)
+                    guard var way = try way(row, session, ledger) else { continue }
+                    way.isReadAtAddress = hasAddress
+                    ways.append(way)
                 } catch {
                     problems.append("a document on its way to the folder: \(error)")
                 }
@@ -159,6 +195,7 @@ extension Publisher {
                     .text(row.state.rawValue), .integer(row.fence), .integer(row.takenUntil), .integer(row.failures),
                     .integer(row.dueAt),
                 ])
+            if row.state == .confirmed { try Catalog.noteConfirmation(key, session) }
             return fence
         }
     }

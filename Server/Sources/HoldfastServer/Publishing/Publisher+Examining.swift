@@ -13,17 +13,26 @@ extension Publisher {
         public let outlook: PublicationOutlook?
         /// Who would be lost, in words.
         public let losses: [String]
-        /// The first second at which a client is refused if nobody publishes anything, in seconds since 1970; nil before the
-        /// first publication.
+        /// The first second at which a client is refused if nobody publishes anything, in seconds since 1970: what it has or
+        /// finds has ended then, or a host shows nothing anymore that it accepts. Nil before the first publication.
         public let refusedFrom: Int64?
-        /// Until when something has to be published; nil if no end is in sight.
+        /// What to publish before that, and until when, so that it reaches everybody in time; nil if no end is in sight.
         public let deadline: PublishingDeadline?
         /// Whether that is so soon that people have to act.
         public let isPressing: Bool
-        /// The changes that are open, with where they are on their way.
+        /// The changes that are open, with where they are on their way; emergencies first.
         public let open: [(change: Change, state: Change.State)]
+        /// How the canary stands; nil if no change has it.
+        public let canary: CanaryStanding?
         /// What to do about keys that were in plain text before they came here, in words.
         public let plainTextKeys: [String]
+        /// The servers that show a certificate that has expired, such as one that was forgotten, in words.
+        public let expiredServers: [String]
+
+        /// Whether everybody gets in, and nothing has to be done soon.
+        public var isGood: Bool {
+            losses.isEmpty && expiredServers.isEmpty && !isPressing && canary?.refusals.isEmpty ?? true
+        }
     }
 
     /// Says how an app stands: whether everybody gets in, until when, and what waits for people.
@@ -42,15 +51,19 @@ extension Publisher {
             (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
         }
         let deadline = try await PublishingDeadline(scene)
+        // Documents that go on are of no use where a host's last known certificate ends.
+        if let lockout = deadline?.lockout { refusedFrom = refusedFrom.map { min($0, lockout) } }
         let open = try await catalog.changes(of: app).map {
             ($0, $0.state(chain, generation: scene.generation, at: scene.now))
         }
         .filter { $0.1 == .proposed || $0.1 == .approved }
+        let (urgent, usual) = (open.filter(\.0.isEmergency), open.filter { !$0.0.isEmergency })
         return Standing(
             app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook, losses: losses,
             refusedFrom: refusedFrom, deadline: deadline,
-            isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: open,
-            plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning))
+            isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: urgent + usual,
+            canary: canaryStanding(scene), plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning),
+            expiredServers: scene.expiredServers)
     }
 
     /// Something that is wrong, or that an operator must know.
@@ -219,8 +232,10 @@ extension Catalog.Key {
     /// Whoever could read the other server's database, or the file, may still sign for the app.
     fileprivate var plainTextWarning: String? {
         guard wasInPlainText else { return nil }
-        return
-            "the key for \(place.purpose.rawValue) (\(place.id)) was in plain text before it came here: "
-            + "make another with app key --replace once no build in the field knows it"
+        let remedy =
+            place.purpose.role == nil
+            ? "make another with app key --replace once no build in the field knows it"
+            : "make another with app repository rotate"
+        return "the key for \(place.purpose.rawValue) (\(place.id)) was in plain text before it came here: \(remedy)"
     }
 }

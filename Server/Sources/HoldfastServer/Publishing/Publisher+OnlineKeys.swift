@@ -32,10 +32,11 @@ extension Publisher {
                 try state.change(role, adding: [publicKey], removing: old, threshold: 1, at: time)
             }
         }
-        try await catalog.transact { [made, state] step throws(ServerError) in
+        let draft = RepositoryDraft(state, taken: try await files.taken())
+        try await catalog.transact { [made] step throws(ServerError) in
             try Catalog.requireUnchanged(files.base, of: app, step)
             for key in made { try Catalog.insert(key, as: .prepared, by: actor, &step) }
-            try Catalog.keep(RepositoryDraft(state), of: app, by: actor, &step)
+            try Catalog.keep(draft, of: app, by: actor, &step)
         }
         return try Self.progress(of: state)
     }

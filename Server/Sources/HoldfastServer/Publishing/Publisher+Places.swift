@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastPublishing
 
 extension Publisher {
-    /// How many programs run at a time.
+    /// How many programs run, and how many addresses are asked, at a time.
     private static let greatestPrograms = 4
     /// What a program says is thrown away; one that says more than this is broken.
     private static let greatestOutput = 1 << 20
@@ -24,24 +24,27 @@ extension Publisher {
                 delivery.problems.append("\(app): \(error)")
             }
         }
-        let deliveries = await withTaskGroup(of: Delivery.self) { group in
-            var (rest, all) = (waiting[...], [Delivery]())
+        for one in await Self.sideBySide(waiting, { await deliver($0.app, to: $0.place) }) { delivery.add(one) }
+        return delivery
+    }
+
+    /// Delivers several things at a time, so that one that hangs holds up no other.
+    static func sideBySide<Item: Sendable>(
+        _ items: [Item], _ deliver: @escaping @Sendable (Item) async -> Delivery
+    ) async -> [Delivery] {
+        await withTaskGroup(of: Delivery.self) { group in
+            var (rest, all) = (items[...], [Delivery]())
             func next() {
-                guard let (app, place) = rest.popFirst() else { return }
-                group.addTask { await deliver(app, to: place) }
+                guard let item = rest.popFirst() else { return }
+                group.addTask { await deliver(item) }
             }
-            for _ in 0..<Self.greatestPrograms { next() }
+            for _ in 0..<greatestPrograms { next() }
             for await one in group {
                 all.append(one)
                 next()
             }
             return all
         }
-        for one in deliveries {
-            delivery.confirmed += one.confirmed
-            delivery.problems += one.problems
-        }
-        return delivery
     }
 
     private func isThis(_ publisher: String) -> Bool { publisher.utf8.elementsEqual(name.utf8) }
@@ -61,7 +64,18 @@ extension Publisher {
             for index in ways.indices {
                 try await step(&ways[index]) { row, now, fence throws(ServerError) in try row.uploaded(fence, at: now) }
             }
-            try await PlaceReader(place, reader, try await catalog.key(.fingerprints, of: app)).read(plan, of: app)
+            let reader = try await publicReader(of: app, at: place.url)
+            let documents = plan.items.map(\.document)
+            for document in documents {
+                try await enforceReadBack(of: document, &delivery) { () async throws(ServerError) in
+                    try await reader.read(document)
+                }
+            }
+            if let file = documents.first(where: reader.isOfRepository) {
+                try await enforceReadBack(of: file, &delivery) { () async throws(ServerError) in
+                    try await reader.readRepository()
+                }
+            }
             for index in ways.indices {
                 try await step(&ways[index]) { row, now, fence throws(ServerError) in
                     try row.confirmed(fence, at: now)
@@ -134,39 +148,5 @@ extension Publisher {
         }
         throw ServerError(
             .placeProgram, of: place.program.path, expected: "that it uploads, and ends with exit code 0", found: found)
-    }
-}
-
-extension Publisher {
-    /// How the places of an app stand: what has not arrived, what cannot be run, and who alone may upload.
-    /// - Throws: ``ServerError``.
-    public func placeFindings(of app: AppName) async throws(ServerError) -> [Finding] {
-        var findings: [Finding] = []
-        for place in try await catalog.places(of: app) {
-            let subject = "\(app), place \(place.name)"
-            if let doubt = place.program.doubt {
-                findings.append(Finding(isFault: true, words: "\(subject): \(doubt)"))
-            }
-            if let only = place.onlyPublisher {
-                let words = "\(subject): not fenced, so \(only) alone may upload"
-                findings.append(
-                    Finding(isFault: false, words: isThis(only) ? words : "\(words), and this is \(name)"))
-            }
-            let (waiting, failures) = try await catalog.look { session, _ throws(ServerError) in
-                let row = try session.run(
-                    """
-                    SELECT count(*), max(failures) FROM outbox \
-                    WHERE app = $1 AND place = $2 AND state IN ('waiting', 'taken', 'uploaded')
-                    """, [.text("\(app)"), .text(place.name)]
-                ).first
-                let count = try row?.integer(0) ?? 0
-                return (count, count > 0 ? try row?.integer(1) ?? 0 : 0)
-            }
-            guard waiting > 0 else { continue }
-            let attempts = failures > 0 ? "; \(failures) attempts have failed" : ""
-            let words = "\(subject): clients have not found \(waiting) documents there yet\(attempts)"
-            findings.append(Finding(isFault: failures > 0, words: words))
-        }
-        return findings
     }
 }

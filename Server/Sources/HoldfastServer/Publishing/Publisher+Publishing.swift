@@ -3,7 +3,8 @@ import HoldfastPublishing
 
 extension Publisher {
     /// Publishes a change that was approved: asks the gates afresh, verifies the approvals, signs, has clients replay the
-    /// very octets, and writes them into history and outbox at once. The canary gets it first, unless it is forced.
+    /// very octets, and writes them into history and outbox at once. The canary gets it first, unless it is forced, and
+    /// everybody once clients have got in with it for the canary's time.
     /// - Throws: ``ServerError``: `gate` for one that refuses; `notApproved`, `rejected` and others of the approvals;
     ///   `outOfTurn` for a change that has ended; `sealedKey` and others of the keys. Nothing is published then. What fails
     ///   afterwards is a problem of the outcome, and is tried again.
@@ -13,11 +14,15 @@ extension Publisher {
         // Whatever the canary had before is over.
         _ = try await settle(try await catalog.change(id).content.app)
         let change = try await catalog.change(id)
-        let scene = try await catalog.scene(of: change.content.app)
+        var scene = try await catalog.scene(of: change.content.app)
         try await requireOpen(change, scene)
         // Before the work, and once more when it is about to be signed.
         _ = try await permit(for: change)
-        let (report, outlook) = await GateKeeper(scene: scene, change: change).report()
+        let isHeld = scene.canary?.change == id && !change.forced.contains(.canary)
+        let look = isHeld ? try await probeCanary(of: change.content.app, isDeciding: true) : nil
+        // What clients met just now is in the audit.
+        if isHeld { scene = try await catalog.scene(of: change.content.app) }
+        let (report, outlook) = await GateKeeper(scene: scene, change: change, look: look).report()
         if let outlook { try await requireNoWorse(outlook, than: change) }
         let beginsCanary = report.refusal?.gate == .canary && scene.canary == nil
         if !beginsCanary { try report.requirePassed(id) }
@@ -30,7 +35,8 @@ extension Publisher {
             return Outcome(.published(generation: generation), problems: repository.problems + (await followed()))
         }
         try await beginCanary(documents, permit, change, scene.keys)
-        return Outcome(.canary(until: scene.now + scene.app.settings.canary), problems: await followed())
+        let problems = await followed() + firstLook(of: scene.app.name)
+        return Outcome(.canary(until: scene.now + scene.app.settings.canary), problems: problems)
     }
 
     /// Brings what clients get to the newest state: the canary's documents, the snapshot, then the folder. An app whose
@@ -51,6 +57,11 @@ extension Publisher {
     /// Follows what is written already, whatever becomes of it.
     func followed() async -> [String] {
         do throws(ServerError) { return try await follow() } catch { return ["\(error)"] }
+    }
+
+    /// Has clients look with what the canary has just got: its time counts from the first time that they get in.
+    private func firstLook(of app: AppName) async -> [String] {
+        do throws(ServerError) { return try await probeCanary(of: app)?.refusals ?? [] } catch { return ["\(error)"] }
     }
 
     // MARK: Before signing
@@ -123,7 +134,8 @@ extension Publisher {
         let (content, files) = (permit.content, scene.repository)
         guard content.repository != nil else { return .nothing }
         let state = try await Self.state(of: files)
-        guard !state.hasNoDraft else { return .nothing }
+        let taken = try await files.taken()
+        guard !state.hasNoDraft || !taken.isEmpty else { return .nothing }
         let publication = try await files.publication(
             of: state, content, keys: keys.repository, includingDrafts: true, at: scene.now)
         guard let root = publication.state.live?.roots.first, let bundle = publication.objects.last else {
@@ -136,7 +148,7 @@ extension Publisher {
                 repository: .init(root: first, octets: octets, signedAt: scene.now))
         }
         try requireAccepted(judged, permit, scene)
-        return MadeRepository(publication, content, scene)
+        return MadeRepository(publication, content, scene, taken: taken)
     }
 
     /// Gates were asked about other signatures; clients must take these.

@@ -1,3 +1,5 @@
+import HoldfastSigning
+
 extension Publisher {
     /// What replacing a key led to.
     public struct KeyReplacement: Sendable, Hashable {
@@ -16,15 +18,16 @@ extension Publisher {
     /// - Parameters:
     ///   - key: the new key.
     ///   - replacing: whether it may take the place of a key that clients know.
+    ///   - expected: the SHA-256 of the public key that it takes the place of; nil for whichever there is.
     ///   - actor: who does it, for the audit.
     /// - Throws: ``ServerError``, as ``Catalog/add(_:replacing:by:)``.
     public func add(
-        _ key: Catalog.Key, replacing: Bool, by actor: String
+        _ key: Catalog.Key, replacing: Bool, insteadOf expected: Digest? = nil, by actor: String
     ) async throws(ServerError) -> KeyReplacement {
         let place = key.place
         let scene = try await catalog.scene(of: place.app)
         let before = scene.keys.all.first { $0.place.purpose == place.purpose }
-        try await catalog.add(key, replacing: replacing, by: actor)
+        try await catalog.add(key, replacing: replacing, insteadOf: expected, by: actor)
         guard let before else { return KeyReplacement(lost: [], signed: [], problems: []) }
         var round = Round()
         await renew(place.app, &round)
@@ -32,6 +35,53 @@ extension Publisher {
         let isSame = before.publicKey == key.publicKey && before.certificate == key.certificate
         let lost = isSame ? [] : ConcernedClients(scene).losses(withAnotherKeyFor: place.purpose)
         return KeyReplacement(lost: lost, signed: round.signed, problems: round.problems + (await followed()))
+    }
+
+    /// Makes a key in the place of one that somebody may have, and puts it there.
+    /// - Parameters:
+    ///   - expected: the SHA-256 of the public key that it takes the place of.
+    ///   - purpose: what the key signs: lists and challenge answers, or trust-server documents.
+    ///   - customer: the customer of a trust server; nil for that whose document is published.
+    ///   - app: the app.
+    ///   - actor: who does it, for the audit.
+    ///   - generator: makes the id.
+    /// - Returns: the key, and what became of it.
+    /// - Throws: ``ServerError`` `invalidValue` for another purpose, and for a trust server without a customer; `outOfTurn`
+    ///   if another key is there than expected; `secretFile` without the secret.
+    func replaceKey(
+        _ expected: Digest, for purpose: SealedKey.Purpose, customer: String?, of app: AppName, by actor: String,
+        using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> (key: Catalog.Key, replacement: KeyReplacement) {
+        guard let secret else { throw Self.noSecret }
+        let scene = try await catalog.scene(of: app)
+        // Before a key is made, which takes seconds.
+        try Catalog.require(expected, catalog.ledger.keys[.init(app: app, name: purpose.rawValue)], purpose)
+        let (pem, certificate): (String, [UInt8]?)
+        switch purpose {
+        case .fingerprints: (pem, certificate) = (SigningKey().pem, nil)
+        case .trustServer:
+            let published = scene.published?.formats.first { $0.kind == .trustServer }?.customer
+            guard let name = customer ?? published else {
+                throw ServerError(
+                    .invalidValue, of: "customer", expected: "the customer of the trust server", found: "none")
+            }
+            let time = OutlookMaker.date(scene.now)
+            let made = try await ProgramThreads.run { () throws(ServerError) in
+                try ServerError.translating(.invalidValue, of: "customer") { () throws(SigningError) in
+                    try TrustServerKey(customer: name, kind: .rsa4096, at: time)
+                }
+            }
+            (pem, certificate) = (made.privateKeyPEM, Array(made.certificate))
+        case .snapshot, .timestamp:
+            throw ServerError(
+                .invalidValue, of: "purpose", expected: "fingerprints or trust-server", found: purpose.rawValue,
+                remedy: "The keys of a repository are replaced without a loss: rotate them.")
+        }
+        let place = try SealedKey.Place(
+            server: catalog.server, app: app, id: "\(RandomID(using: &generator))", purpose: purpose)
+        let key = Catalog.Key(
+            sealed: try SealedKey(sealing: pem, at: place, with: secret), certificate: certificate)
+        return (key, try await add(key, replacing: true, insteadOf: expected, by: actor))
     }
 
     /// Signs lists again that the key before has signed. They say what the content says, octet for octet.

@@ -101,7 +101,7 @@ extension Publisher {
                 .outOfTurn, of: files.name, expected: "pins that are not published yet", found: "those that are",
                 remedy: "Publish the change; its targets are there.")
         }
-        let maker = PinFileMaker(content: content, refresh: format.refresh, publicKeys: scene.publicKeys)
+        let maker = PinFileMaker(content: content, format: format, publicKeys: scene.publicKeys)
         let pins = try maker.octets(of: .pinFile, at: scene.now)
         try ServerError.translating(.notPublishable, of: files.name) { () throws(TUFRepositoryError) in
             _ = try state.prepare(pins: Data(pins), lifetimes: lifetimes, at: time)
@@ -124,10 +124,8 @@ extension Publisher {
                 .constraint, of: folder.name, expected: "a new folder", found: "one with a repository",
                 remedy: "Name another folder: nothing is overwritten.")
         }
-        let prefix = RepositoryPath.prefix(of: app)
-        for (path, version) in files.base.documents {
-            let octets = try await catalog.octets(of: path, version, of: app)
-            try Self.write(octets, to: RepositoryPath.served + path.dropFirst(prefix.utf8.count), in: folder)
+        for (path, octets) in try await files.served() {
+            try Self.write(octets, to: RepositoryPath.served + path, in: folder)
         }
         for (path, data) in RepositoryDraft(state).files { try Self.write(Array(data), to: path, in: folder) }
         return try Self.progress(of: state)
@@ -177,9 +175,10 @@ extension Publisher {
         let progress = try Self.progress(of: state)
         if keepingOthers { try Self.requireSigned(draft, insteadOf: known, state) }
         if let pins = state.draftPins { try await requireApproved(pins, state, scene) }
+        let kept = RepositoryDraft(state, taken: try await files.taken())
         try await catalog.transact { step throws(ServerError) in
             try Catalog.requireUnchanged(files.base, of: app, step)
-            try Catalog.keep(RepositoryDraft(state), of: app, by: actor, &step)
+            try Catalog.keep(kept, of: app, by: actor, &step)
         }
         return progress
     }
@@ -298,9 +297,10 @@ extension Publisher {
     private func keep(
         _ state: TUFRepositoryState, of app: AppName, _ files: RepositoryFiles, by actor: String
     ) async throws(ServerError) -> RepositoryProgress {
+        let draft = RepositoryDraft(state, taken: try await files.taken())
         try await catalog.transact { step throws(ServerError) in
             try Catalog.requireUnchanged(files.base, of: app, step)
-            try Catalog.keep(RepositoryDraft(state), of: app, by: actor, &step)
+            try Catalog.keep(draft, of: app, by: actor, &step)
         }
         return try Self.progress(of: state)
     }

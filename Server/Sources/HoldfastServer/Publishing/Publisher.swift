@@ -81,12 +81,13 @@ public struct Publisher: Sendable {
     /// - Parameters:
     ///   - content: what is to be published.
     ///   - forced: the gates that it passes even if it fails them. `canary` is what an emergency names.
-    ///   - proposer: the digest of the proposer's key; nil for the watcher.
+    ///   - proposer: the digest of the proposer's key; nil for nobody who approves.
     ///   - reason: why.
+    ///   - actor: who does it, for the audit.
     ///   - generator: makes the id.
     /// - Throws: ``ServerError``.
     public func propose(
-        _ content: Content, forcing forced: Set<Gate> = [], proposer: Digest?, reason: String,
+        _ content: Content, forcing forced: Set<Gate> = [], proposer: Digest?, reason: String, by actor: String,
         using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> Proposal {
         if let gate = forced.first(where: { !$0.canBeForced }) {
@@ -95,10 +96,11 @@ public struct Publisher: Sendable {
                 remedy: "Correct the change; this gate has no exception.")
         }
         let scene = try await catalog.scene(of: content.app)
-        let outlook = try await OutlookMaker(scene: scene).outlook(of: content)
+        let outlook = try await OutlookMaker(scene: scene).outlook(
+            of: content, reachingEverybodyIn: scene.app.settings.canary(forcing: forced))
         let id = try await catalog.propose(
             content, outlook: Array(outlook.json), forcing: forced, proposer: proposer, reason: reason,
-            base: scene.generation, using: &generator)
+            by: actor, base: scene.generation, using: &generator)
         let report = await GateKeeper(scene: scene, change: try await catalog.change(id)).report().report
         return Proposal(
             change: id, difference: ContentDifference(from: scene.published, to: content), outlook: outlook,
@@ -112,11 +114,12 @@ public struct Publisher: Sendable {
     ///   - end: the last second at which documents may be signed; nil for that of the old content.
     ///   - proposer: the digest of the proposer's key.
     ///   - reason: why.
+    ///   - actor: who does it, for the audit.
     ///   - generator: makes the id.
     /// - Throws: ``ServerError`` `notFound` for a generation that never was.
     public func proposeReverting(
         _ app: AppName, to generation: Int64, until end: Int64? = nil, proposer: Digest?, reason: String,
-        using generator: inout some RandomNumberGenerator
+        by actor: String, using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> Proposal {
         let old = try await catalog.look { session, ledger throws(ServerError) in
             guard let publication = ledger.apps[app]?.first(where: { $0.generation == generation }) else {
@@ -128,7 +131,7 @@ public struct Publisher: Sendable {
         let content = try Content(
             app: app, hosts: old.hosts, formats: old.formats, domains: old.domains, versions: old.versions,
             texts: old.texts, end: end ?? old.end)
-        return try await propose(content, proposer: proposer, reason: reason, using: &generator)
+        return try await propose(content, proposer: proposer, reason: reason, by: actor, using: &generator)
     }
 
     /// Proposes once more what another change proposes, for people to look at afresh: one whose time is over, or whose
@@ -139,17 +142,19 @@ public struct Publisher: Sendable {
     ///   - forced: the gates that it passes even if it fails them.
     ///   - proposer: the digest of the proposer's key; nil for nobody who approves.
     ///   - reason: why.
+    ///   - actor: who does it, for the audit.
     ///   - generator: makes the id.
     /// - Throws: ``ServerError`` `notFound`.
     public func proposeAgain(
         _ id: RandomID, until end: Int64? = nil, forcing forced: Set<Gate> = [], proposer: Digest?, reason: String,
-        using generator: inout some RandomNumberGenerator
+        by actor: String, using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> Proposal {
         let old = try await catalog.change(id).content
         let content = try Content(
             app: old.app, hosts: old.hosts, formats: old.formats, domains: old.domains, versions: old.versions,
             texts: old.texts, end: end ?? old.end)
-        return try await propose(content, forcing: forced, proposer: proposer, reason: reason, using: &generator)
+        return try await propose(
+            content, forcing: forced, proposer: proposer, reason: reason, by: actor, using: &generator)
     }
 
     /// Asks the gates as publishing would, and signs nothing.

@@ -15,11 +15,8 @@ extension Publisher {
     func repositoryDrafts(of app: AppName) async throws(ServerError) -> RepositoryDrafts {
         let (files, state) = try await existingRepository(of: app)
         var all: [(path: String, octets: [UInt8])] = RepositoryDraft(state).files.map { ($0.key, Array($0.value)) }
-        let prefix = RepositoryPath.prefix(of: app)
-        for (path, version) in files.base.documents {
-            let name = String(path.dropFirst(prefix.utf8.count))
-            guard state.live?.leads(to: name) ?? true else { continue }
-            all.append((RepositoryPath.served + name, try await catalog.octets(of: path, version, of: app)))
+        for (path, octets) in try await files.served() where state.live?.leads(to: path) ?? true {
+            all.append((RepositoryPath.served + path, octets))
         }
         all.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         return RepositoryDrafts(progress: try Self.progress(of: state), files: all)

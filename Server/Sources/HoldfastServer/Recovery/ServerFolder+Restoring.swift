@@ -42,12 +42,21 @@ extension ServerFolder {
         public var known: AuditHead?
         /// Paths at which something that the app's keys did not sign is no reason to stop.
         public var disregarded: Set<String>
+        /// The names of the backup's own places that are not read, because they are gone.
+        public var goneFrom: Set<String>
+        /// How the backup's own places are read.
+        public var reader: any RemoteDataProvider
 
         /// States what is known.
-        public init(places: [PublicPlace], known: AuditHead? = nil, disregarded: Set<String> = []) {
+        public init(
+            places: [PublicPlace], known: AuditHead? = nil, disregarded: Set<String> = [], goneFrom: Set<String> = [],
+            reader: any RemoteDataProvider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
+        ) {
             self.places = places
             self.known = known
             self.disregarded = disregarded
+            self.goneFrom = goneFrom
+            self.reader = reader
         }
     }
 
@@ -194,17 +203,33 @@ extension ServerFolder {
         }
         let names = Set(ledger.documents.keys.map(\.name))
         let paths = names.union(ledger.apps.keys.flatMap(\.possiblePaths))
-        let own = PublicPlace.folder(publicFolder.url)
-        let state = try await PublicState([own] + rules.places, paths: paths)
+        let places = [PublicPlace.folder(publicFolder.url)] + rules.places + (try await ownPlaces(rules, open))
+        let state = try await PublicState(places, paths: paths)
         var repositories: [AppName: PublicRepository] = [:]
         for app in ledger.appNames where !ledger.repository(of: app).documents.isEmpty {
             repositories[app] = try await PublicRepository(
-                of: app, try await open.catalog.repository(of: app), in: [own] + rules.places)
+                of: app, try await open.catalog.repository(of: app), in: places)
         }
         let restoration = Restoration(
             id: id, state: state, repositories: repositories, known: rules.known, disregarded: rules.disregarded,
             actor: actor)
         return try await restoration.apply(to: open.catalog)
+    }
+
+    /// Where clients find the folder of the server of the backup, and the places to which it had documents uploaded, each
+    /// address once: clients ask there, and find what may be newer than the backup.
+    private func ownPlaces(_ rules: RestoringRules, _ open: Open) async throws(ServerError) -> [PublicPlace] {
+        var (places, known): ([PublicPlace], Set<URL>) = ([], [])
+        for app in open.catalog.ledger.appNames {
+            var all = try await open.catalog.places(of: app).map { (name: $0.name, url: $0.url) }
+            if let address = try await open.catalog.folderAddress(of: app) {
+                all.append((name: Catalog.folderPlace, url: address.url))
+            }
+            for place in all where !rules.goneFrom.contains(place.name) && known.insert(place.url).inserted {
+                places.append(.address(place.url, rules.reader))
+            }
+        }
+        return places
     }
 }
 

@@ -32,8 +32,8 @@ extension Catalog {
         if let first = files.base.documents[RepositoryPath.prefix(of: app) + RepositoryPath.firstRoot] {
             return first.digest
         }
-        guard let draft = files.base.draft else { return nil }
-        return try await repositoryDraft(of: app, draft).root.map { Digest(of: $0) }
+        let (taken, draft) = (try await files.taken(), try await files.draft())
+        return (taken[RepositoryPath.firstRoot] ?? draft.root).map { Digest(of: $0) }
     }
 
     /// A version of a document.

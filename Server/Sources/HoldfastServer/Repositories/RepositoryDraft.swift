@@ -10,6 +10,9 @@ struct RepositoryDraft: Sendable, Hashable {
     var targets: [UInt8]?
     /// The pin file that it lists; nil for none.
     var pins: [UInt8]?
+    /// What another publisher served before, by paths below `repo/APP/`: clients have it, so what is published first goes on
+    /// from it, and this is served from then on. Empty from the first publication on.
+    var taken: [String: [UInt8]] = [:]
 
     static let empty = RepositoryDraft()
 
@@ -17,11 +20,28 @@ struct RepositoryDraft: Sendable, Hashable {
     /// As large as any file that clients take.
     static let greatestFile = 8 << 20
     private static let greatestSize = 4 * greatestFile
+    /// As many files as a repository has whose root was changed as often as clients follow, and their octets.
+    private static let greatestTaken = (files: 1_024, octets: 12 << 20)
 
     private init() {}
 
+    /// Takes the files of another publisher.
+    /// - Throws: ``ServerError`` `notPublishable` for more than can be kept.
+    init(taken files: [String: [UInt8]]) throws(ServerError) {
+        let octets = files.values.reduce(0) { $0 + $1.count }
+        guard files.count <= Self.greatestTaken.files, octets <= Self.greatestTaken.octets else {
+            throw ServerError(
+                .notPublishable, of: "repository",
+                expected: "at most \(Self.greatestTaken.files) files and \(Self.greatestTaken.octets) octets",
+                found: "\(files.count) files and \(octets) octets")
+        }
+        taken = files
+    }
+
     /// Takes the drafts of a repository.
-    init(_ state: TUFRepositoryState) {
+    /// - Parameter taken: what another publisher served before.
+    init(_ state: TUFRepositoryState, taken: [String: [UInt8]] = [:]) {
+        self.taken = taken
         root = state.draftRoot.map { Array($0.data) }
         targets = state.draftTargets.map { Array($0.data) }
         pins = state.draftPins.map(Array.init)
@@ -42,7 +62,16 @@ struct RepositoryDraft: Sendable, Hashable {
         root = try file("root")
         targets = try file("targets")
         pins = try file("pins")
+        let all = try fields.optionalArray("taken", atMost: Self.greatestTaken.files) {
+            value, path throws(ServerError) in
+            var fields = try JSONFields(value, path)
+            let name = try fields.text("path", "a path") { ASCIIText.isPrintable($0, 1...255) ? Array($0) : nil }
+            let octets = try fields.text("octets", "Base64") { Base64.decode($0) }
+            try fields.finish()
+            return (String(decoding: name, as: UTF8.self), octets)
+        }
         try fields.finish()
+        taken = Dictionary(all ?? []) { first, _ in first }
     }
 
     /// The canonical octets.
@@ -50,6 +79,11 @@ struct RepositoryDraft: Sendable, Hashable {
         var members: [String: CanonicalJSON] = ["format": .text(Self.name)]
         for (key, file) in [("root", root), ("targets", targets), ("pins", pins)] {
             if let file { members[key] = .text(Base64.encode(file)) }
+        }
+        if !taken.isEmpty {
+            let sorted = taken.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            members["taken"] = .array(
+                sorted.map { .object(["path": .text($0.key), "octets": .text(Base64.encode($0.value))]) })
         }
         return CanonicalJSON.object(members).octets
     }

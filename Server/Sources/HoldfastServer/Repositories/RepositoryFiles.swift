@@ -20,6 +20,8 @@ final class RepositoryFiles: TUFRepositoryStorage {
     let base: Base
     private let origin: (catalog: Catalog, app: AppName)?
     private let written = Mutex<[String: Data?]>([:])
+    /// The draft, once it was read.
+    private let read = Mutex<RepositoryDraft?>(nil)
 
     /// A repository that nobody is served.
     init(named name: String) {
@@ -51,6 +53,7 @@ final class RepositoryFiles: TUFRepositoryStorage {
                     RepositoryPath.served + path.dropFirst(RepositoryPath.prefix(of: origin.app).count)
                 }
             } ?? [])
+        for path in try await taken().keys { paths.insert(RepositoryPath.served + path) }
         for (path, data) in written.withLock({ $0 }) {
             if data == nil { paths.remove(path) } else { paths.insert(path) }
         }
@@ -81,6 +84,39 @@ final class RepositoryFiles: TUFRepositoryStorage {
         }
     }
 
+    /// Puts the files of another publisher where clients will find them.
+    func lay(taken files: [String: [UInt8]]) {
+        written.withLock { written in
+            for (path, octets) in files { written.updateValue(Data(octets), forKey: RepositoryPath.served + path) }
+        }
+    }
+
+    /// What is served, or will be with the first publication, by paths below `repo/APP/`, sorted.
+    func served() async throws(ServerError) -> [(path: String, octets: [UInt8])] {
+        guard let origin else { return [] }
+        var files = try await taken().map { (path: $0.key, octets: $0.value) }
+        for (path, version) in base.documents {
+            let name = String(path.dropFirst(RepositoryPath.prefix(of: origin.app).utf8.count))
+            files.append((path: name, octets: try await origin.catalog.octets(of: path, version, of: origin.app)))
+        }
+        return files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    }
+
+    /// What is prepared, as the audit has it.
+    func draft() async throws(ServerError) -> RepositoryDraft {
+        guard let origin, let digest = base.draft else { return .empty }
+        if let known = read.withLock({ $0 }) { return known }
+        let draft = try await origin.catalog.repositoryDraft(of: origin.app, digest)
+        read.withLock { $0 = draft }
+        return draft
+    }
+
+    /// What another publisher served. There is none once something is published, so whatever is wrong with a draft then
+    /// keeps nobody from renewing.
+    func taken() async throws(ServerError) -> [String: [UInt8]] {
+        base.documents.isEmpty ? try await draft().taken : [:]
+    }
+
     /// Puts later documents of what is served over what the audit has.
     func lay(_ documents: some Collection<Catalog.StoredDocument>) {
         guard let origin else { return }
@@ -96,10 +132,12 @@ final class RepositoryFiles: TUFRepositoryStorage {
         guard let origin else { return nil }
         if path.utf8.starts(with: RepositoryPath.served.utf8) {
             let name = RepositoryPath.prefix(of: origin.app) + path.dropFirst(RepositoryPath.served.count)
-            guard let version = base.documents[name] else { return nil }
-            return Data(try await origin.catalog.octets(of: name, version, of: origin.app))
+            if let version = base.documents[name] {
+                return Data(try await origin.catalog.octets(of: name, version, of: origin.app))
+            }
+            return try await taken()[String(path.dropFirst(RepositoryPath.served.count))].map { Data($0) }
         }
-        guard path.utf8.starts(with: "draft/".utf8), let draft = base.draft else { return nil }
-        return try await origin.catalog.repositoryDraft(of: origin.app, draft).files[path]
+        guard path.utf8.starts(with: "draft/".utf8) else { return nil }
+        return try await draft().files[path]
     }
 }

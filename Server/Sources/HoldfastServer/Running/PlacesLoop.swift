@@ -1,8 +1,8 @@
 import Logging
 import ServiceLifecycle
 
-/// Has programs upload what waits for places besides the folder. It has a loop of its own: a program that hangs until its
-/// deadline must not hold up what has to be signed again.
+/// Reads back what was written to the folder, and has programs upload what waits for places besides it. It has a loop of its
+/// own: an address that is silent, or a program that hangs until its deadline, must not hold up what has to be signed again.
 struct PlacesLoop: Service {
     private let publisher: Publisher
     private let logger: Logger
@@ -34,9 +34,11 @@ struct PlacesLoop: Service {
         guard publisher.catalog.clockProblem == nil else { return }
         var problems: [String]
         do throws(ServerError) {
-            let delivery = try await publisher.deliverToPlaces()
+            var delivery = await publisher.readBack()
+            delivery.add(try await publisher.deliverToPlaces())
             problems = delivery.problems
             for words in delivery.confirmed { logger.info("clients find it at \(words)") }
+            for words in delivery.forced { logger.warning("readback was forced: \(words)") }
         } catch {
             problems = ["\(error)"]
         }

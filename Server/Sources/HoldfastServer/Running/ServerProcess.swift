@@ -48,6 +48,7 @@ public struct ServerProcess: Sendable {
         let catalog = open.catalog
         let counters = ListenerCounters()
         let notices = NoticeCounters()
+        let reports = ReportInbox()
         let listenerLogger = Self.quieter(logger)
         var apps = settings.listen
         apps.limits.connections = min(apps.limits.connections, connections)
@@ -63,12 +64,12 @@ public struct ServerProcess: Sendable {
             apps, serving: publisher.live,
             budget: SigningBudget(ceiling: ceiling ?? SigningBudget.measuredCeiling(threads: System.coreCount)),
             time: { catalog.signingTime }, counters: counters,
-            readiness: readiness, on: group, logger: listenerLogger, requests: logger,
+            readiness: readiness, reports: reports, on: group, logger: listenerLogger, requests: logger,
             onListening: { onListening(.apps, Self.text($0)) })
         let administration = try AdministrationListener(
             settings.adminListen, for: publisher, counters: counters,
             answersUtilityTools: settings.answersUtilityTools, readiness: readiness, on: group,
-            logger: listenerLogger, requests: logger, notices: notices,
+            logger: listenerLogger, requests: logger, notices: notices, reports: reports,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
@@ -76,7 +77,10 @@ public struct ServerProcess: Sendable {
         var services: [any Service] = [listener, administration, loop]
         // Whoever uploads writes down how far it is.
         if mending == nil {
-            services += [PlacesLoop(publisher, logger: logger), DeadlineWatch(publisher, logger: logger)]
+            services += [
+                PlacesLoop(publisher, logger: logger), DeadlineWatch(publisher, logger: logger),
+                CanaryWatch(publisher, logger: logger), ReportService(catalog, reports, logger: logger),
+            ]
         }
         // Who looks at a host writes that down first.
         if settings.watches, mending == nil {

@@ -24,6 +24,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private let responder: ListenerResponder
+    private let admission: ListenerAdmission?
     private let refusal: ListenerRefusal
     private let settings: ListenerSettings
     private let table: ConnectionTable
@@ -38,6 +39,10 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private var state = State.waiting
     private var body = ByteBuffer()
+    /// How many octets the body may have that is read.
+    private var bodyLimit = 0
+    /// Held while a body is read that needs one.
+    private var permit: BodyPermit?
     private var parts = CircularBuffer<HTTPServerRequestPart>()
     private var requests = 0
     private var isLast = false
@@ -47,10 +52,11 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var timer: Scheduled<Void>?
 
     init(
-        _ responder: ListenerResponder, _ refusal: @escaping ListenerRefusal, _ settings: ListenerSettings,
-        _ table: ConnectionTable, _ log: RequestLog?
+        _ responder: ListenerResponder, admitting admission: ListenerAdmission?, _ refusal: @escaping ListenerRefusal,
+        _ settings: ListenerSettings, _ table: ConnectionTable, _ log: RequestLog?
     ) {
         self.responder = responder
+        self.admission = admission
         self.refusal = refusal
         self.settings = settings
         self.table = table
@@ -91,6 +97,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func end() {
         state = .closed
+        permit = nil
         timer?.cancel()
         timer = nil
         parts.removeAll()
@@ -128,7 +135,7 @@ final class HTTPConnection: ChannelDuplexHandler {
                 take(head, context)
             case (.reading, .body(let octets)):
                 parts.removeFirst()
-                guard body.readableBytes + octets.readableBytes <= limits.bodyOctets else {
+                guard body.readableBytes + octets.readableBytes <= bodyLimit else {
                     refuse(.payloadTooLarge, "The body is too large.", context)
                     return
                 }
@@ -170,8 +177,15 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard Self.hasUsualFraming(head) else {
             return refuse(.badRequest, "The body must have a length, or come in chunks.", context)
         }
+        switch admission?(head, source(of: head)) {
+        case .refuse(let answer)?:
+            state = .answering
+            return write(answer, isHead: false, context)
+        case .take(let octets, let permit)?: (bodyLimit, self.permit) = (octets, permit)
+        case nil: bodyLimit = limits.bodyOctets
+        }
         let length = head.headers["Content-Length"].first.flatMap { Int($0) } ?? 0
-        guard length <= limits.bodyOctets, limits.bodyOctets > 0 || !head.headers.contains(name: "Transfer-Encoding")
+        guard length <= bodyLimit, bodyLimit > 0 || !head.headers.contains(name: "Transfer-Encoding")
         else { return refuse(.payloadTooLarge, "The body is too large.", context) }
         state = .reading(head)
         body = ByteBuffer()
@@ -194,8 +208,8 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         state = .answering
-        let client = peer.map { settings.proxies.client(behind: $0, forwarded: head.headers["X-Forwarded-For"]) }
-        let request = ListenerRequest(head: head, body: body, source: client.map(SourcePrefix.init) ?? .unknown)
+        permit = nil
+        let request = ListenerRequest(head: head, body: body, source: source(of: head))
         switch responder {
         case .immediate(let respond):
             switch respond(request) {
@@ -204,6 +218,11 @@ final class HTTPConnection: ChannelDuplexHandler {
             }
         case .waiting(let respond): wait(isHead: request.isHead, context) { await respond(request) }
         }
+    }
+
+    private func source(of head: HTTPRequestHead) -> SourcePrefix {
+        let client = peer.map { settings.proxies.client(behind: $0, forwarded: head.headers["X-Forwarded-For"]) }
+        return client.map(SourcePrefix.init) ?? .unknown
     }
 
     private func wait(
@@ -218,6 +237,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func refuse(_ status: HTTPResponseStatus, _ message: String, _ context: ChannelHandlerContext) {
         state = .answering
+        permit = nil
         var answer = refusal(status, message)
         answer.closes = true
         write(answer, isHead: false, context)

@@ -16,13 +16,15 @@ struct HTTPListener: Service {
     ///   - group: the threads.
     ///   - logger: for what Hummingbird says about starting and stopping.
     ///   - responder: answers.
+    ///   - admission: decides about bodies by the heads of their requests; nil where the limits do.
     ///   - refusal: what a request gets that no responder sees.
     ///   - counters: counts connections.
     ///   - requests: writes a line for each request; nil for none.
     ///   - onListening: gets the address, with the port that was free.
     init(
         _ settings: ListenerSettings, on group: any EventLoopGroup, logger: Logger,
-        answering responder: ListenerResponder, refusing refusal: @escaping ListenerRefusal = ErrorBody.refusal,
+        answering responder: ListenerResponder, admitting admission: ListenerAdmission? = nil,
+        refusing refusal: @escaping ListenerRefusal = ErrorBody.refusal,
         counters: ListenerCounters = ListenerCounters(), requests: RequestLog? = nil,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void
     ) {
@@ -31,7 +33,8 @@ struct HTTPListener: Service {
             settings.host.utf8.contains(UInt8(ascii: ":"))
             ? "[\(settings.host)]:\(settings.port)" : "\(settings.host):\(settings.port)"
         service = ListenerChannel(
-            responder: responder, refusal: refusal, settings: settings, table: table, requests: requests
+            responder: responder, admission: admission, refusal: refusal, settings: settings, table: table,
+            requests: requests
         ).server(
             configuration: ServerConfiguration(address: .hostname(settings.host, port: settings.port), backlog: 1_024),
             onServerRunning: { await onListening($0.localAddress) }, eventLoopGroup: group, logger: logger)
@@ -58,6 +61,7 @@ private struct ListenerChannel: ServerChildChannel {
     }
 
     let responder: ListenerResponder
+    let admission: ListenerAdmission?
     let refusal: ListenerRefusal
     let settings: ListenerSettings
     let table: ConnectionTable
@@ -79,7 +83,7 @@ private struct ListenerChannel: ServerChildChannel {
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: true,
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
             try channel.pipeline.syncOperations.addHandler(
-                HTTPConnection(responder, refusal, settings, table, requests))
+                HTTPConnection(responder, admitting: admission, refusal, settings, table, requests))
             return Value(channel: channel)
         }
     }

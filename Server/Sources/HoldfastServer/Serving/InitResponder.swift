@@ -100,12 +100,8 @@ struct InitResponder: Sendable {
         guard let now else { return unavailable("The clock of the server is not to be trusted.") }
         guard app.key != nil else { return unavailable("The server cannot sign.") }
         guard now <= app.content.end else { return unavailable("What is published is too old to be signed.") }
-        var body = Array(#"{"timestamp":\#(now),"#.utf8)
-        body += app.parts.fingerprints
-        if let client = fields.client { body += VersionVerdict(client, app.content, languages).json.utf8 }
-        body += app.parts.domains
-        body.append(UInt8(ascii: "}"))
-        return Outcome(status: .ok, body: body)
+        let verdict = fields.client.map { VersionVerdict($0, app.content, languages).json }
+        return Outcome(status: .ok, body: app.answer(at: now, verdict: verdict ?? ""))
     }
 
     private func error(_ status: HTTPResponseStatus, _ code: String, _ message: String) -> Outcome {

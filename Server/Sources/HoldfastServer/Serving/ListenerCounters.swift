@@ -5,7 +5,7 @@ import Synchronization
 public final class ListenerCounters: Sendable {
     /// What was asked for.
     enum Route: String, Sendable, Hashable, CaseIterable {
-        case challenge, publicKey = "public-key", document, health, other
+        case challenge, publicKey = "public-key", document, report, health, other
     }
 
     private struct Kind: Hashable {

@@ -92,6 +92,30 @@ struct MetricsText: Sendable {
         ]
     }
 
+    /// Where documents are on their way to places besides the folder.
+    static func families(of places: [PlaceStanding]) -> [Family] {
+        func samples(_ value: (PlaceStanding) -> Int64?) -> [Sample] {
+            places.compactMap { place in
+                value(place).map { Sample([("app", "\(place.app)"), ("place", place.name)], Double($0)) }
+            }
+        }
+        return [
+            Family(
+                "holdfast_place_waiting", .gauge, "Documents that clients were not found to find in a place yet.",
+                samples(\.waiting)),
+            Family(
+                "holdfast_place_failures", .gauge, "How often what is on its way to a place has failed.",
+                samples(\.failures)),
+            Family(
+                "holdfast_place_lag_seconds", .gauge,
+                "For how long clients were not found to find all that is published in a place.", samples(\.lag)),
+            Family(
+                "holdfast_place_delivered_seconds", .gauge,
+                "When clients were last found to find something in a place.",
+                samples(\.delivered)),
+        ]
+    }
+
     /// Whom the server told what.
     static func families(of notices: NoticeCounters) -> [Family] {
         let counts = notices.counts.sorted { $0.key < $1.key }

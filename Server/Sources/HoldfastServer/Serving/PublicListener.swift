@@ -13,6 +13,7 @@ public struct PublicListener: Service {
     ///   - time: seconds since 1970; nil if the clock is not to be trusted, when nothing is signed.
     ///   - counters: counts what is answered.
     ///   - readiness: why the server is not ready, in sentences; empty if it is.
+    ///   - reports: takes what clients report; nil to take nothing.
     ///   - group: the threads.
     ///   - logger: for starting and stopping.
     ///   - requests: gets a line for each request, at the level `debug`; nil for none.
@@ -20,17 +21,19 @@ public struct PublicListener: Service {
     public init(
         _ settings: ListenerSettings, serving live: LiveSnapshot, budget: SigningBudget,
         time: @escaping @Sendable () -> Int64?, counters: ListenerCounters = ListenerCounters(),
-        readiness: @escaping @Sendable () -> [String] = { [] },
+        readiness: @escaping @Sendable () -> [String] = { [] }, reports: ReportInbox? = nil,
         on group: any EventLoopGroup, logger: Logger, requests: Logger? = nil,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) {
+        let instant: @Sendable () -> UInt64 = { NIODeadline.now().uptimeNanoseconds }
         let responder = PublicResponder(
             live: live, initialization: InitResponder(budget: budget, counters: counters), time: time,
-            instant: { NIODeadline.now().uptimeNanoseconds }, readiness: readiness,
-            counters: counters)
+            instant: instant, readiness: readiness, counters: counters,
+            reports: reports.map { ReportResponder(intake: $0.intake, counters: $0.counters, instant: instant) })
         listener = HTTPListener(
             settings, on: group, logger: logger, answering: .immediate { responder.answer($0) },
-            counters: counters, requests: requests.map { RequestLog(logger: $0, listener: "apps") },
+            admitting: { responder.admission($0, from: $1) }, counters: counters,
+            requests: requests.map { RequestLog(logger: $0, listener: "apps") },
             onListening: onListening)
     }
 

@@ -17,6 +17,16 @@ struct PublicResponder: Sendable {
     /// Counts what is answered.
     let counters: ListenerCounters
 
+    /// Takes what clients report; nil where nothing is taken.
+    let reports: ReportResponder?
+
+    /// What a request with a body gets before it is read.
+    func admission(_ head: HTTPRequestHead, from source: SourcePrefix) -> BodyAdmission? {
+        let admission = reports?.admission(head, from: source)
+        if case .refuse(let answer)? = admission { counters.count(.report, status: answer.status.code) }
+        return admission
+    }
+
     /// Answers one request.
     func answer(_ request: ListenerRequest) -> ListenerResponse {
         let (route, response) = decide(request)
@@ -34,6 +44,7 @@ struct PublicResponder: Sendable {
     }
 
     private func decide(_ request: ListenerRequest) -> (ListenerCounters.Route, ListenerResponse) {
+        if let answer = report(request) { return (.report, .now(answer)) }
         guard request.head.method == .GET || request.head.method == .HEAD else {
             let body = ErrorBody(code: "ERROR_REQUEST", message: "Only GET and HEAD are answered here.")
             return (.other, .now(ListenerAnswer(.methodNotAllowed, json: body.json, headers: [("Allow", "GET, HEAD")])))
@@ -60,6 +71,13 @@ struct PublicResponder: Sendable {
             return (.other, .now(ListenerAnswer(.notFound, json: body.json)))
         }
         return (.document, .now(DocumentAnswer.answer(document, to: request, at: time())))
+    }
+
+    private func report(_ request: ListenerRequest) -> ListenerAnswer? {
+        guard let reports, [.POST, .OPTIONS].contains(request.head.method),
+            let target = try? RequestTarget(request.head.uri.utf8), ReportResponder.isAt(target)
+        else { return nil }
+        return request.head.method == .POST ? reports.take(request, target) : reports.options()
     }
 
     private func ready() -> ListenerAnswer {

@@ -1,9 +1,10 @@
 /// The steps from an empty database to the newest tables, one file each. Steps are only added: a database of any earlier
 /// version takes those that it has not.
 enum SQLiteMigrations {
-    /// The files of `Storage/Migrations`, in their order.
+    /// The files of `Storage/Migrations`, in the order in which servers got them.
     static let steps: [[UInt8]] = [
         PackageResources.sqlite_0001_sql, PackageResources.sqlite_0002_sql, PackageResources.sqlite_0003_sql,
+        PackageResources.sqlite_0004_sql, PackageResources.sqlite_0005_sql, PackageResources.sqlite_0006_sql,
         PackageResources.sqlite_0007_sql,
     ]
 

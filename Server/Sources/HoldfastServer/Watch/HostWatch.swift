@@ -35,6 +35,7 @@ public struct HostWatch: Sendable {
     public func look(at watched: WatchedHost) async -> [WatchFinding] {
         var probe = probe
         probe.connectTo = watched.dial
+        probe.asksForOtherKeys = !watched.hasOneKeyKind
         let judge: Judge
         do {
             judge = try Judge(watched)

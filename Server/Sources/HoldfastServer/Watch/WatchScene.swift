@@ -121,7 +121,7 @@ extension Catalog {
         let watched = try WatchedHost(
             dialed,
             dial: try host.dial.map { name throws(ServerError) in try Self.dialed(name, port: host.port) },
-            published: hosts?.host(host, dialed: dialed),
+            hasOneKeyKind: host.hasOneKeyKind, published: hosts?.host(host, dialed: dialed),
             announcedCertificates: next.chains.compactMap(\.chain.certificates.first),
             announcedKeys: next.keys)
         return WatchScene.Target(

@@ -137,7 +137,8 @@ struct DemoStage: Sendable {
     func propose(_ wishes: Catalog.ContentWishes, _ reason: String) async throws -> Publisher.Proposal {
         var generator = SystemRandomNumberGenerator()
         return try await open.publisher.propose(
-            try await open.catalog.draft(of: app, wishes), proposer: nil, reason: reason, using: &generator)
+            try await open.catalog.draft(of: app, wishes), proposer: nil, reason: reason, by: "operator",
+            using: &generator)
     }
 
     /// What an approver says about a change.

@@ -102,7 +102,7 @@ struct DescriptionTests {
             let change = try await site.world.propose().change
             let known: [(String, String)] = [
                 ("{app}", "bank"), ("{host}", World.host), ("{change}", "\(change)"),
-                ("{digest}", "\(Digest(of: site.world.announced.der))"),
+                ("{digest}", "\(Digest(of: site.world.announced.der))"), ("{purpose}", "fingerprints"),
             ]
             let paths = Dictionary(grouping: operations, by: \.path)
             for (path, operations) in paths {

@@ -17,15 +17,18 @@ struct TokenTests {
         var target = route.template
         for (name, value) in [
             ("{app}", "bank"), ("{host}", World.host), ("{digest}", digest), ("{change}", "\(change)"),
+            ("{purpose}", "fingerprints"),
         ] {
             target = target.replacingOccurrences(of: name, with: value)
         }
         let body: String? =
             switch route {
             case .announceNext: #"{"key":"no PEM"}"#
+            case .setHost: #"{"renewal":"never"}"#
             case .propose: #"{"app":"bank","reason":"","proposer":"nobody"}"#
             case .approve, .reject: #"{"text":"","identity":"","signature":""}"#
             case .handInDrafts: #"{"root":"e30="}"#
+            case .replaceKey: #"{"replaces":""}"#
             default: nil
             }
         return (route.method.rawValue, target, body)

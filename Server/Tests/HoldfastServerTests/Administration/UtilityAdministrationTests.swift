@@ -92,6 +92,7 @@ struct UtilityAdministrationTests {
                 shown["fingerprint"] as? String
                     == Base64.encode(HoldfastServer.Digest(of: site.world.shown.der).octets))
             #expect(certificates.count == 2 && certificates.allSatisfy { $0["expires"] is Int })
+            #expect(certificates.allSatisfy { $0["depth"] as? Int == 0 })
             let version = #"{"id":1,"messageKey":"update","platform":"IOS","requiredVersion":"2.0.0"}"#
             #expect(
                 try await call(site, "GET", "/admin/apps/bank/versions").body
@@ -138,10 +139,16 @@ struct UtilityAdministrationTests {
             #expect(certificates(seen).count == 2)
             let bypass = try await change(
                 call(
-                    site, "PUT", "/admin/apps/bank/pinning-bypass-domains", body: #"{"domains":["cdn.example.com"]}"#),
+                    site, "PUT", "/admin/apps/bank/pinning-bypass-domains", body: #"["cdn.example.com"]"#),
                 site)
             #expect(
-                bypass.domains?.domains.map(\.name) == ["cdn.example.com"] && bypass.domains?.unlistedNeedPins == true)
+                bypass.domains?.domains.map { "\($0.name) \($0.needsPins)" }
+                    == ["\(World.host) true", "cdn.example.com false"])
+            #expect(bypass.domains?.unlistedNeedPins == true)
+            for body in [#"{"domains":["cdn.example.com"]}"#, #"[1]"#, #"["CDN"]"#, "[", ""] {
+                let answer = try await call(site, "PUT", "/admin/apps/bank/pinning-bypass-domains", body: body)
+                #expect(answer.status == 400 && answer.body.contains("ERROR_REQUEST"), "\(body): \(answer.text)")
+            }
             let rule = #"{"platform":"ANDROID","majorOsVersion":31,"suggestedVersion":"3.1.0"}"#
             let versions = try await change(call(site, "POST", "/admin/apps/bank/versions", body: rule), site)
             #expect(versions.versions.count == 2)

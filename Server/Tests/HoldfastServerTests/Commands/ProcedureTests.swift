@@ -46,6 +46,7 @@ struct ProcedureTests {
     func everyBlock() throws {
         let tested: Set = [
             "questions", "token", "announce-certificate", "withdraw", "intermediate", "host", "addresses", "forgotten",
+            "expired",
             "holiday", "leaves", "lost", "stolen", "restore", "damaged", "upgrade",
         ]
         let marks = try Manual("docs/server.md").blocks.map(\.mark)
@@ -134,6 +135,25 @@ struct ProcedureTests {
             }
             let mended = try await follow("forgotten", &desk)
             #expect(mended[1].contains("gate outlook: passed") && !mended[1].contains("refused"), "\(mended)")
+        }
+    }
+
+    @Test("A server that was forgotten until its certificate expired is named, until it shows another one")
+    func expired() async throws {
+        try await run(daysAgo: 100) { desk, _ in
+            // Nobody ran it in the meantime.
+            _ = try await desk.run("holdfast-server resume --clock --data /srv/pins")
+            try await desk.work { open in
+                try await desk.see(desk.next, on: open)
+                try await desk.see(desk.shown, at: "192.0.2.2:443", on: open)
+            }
+            let said = try await follow("expired", &desk)
+            #expect(said[0].contains("at 192.0.2.2:443 shows a certificate that expired"), "\(said)")
+            #expect(said[0].contains("this server was forgotten"), "\(said)")
+            try await desk.work { try await desk.see(desk.next, at: "192.0.2.2:443", on: $0) }
+            // What else status says depends on the age of what is published, and on nothing that is shown.
+            let answer = try await desk.run("holdfast-server status --data /srv/pins --json || true")
+            #expect(answer.contains(#""expiredServers":[]"#), "\(answer)")
         }
     }
 

@@ -14,8 +14,8 @@ struct ReadmeTests {
     /// - Parameter ofRepositories: those of the procedure of repositories, in which holders sign elsewhere, or all others.
     private func commands(ofRepositories: Bool = false) throws -> [Manual.Command] {
         try Manual("Server/README.md").blocks.filter { block in
-            // TakingOverProcedureTests run what takes over from another server.
-            block.language == "sh" && block.mark != "install" && block.mark != "taking over"
+            // TakingOverProcedureTests and RepositoryTakingOverTests run what takes over from another server.
+            block.language == "sh" && block.mark != "install" && !block.mark.hasPrefix("taking over")
                 && block.text.contains("app repository") == ofRepositories
         }.flatMap(\.commands)
     }

@@ -23,7 +23,9 @@ struct ContentTests {
             formats: [
                 ContentFormat(.trustServer, refresh: 300, customer: "gcx"), ContentFormat(.challenge, refresh: 60),
                 ContentFormat(.list, refresh: 86_400),
-                ContentFormat(.repository, refresh: 21_600, root: Digest(of: "the first root".utf8)),
+                ContentFormat(
+                    .repository, refresh: 21_600, root: Digest(of: "the first root".utf8),
+                    application: "com.example.bank"),
             ],
             domains: ContentDomains(
                 unlistedNeedPins: true,

@@ -92,10 +92,15 @@ struct DeploymentTests {
             try await world.publish()
             _ = try await world.propose()
             try await world.publisher.refresh()
+            try await world.catalog.set(
+                Place(
+                    name: "bucket", url: "https://pins.example.com", program: ProgramCommand(["/bin/false"], limit: 9)),
+                of: world.app, by: "operator")
+            let places = try await world.publisher.placeStandings(of: world.app)
             let text = MetricsText(
                 families: counters.families + MetricsText.families(of: world.publisher.live.current)
                     + MetricsText.families(of: world.catalog.ledger, isReady: true, at: world.now)
-                    + MetricsText.families(of: notices)
+                    + MetricsText.families(of: places) + MetricsText.families(of: notices)
             ).text
             let names = Set(text.matches(of: /(?m)^(holdfast_[a-z_]+)/).map { String($0.1) })
             let wanted = Set(rules.matches(of: /holdfast_[a-z_]+/).map { String($0.0) })

@@ -57,6 +57,31 @@ struct MobileUtilityTablesTests {
         #expect(Set(app.texts.map(\.text)) == ["Please update, \"now\"", "Aktualizujte\nprosím"])
     }
 
+    @Test("Version 2.0 of the other server says at which depth a certificate is, and which domains need no pins")
+    func secondVersion() throws {
+        var server = try server()
+        server.domains += ["img.example.com", "cdn.example.com"]
+        server.bypassed = ["img.example.com", "cdn.example.com"]
+        server.certificates[1].depth = 2
+        // Of a domain that needs no pins some may be there.
+        server.certificates.append(
+            .init(domain: 3, fingerprint: Base64.encode([UInt8](repeating: 1, count: 32)), expires: Self.now + 9))
+        let app = try #require(try server.takeover(at: Self.now).apps.first)
+        #expect(app.hosts.map(\.name) == [World.host, "cdn.example.com"])
+        #expect(Set(app.hosts[0].certificates.map(\.depth)) == [0, 2])
+        let domains = try #require(app.domains)
+        #expect(domains.unlistedNeedPins)
+        #expect(
+            domains.domains.map { "\($0.name) \($0.needsPins)" }
+                == ["\(World.host) true", "cdn.example.com false", "img.example.com false"])
+        #expect(try self.server().takeover(at: Self.now).apps.first?.domains == nil)
+        let error = try refusal {
+            $0.bypassed = []
+            $0.certificates[0].depth = 17
+        }
+        #expect(error?.subject == "mus_certificate, line 2, field depth")
+    }
+
     @Test("The number of a private key counts with a leading zero, and with 31, 32 and 33 octets")
     func numbers() throws {
         let short: [UInt8] = [0x41] + [UInt8](repeating: 0x5A, count: 30)

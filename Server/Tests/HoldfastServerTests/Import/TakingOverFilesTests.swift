@@ -26,7 +26,7 @@ struct TakingOverFilesTests {
         #expect(try await world.publisher.published(app) == nil)
         try await world.see(world.shown, of: app)
         let again = try await world.publisher.proposeAgain(
-            proposal.change, forcing: gates, proposer: nil, reason: "seen", using: &generator)
+            proposal.change, forcing: gates, proposer: nil, reason: "seen", by: "operator", using: &generator)
         try await world.approve(again.change)
         try await world.publisher.publish(again.change)
         return app
@@ -199,9 +199,11 @@ struct TakingOverFilesTests {
                 #expect(error?.found == found)
             }
             expectError(.invalidValue, { try Takeover(pins: Array("{}".utf8), as: app, refresh: 3_600) })
-            _ = try await taken(Takeover(pins: file(), as: app, refresh: 3_600), world)
+            let pinned = file(#","app":"com.example.bank""#)
+            _ = try await taken(Takeover(pins: pinned, as: app, refresh: 3_600), world)
             let octets = try #require(world.publisher.live.current.document(at: "pins/pinned.pins.json".utf8)?.octets)
             let policies = try PinFile(json: Data(octets)).policies()
+            #expect(try PinFile(json: Data(octets)).app == "com.example.bank")
             #expect(!policies.isEmpty)
             let stranger = try world.root.leaf(names: [.dns(World.host)])
             for policy in policies {

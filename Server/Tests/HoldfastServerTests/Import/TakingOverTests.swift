@@ -41,7 +41,7 @@ struct TakingOverTests {
         try await world.see(world.shown, of: app)
         var generator = SystemRandomNumberGenerator()
         let again = try await world.publisher.proposeAgain(
-            proposal.change, proposer: nil, reason: "seen", using: &generator)
+            proposal.change, proposer: nil, reason: "seen", by: "operator", using: &generator)
         #expect(again.report.isPassed, "\(again.report.results)")
         try await world.approve(again.change)
         return again.change

@@ -89,7 +89,7 @@ struct CanaryTests {
             #expect(try await world.catalog.change(change).canaryBegan == nil)
             #expect(try await world.publisher.publish(change) == .canary(until: world.now + Self.day))
             await expectError(.gate) { try await world.publisher.publish(change) }
-            try await world.pass(Self.day + 1)
+            try await world.followCanary(for: Self.day + 1)
             try await world.approve(change, by: [.bob, .dave])
             #expect(try await world.publisher.publish(change) == .published(generation: 2))
             #expect(try isBack(world))

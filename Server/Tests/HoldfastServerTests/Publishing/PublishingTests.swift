@@ -236,7 +236,7 @@ struct PublishingTests {
             #expect(try world.letsIn(world.announced, store.policy(for: World.host)))
             try await world.everybodyFollows(lettingIn: [world.shown, world.announced], as: .canary)
 
-            try await world.pass(86_000)
+            try await world.followCanary(for: 86_000)
             let error = await expectError(.gate) { try await world.publisher.publish(change) }
             #expect(error?.found.contains("the canary bank-canary has it until") == true)
             try await world.pass(500)
@@ -267,7 +267,8 @@ struct PublishingTests {
                 HostChain(world.announced.chain), from: world.now + World.month, on: world.catalogHost, of: world.app,
                 by: "operator")
             let revert = try await world.publisher.proposeReverting(
-                world.app, to: 1, proposer: nil, reason: "wrong certificate", using: &generator)
+                world.app, to: 1, proposer: nil, reason: "wrong certificate", by: "operator",
+                using: &generator)
             #expect(revert.difference.lines.contains { $0.contains("removes certificate \(Digest(of: spare.der))") })
             await expectError(.notApproved) { try await world.publisher.publish(revert.change) }
             try await world.approve(revert.change)

@@ -63,9 +63,14 @@ struct RenewalMonthsTests {
             #expect(world.catalog.ledger.alarms.isEmpty)
             let late = try await world.propose(world.catalog.draft(of: shop.app)).report
             #expect(late.refusal == nil, "\(late)")
+            let standing = try await world.publisher.standing(of: shop.app)
+            #expect(standing.losses == [] && !standing.isGood)
+            let named = standing.expiredServers.joined()
+            #expect(standing.expiredServers.count == 1 && named.contains("127.0.0.2:\(first.port)"), "\(named)")
+            #expect(named.contains("this server was forgotten"), "\(named)")
             try second.serve(world.announced)
             #expect(try await shop.verdicts(at: "127.0.0.1", "127.0.0.2") == [.known, .known])
-            #expect(try await world.publisher.standing(of: shop.app).losses == [])
+            #expect(try await world.publisher.standing(of: shop.app).isGood)
             await first.shutdown()
             await second.shutdown()
         }

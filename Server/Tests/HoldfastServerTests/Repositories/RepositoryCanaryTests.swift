@@ -91,7 +91,7 @@ struct RepositoryCanaryTests {
             #expect(
                 try await refusal(change, world).contains("the canary bank-canary follows it in repo/bank-canary until")
             )
-            try await world.pass(Self.day)
+            try await world.followCanary(for: Self.day)
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 1))
             for app in try apps(world, world.app) { #expect(try await app.letsIn(world.shown, trusting: world.root)) }

@@ -90,8 +90,9 @@ extension ServeSite {
         let format = try ContentFormat(.repository, refresh: 21_600, root: await open.catalog.firstRoot(of: app))
         let content = try await open.catalog.draft(
             of: app, Catalog.ContentWishes(formats: [format]))
-        let change = try await open.publisher.propose(content, proposer: nil, reason: "a test", using: &generator)
-            .change
+        let change = try await open.publisher.propose(
+            content, proposer: nil, reason: "a test", by: "operator", using: &generator
+        ).change
         let chain = try await open.catalog.approvers()
         let subject = try await open.catalog.change(change).subject(for: chain)
         for approver in [Approver.alice, .bob] {

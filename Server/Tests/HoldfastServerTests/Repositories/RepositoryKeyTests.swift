@@ -211,8 +211,13 @@ struct RepositoryKeyTests {
                 _ = try await replace(world)
                 try await world.publisher.pass(world.app, to: [holders.root], in: world.folder)
                 let next = try #require(world.catalog.ledger.nextKeys.values.first)
+                try await world.catalog.requireKeys(sealedWith: World.secret())
                 try await world.engine.write { session throws(ServerError) in
                     _ = try session.run(change, [.text(next.id)])
+                }
+                // A server says so when it begins.
+                await #expect(throws: ServerError.self) {
+                    try await world.catalog.requireKeys(sealedWith: World.secret())
                 }
                 await #expect(throws: ServerError.self) {
                     try await world.publisher.publishRoot(of: world.app, by: "operator")

@@ -26,6 +26,8 @@ struct ClientFleet: Sendable {
     let hasChallenges: Bool
     /// The port of the host that they dial.
     var hostPort = 443
+    /// Whose pins a repository has; nil for those of the name under which apps ask.
+    var application: String?
 
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private static let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
@@ -131,7 +133,7 @@ struct ClientFleet: Sendable {
         for isBundle in [true, false] {
             let app = try RepositoryApp(
                 "\(place.base)/\(repository)", root: root, isBundle: isBundle, provider: Self.provider, clock: clock,
-                application: "\(self.app)")
+                application: application ?? "\(self.app)")
             let started = try app.started()
             _ = try await started.update(mode: .forced)
             clients.append(
@@ -212,7 +214,7 @@ extension Publisher {
             app: name, publicKey: list.map { Base64.encode($0.publicKey.suffix(65)) },
             signer: trust?.certificate, root: root, clock: clock,
             documents: part.documents.mapValues(\.octets), hasChallenges: hasChallenges ?? (part.app != nil),
-            hostPort: hostPort)
+            hostPort: hostPort, application: try await published(app)?.repository?.application)
         let site = try ServingSite()
         site.time.withLock { $0 = Int64(clock.now.timeIntervalSince1970) }
         site.live.replace(with: live)

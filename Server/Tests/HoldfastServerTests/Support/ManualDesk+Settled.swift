@@ -125,7 +125,7 @@ extension ManualDesk {
         let content = try await open.catalog.draft(
             of: app, Catalog.ContentWishes(formats: formats, includesSeen: true, lifetime: days * 86_400))
         return try await open.publisher.propose(
-            content, proposer: nil, reason: "a test", using: &generator
+            content, proposer: nil, reason: "a test", by: "operator", using: &generator
         ).change
     }
 

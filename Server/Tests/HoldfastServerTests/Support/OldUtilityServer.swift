@@ -13,6 +13,7 @@ struct OldUtilityServer: Sendable {
         var fingerprint: String
         var expires: Int64
         var pem: String?
+        var depth = 0
     }
 
     var name = "mobile"
@@ -20,6 +21,8 @@ struct OldUtilityServer: Sendable {
     var privateKey: String
     var publicKey: String
     var domains = [World.host]
+    /// The domains that need no pins, for the columns of version 2.0; nil for an earlier version.
+    var bypassed: [String]?
     var certificates: [Certificate] = []
     /// Rows of `mus_mobile_app_version` behind the id of the row and that of the app.
     var versions = ["ANDROID,,2.0.0,1.0.0,update", "IOS,15,3.0.0,,", "IOS,,2.5.0,2.0.0,update"]
@@ -47,6 +50,8 @@ struct OldUtilityServer: Sendable {
     /// The files by the names of their tables.
     var tables: [(name: String, csv: String)] {
         func quoted(_ text: String) -> String { "\"\(text.replacing("\"", with: "\"\""))\"" }
+        func needs(_ domain: String) -> String { bypassed.map { $0.contains(domain) ? ",f" : ",t" } ?? "" }
+        func later(_ text: String) -> String { bypassed == nil ? "" : text }
         return [
             (
                 "mus_mobile_app",
@@ -55,13 +60,14 @@ struct OldUtilityServer: Sendable {
             ),
             (
                 "mus_mobile_domain",
-                "id,app_id,domain\n" + domains.enumerated().map { "\($0 + 1),7,\($1)\n" }.joined()
+                "id,app_id,domain\(later(",ssl_pinning_required"))\n"
+                    + domains.enumerated().map { "\($0 + 1),7,\($1)\(needs($1))\n" }.joined()
             ),
             (
                 "mus_certificate",
-                "id,fingerprint,expires,mobile_domain_id,pem\n"
+                "id,fingerprint,expires,mobile_domain_id,pem\(later(",depth"))\n"
                     + certificates.enumerated().map { index, row in
-                        "\(index + 1),\(row.fingerprint),\(row.expires),\(row.domain),\(row.pem.map(quoted) ?? "")\n"
+                        "\(index + 1),\(row.fingerprint),\(row.expires),\(row.domain),\(row.pem.map(quoted) ?? "")\(later(",\(row.depth)"))\n"
                     }.joined()
             ),
             (

@@ -8,7 +8,7 @@ import Testing
 /// A folder that a program uploads to, and that clients read at a public address.
 struct PlaceSite: Sendable {
     /// Uploads as a plan says: each object on its condition.
-    private static let uploader = """
+    static let uploader = """
         import hashlib, json, os, sys
         root, log = sys.argv[1:]
         plan = json.load(sys.stdin)

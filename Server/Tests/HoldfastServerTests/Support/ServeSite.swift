@@ -81,7 +81,7 @@ struct ServeSite: Sendable {
         let content = try await open.catalog.draft(
             of: app, Catalog.ContentWishes(formats: World.formats, lifetime: days * 86_400))
         let change = try await open.publisher.propose(
-            content, proposer: nil, reason: "a test", using: &generator
+            content, proposer: nil, reason: "a test", by: "operator", using: &generator
         ).change
         for approver in [Approver.alice, .bob] {
             let subject = try await open.catalog.change(change).subject(for: open.catalog.approvers())

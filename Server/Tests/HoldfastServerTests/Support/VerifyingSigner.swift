@@ -11,7 +11,7 @@ struct VerifyingSigner {
     /// It needs Python with `cryptography`, and a clock that a test sets.
     static let isTested = ForeignProgram.areRequired || (ForeignProgram.find("faketime") != nil && hasCryptography)
 
-    private static let hasCryptography: Bool = {
+    static let hasCryptography: Bool = {
         guard let python = ForeignProgram.find("python3") else { return false }
         let process = Process()
         process.executableURL = python

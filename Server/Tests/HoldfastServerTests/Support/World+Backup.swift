@@ -54,13 +54,15 @@ extension World {
     /// Restores a backup into a folder of its own, with what this world has published as what is public.
     func restored(
         _ backup: URL, places: [PublicPlace]? = nil, known: AuditHead? = nil, disregarding: Set<String> = [],
+        goneFrom: Set<String> = [], reader: any RemoteDataProvider = NoProvider(),
         _ body: (World, RestorationReport) async throws -> Void
     ) async throws {
         try await withFolder { parent in
             let other = ServerFolder(parent.appending(path: "data"))
             var generator = SystemRandomNumberGenerator()
             let rules = ServerFolder.RestoringRules(
-                places: places ?? [.folder(folder.appending(path: "public"))], known: known, disregarded: disregarding)
+                places: places ?? [.folder(folder.appending(path: "public"))], known: known, disregarded: disregarding,
+                goneFrom: goneFrom, reader: reader)
             let report = try await other.restore(
                 source(backup), rules: rules, clock: clock, using: &generator, by: "operator")
             let open = try await other.open(clock: clock, steady: steady)
@@ -69,6 +71,11 @@ extension World {
             await open.engine.close()
         }
     }
+}
+
+/// Answers nothing.
+struct NoProvider: RemoteDataProvider {
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse { throw RemoteDataError(status: 503) }
 }
 
 /// Answers from the files of a folder, as a web server does.

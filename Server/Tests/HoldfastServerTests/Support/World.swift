@@ -186,7 +186,8 @@ struct World: Sendable {
         var generator = SystemRandomNumberGenerator()
         let content = if let content { content } else { try await draft() }
         return try await publisher.propose(
-            content, forcing: forcing, proposer: proposer, reason: "a test", using: &generator)
+            content, forcing: forcing, proposer: proposer, reason: "a test", by: "operator",
+            using: &generator)
     }
 
     /// What somebody says about a change.

@@ -72,6 +72,20 @@ struct HostWatchTests {
         }
     }
 
+    @Test("A host with keys of one kind only is not asked for another, once that is said")
+    func oneKeyKind() async throws {
+        for hasOneKeyKind in [false, true] {
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let host = try WatchedHost(
+                    DialedHost(Self.name, port: server.port), hasOneKeyKind: hasOneKeyKind,
+                    published: ContentHost(
+                        name: Self.name, port: Int64(server.port), keys: [ContentHost.Key(pin: try keyDigest(leaf))]))
+                #expect(try await watch().look(at: host).map(\.verdict) == [.known])
+                #expect(server.statistics.connectionsAccepted == (hasOneKeyKind ? 1 : 2))
+            }
+        }
+    }
+
     @Test("An issuer's pin counts for what it issued, and not for a server that has its key")
     func issuer() async throws {
         let host = { (port: Int, role: ContentHost.Key.Role, pinned: TestCertificate) in

@@ -55,12 +55,12 @@ public struct UpdateSchedule: Sendable, Hashable {
 }
 
 /// How long to wait after failures: twice as long after each, at most an hour, with jitter.
-struct BackOff {
+package struct BackOff {
     static let first: TimeInterval = 30
-    static let longest: TimeInterval = 3_600
+    package static let longest: TimeInterval = 3_600
 
     /// Seconds to wait after this many failures in a row: between half and all of the doubled time.
-    static func delay(
+    package static func delay(
         afterFailures failures: Int, longest: TimeInterval = Self.longest,
         using generator: inout some RandomNumberGenerator
     ) -> TimeInterval {

@@ -1,0 +1,83 @@
+import NIOHTTP1
+
+/// What clients report, and whether an app takes it.
+extension AdministrationResponder {
+    private static let greatestRows: Int64 = 1_000
+    private static let greatestSamples: Int64 = 16
+
+    func getReports(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let app = try call.app()
+        let days = try call.number("days", in: 1...30) ?? 1
+        let members = try await refusing { [catalog] () async throws(ServerError) in
+            let standing = try await catalog.reportStanding(of: app)
+            let since = try await catalog.now() - days * 86_400
+            var members = AdministrationView.reports(standing)
+            let counts = try await catalog.reportCounts(of: app, sinceHour: since / 3_600, limit: Self.greatestRows)
+            let samples = try await catalog.reportSamples(of: app, since: since, limit: Self.greatestSamples)
+            members["counts"] = .array(counts.map(AdministrationView.count))
+            members["samples"] = .array(samples.compactMap { try? AdministrationView.sample($0) })
+            return members
+        }
+        return Self.json(members.map { ($0.key, $0.value) })
+    }
+
+    func switchReports(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let app = try call.app()
+        var fields = try call.fields()
+        let settings = try await refusing { [catalog] () async throws(ServerError) in
+            let settings = ReportSettings(isEnabled: try fields.boolean("enabled"))
+            try fields.finish()
+            // Saying again what counts already is no entry of the audit.
+            if try await catalog.reportSettings(of: app) != settings {
+                try await catalog.set(settings, of: app, by: call.actor)
+            }
+            return settings
+        }
+        return Self.json([("enabled", .boolean(settings.isEnabled))])
+    }
+}
+
+extension AdministrationView {
+    /// What clients of an app say.
+    package static func reports(_ standing: ReportStanding) -> [String: CanonicalJSON] {
+        [
+            "enabled": .boolean(standing.isEnabled), "warnings": texts(standing.warnings),
+            "ratios": .array(
+                standing.ratios.map { ratio in
+                    .object([
+                        "audience": .text(ratio.audience), "host": .text(ratio.host),
+                        "document": .text(ratio.documentVersion), "reports": .integer(ratio.reports),
+                        "scaled": .integer(ratio.scaled), "failures": .integer(ratio.failures),
+                        "singleFailures": .integer(ratio.singleFailures),
+                    ])
+                }),
+            "strangers": .array(
+                standing.strangers.map { stranger in
+                    .object([
+                        "host": .text(stranger.host), "certificate": .text("\(stranger.certificate)"),
+                        "hasKnownKey": .boolean(stranger.hasKnownKey), "lastReported": time(stranger.lastReported),
+                    ])
+                }),
+        ]
+    }
+
+    static func count(_ count: ReportCount) -> CanonicalJSON {
+        let kind = count.key.kind
+        return .object([
+            "hour": time(count.key.hour * 3_600), "audience": .text(kind.audience.rawValue),
+            "host": .text(count.key.host), "code": .text(kind.code.rawValue),
+            "platform": .text(kind.platform.rawValue), "appVersion": .text(kind.appVersion),
+            "document": .text(kind.documentVersion), "reports": .integer(count.sums.count),
+            "scaled": .integer(count.sums.scaled),
+        ])
+    }
+
+    static func sample(_ sample: ReportSample) throws(ServerError) -> CanonicalJSON {
+        .object([
+            "audience": .text(sample.audience.rawValue), "host": .text(sample.host),
+            "code": .text(sample.code.rawValue), "certificate": .text("\(sample.certificate)"),
+            "received": time(sample.received),
+            "report": try CanonicalJSONReader.read(sample.octets, "sample", limit: ReportSample.greatestSize),
+        ])
+    }
+}

@@ -1,0 +1,18 @@
+/// What somebody says who has a key replaced: `{"replaces","customer"}`.
+struct KeyBody: Sendable {
+    /// The SHA-256 of the public key before, so that a call that is repeated replaces nothing twice.
+    let replaces: Digest
+    /// The customer of a trust server; nil for that whose document is published.
+    let customer: String?
+
+    /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field.
+    init(_ fields: inout JSONFields) throws(ServerError) {
+        replaces = try fields.text("replaces", "64 lower-case hexadecimal digits") { Digest(hex: $0) }
+        let octets = try fields.optionalText("customer")
+        if let octets, !ASCIIText.isPrintable(octets, 1...64) {
+            throw fields.invalid("customer", "1 to 64 printable ASCII characters")
+        }
+        customer = octets.map { String(decoding: $0, as: UTF8.self) }
+        try fields.finish()
+    }
+}

@@ -1,0 +1,20 @@
+extension Catalog {
+    /// The content of a publication, if its octets are those that the audit names.
+    static func content(
+        of publication: Ledger.Publication, _ app: AppName, _ session: any StorageSession
+    ) throws(ServerError) -> Content {
+        let row = try session.run("SELECT content FROM change WHERE id = $1", [.octets(publication.change.octets)])
+            .first
+        guard let row, Digest(of: try row.octets(0)) == publication.content else {
+            throw ServerError(
+                .brokenChain, of: "change \(publication.change)", expected: "the content that was published",
+                found: "another, or none")
+        }
+        let content = try Content(try row.octets(0))
+        guard content.app == app else {
+            throw ServerError(
+                .brokenChain, of: "change \(publication.change)", expected: "\(app)", found: "\(content.app)")
+        }
+        return content
+    }
+}

@@ -1,0 +1,24 @@
+extension DocumentClient {
+    /// The clients of what an audience gets: one for each format that apps ask for, and for the pin file of builds. What
+    /// other systems read says what the pin file says, and a repository's canary is an app of its own.
+    static func all(of content: Content, for audience: Audience) -> [DocumentClient] {
+        guard let app = audience.name(of: content.app) else { return [] }
+        return content.formats.compactMap { format in
+            let path = content.path(of: format.kind, for: audience)
+            switch (format.kind, path) {
+            case (.challenge, _):
+                return DocumentClient(
+                    kind: .challenge(app: "\(app)"), name: "CertStore apps with challenge answers of \(app)")
+            case (.list, let path?):
+                return DocumentClient(kind: .list(path: path), name: "CertStore apps with the list \(path)")
+            case (.trustServer, let path?):
+                return DocumentClient(
+                    kind: .trustServer(path: path, customer: format.customer ?? ""),
+                    name: "trust-server apps with \(path)")
+            case (.pinFile, let path?):
+                return DocumentClient(kind: .pinFile(path: path), name: "builds that are made with \(path)")
+            default: return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Holdfast
+import HoldfastTUF
+import Logging
+
+/// A client of one document: the code that apps run, beginning with nothing but what their build has.
+struct DocumentClient: Sendable {
+    /// Which code, and what it asks for.
+    enum Kind: Sendable, Hashable {
+        /// A `CertStore` with a list.
+        case list(path: String)
+        /// A `CertStore` that sends challenges.
+        case challenge(app: String)
+        /// A `TrustServerStore`, with a policy for certificates and one for keys.
+        case trustServer(path: String, customer: String)
+        /// A `PinRepository` with the first root, of a repository in a folder.
+        case repository(folder: String, root: [UInt8])
+        /// The policies of a pin file, as a build carries it.
+        case pinFile(path: String)
+    }
+
+    /// A client that has its pins.
+    struct Ready: Sendable {
+        /// What it is called.
+        let name: String
+        /// Its policies for a host that is dialed.
+        let policies: @Sendable (DialedHost) throws -> [any TrustPolicy]
+    }
+
+    let kind: Kind
+    /// What it is called, in the plural, such as `CertStore apps with the list lists/bank.json`.
+    let name: String
+
+    /// The path of the document; nil for answers to challenges, which are none.
+    var path: String? {
+        switch kind {
+        case .list(let path), .trustServer(let path, _), .pinFile(let path): path
+        case .repository(let folder, _): "\(folder)/\(Self.bundle)"
+        case .challenge: nil
+        }
+    }
+
+    private static let bundle = "bundle.json"
+    private static let silent = Logger(label: "holdfast.clients") { _ in SwiftLogNoOpLogHandler() }
+    /// Longer than a pin file is.
+    private static let greatestFile = 16 << 20
+
+    /// Starts it, and has it download what it asks for.
+    /// - Parameter hosts: the hosts that it dials.
+    /// - Throws: ``ClientFailure``.
+    func started(_ build: ClientBuild, dialing hosts: [DialedHost]) async throws(ClientFailure) -> Ready {
+        switch kind {
+        case .list(let path): return try await certStore(build, build.base.appending(path: path), isChallenging: false)
+        case .challenge(let app):
+            let url = build.base.appending(path: "app/init").appending(queryItems: [.init(name: "appName", value: app)])
+            return try await certStore(build, url, isChallenging: true)
+        case .trustServer(let path, let customer): return try await trustServer(build, path, customer)
+        case .repository(let folder, let root): return try await repository(build, folder, root, hosts)
+        case .pinFile(let path): return try await pinFile(build, path)
+        }
+    }
+
+    private func certStore(
+        _ build: ClientBuild, _ url: URL, isChallenging: Bool
+    ) async throws(ClientFailure) -> Ready {
+        guard let publicKey = build.publicKey else { throw ClientFailure(isRefusal: true, "the app has no key") }
+        let store = try Self.updating { () throws(StoreError) in
+            try CertStore(
+                checking: CertStoreConfiguration(serviceURL: url, publicKey: publicKey, useChallenge: isChallenging),
+                secureDataStore: InMemoryDataStore(), remoteDataProvider: build.provider, clock: build.clock,
+                logger: Self.silent)
+        }
+        try await Self.update(store)
+        return Ready(name: name) { [try store.policy(for: $0.name)] }
+    }
+
+    private func trustServer(
+        _ build: ClientBuild, _ path: String, _ customer: String
+    ) async throws(ClientFailure) -> Ready {
+        guard let certificate = build.signer else { throw ClientFailure(isRefusal: true, "the app has no key") }
+        let signer: TrustServerSigner
+        do {
+            signer = try TrustServerSigner(certificate: Data(certificate))
+        } catch {
+            throw ClientFailure(refusing: error)
+        }
+        var configuration = TrustServerConfiguration(
+            url: build.base.appending(path: path), signer: signer, customer: customer)
+        configuration.secureDataStore = InMemoryDataStore()
+        configuration.remoteDataProvider = build.provider
+        let store = try Self.updating { [configuration] () throws(StoreError) in
+            try TrustServerStore(checking: configuration, clock: build.clock, logger: Self.silent)
+        }
+        try await Self.update(store)
+        return Ready(name: name) { host in
+            [
+                try store.policy(for: host.name, pinning: .certificate),
+                try store.policy(for: host.name, pinning: .publicKey),
+            ]
+        }
+    }
+
+    private func repository(
+        _ build: ClientBuild, _ folder: String, _ root: [UInt8], _ hosts: [DialedHost]
+    ) async throws(ClientFailure) -> Ready {
+        var configuration = PinRepositoryConfiguration(
+            source: .bundle(build.base.appending(path: "\(folder)/\(Self.bundle)")), root: Data(root),
+            floor: PinFloor(covering: hosts.map { HostPattern($0) }))
+        configuration.secureDataStore = InMemoryDataStore()
+        configuration.remoteDataProvider = build.provider
+        // What may be asked without TLS is the provider's business.
+        configuration.allowsPlainHTTP = true
+        let store = try Self.updating { [configuration] () throws(StoreError) in
+            try PinRepository(checking: configuration, clock: build.clock, logger: Self.silent)
+        }
+        try await Self.update(store)
+        return Ready(name: name) { [try store.policy(for: $0.name)] }
+    }
+
+    private func pinFile(_ build: ClientBuild, _ path: String) async throws(ClientFailure) -> Ready {
+        let request = RemoteDataRequest(url: build.base.appending(path: path), maximumBytes: Self.greatestFile)
+        let response: RemoteDataResponse
+        do {
+            response = try await build.provider.data(for: request)
+        } catch {
+            let found = (error as? RemoteDataError).map { "found \($0.found)" } ?? "no answer"
+            throw ClientFailure(isRefusal: false, "it could not be downloaded: \(found)")
+        }
+        guard case .body(let body) = response.content else {
+            throw ClientFailure(isRefusal: false, "it could not be downloaded: no document came")
+        }
+        let file: PinFile
+        do throws(PinFileError) {
+            file = try PinFile(json: body)
+        } catch {
+            throw ClientFailure(refusing: error)
+        }
+        let manager = TrustManager()
+        manager.add(policies: file.policies())
+        return Ready(name: name) { host in manager.policy(for: host).map { [$0] } ?? [] }
+    }
+
+    private static func updating<Store>(_ make: () throws(StoreError) -> Store) throws(ClientFailure) -> Store {
+        do throws(StoreError) { return try make() } catch { throw ClientFailure(error) }
+    }
+
+    private static func update(_ store: some UpdatingStore) async throws(ClientFailure) {
+        let report: StoreUpdateReport
+        do throws(StoreError) {
+            report = try await store.update(mode: .forced)
+        } catch {
+            throw ClientFailure(error)
+        }
+        if let error = report.error { throw ClientFailure(error) }
+    }
+}
+
+extension DocumentClient.Ready {
+    /// Why it would not be let in where a chain is shown; nil if it would be.
+    func refusal(of trust: ServerTrust, dialing host: DialedHost, at time: Date) -> String? {
+        let policies: [any TrustPolicy]
+        do {
+            policies = try self.policies(host)
+        } catch {
+            return ClientFailure(refusing: error).words
+        }
+        guard !policies.isEmpty else { return "it has no pins for the host" }
+        for policy in policies {
+            guard let failure = policy.evaluate(trust, at: time).failure else { continue }
+            return "\(failure.code.rawValue): expected \(failure.expected), found \(failure.found)"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,26 @@
+extension Catalog {
+    /// What was approved for an audience, verified again; nil before the first publication, and for the canary before it
+    /// had anything. The canary has what everybody has, unless a change holds it.
+    /// - Parameter known: the approvers, verified in this transaction; nil to verify them here.
+    /// - Throws: ``ServerError`` if it was not approved when it was published or when its canary began.
+    static func permit(
+        for audience: Audience, of app: AppName, _ catalog: Catalog, _ session: any StorageSession, _ ledger: Ledger,
+        approvers known: ApproverChain? = nil
+    ) throws(ServerError) -> SigningPermit? {
+        if audience == .canary, let canary = ledger.canaries[app] {
+            let change = try change(canary.change, session, ledger)
+            // Until the next round says in the audit that it is over.
+            if !change.isOver(at: try session.now()) {
+                let chain =
+                    if let known { known } else {
+                        try approverChain(
+                            session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
+                    }
+                return try SigningPermit(change.content, try change.approved(by: chain, at: canary.began))
+            }
+        }
+        return try ledger.publication(of: app).map { publication throws(ServerError) in
+            try permit(for: publication, catalog, session, ledger, approvers: known)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// What clients reported since a canary began, about it and about everybody else. It may hold a change back, and never lets
+/// one pass: whoever wants that sends nothing, or forges successes, and gains what is there without reports.
+struct CanaryReports: Sendable, Hashable {
+    /// The ratios of the canary, by host.
+    private let canary: [String: FailureRatio]
+    /// Those of everybody.
+    private let control: [String: FailureRatio]
+
+    /// With fewer nothing is said about a ratio.
+    static let fewestReports: Int64 = 200
+    /// The lower bound from which on a canary is held, however bad everybody else is off.
+    private static let leastRatio = 0.01
+    /// How much worse than everybody else it has to be.
+    private static let factor = 2.0
+
+    /// Takes what was counted.
+    init(_ groups: [ReportGroup]) {
+        var ratios: [ReportAudience: [String: FailureRatio]] = [:]
+        for group in groups where group.place.host != ReportHosts.unlisted {
+            ratios[group.place.audience, default: [:]][group.place.host, default: FailureRatio()]
+                .add(group.sums, group.code)
+        }
+        canary = ratios[.canary] ?? [:]
+        control = ratios[.everybody] ?? [:]
+    }
+
+    /// How many reports there are of the canary.
+    var count: Int64 { canary.values.reduce(0) { $0 + $1.reports } }
+
+    /// Why the canary is held, a sentence each; empty if it is not.
+    var refusals: [String] {
+        var refusals: [String] = []
+        for (host, ratio) in canary.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            if let words = Self.refusal(ratio, control[host] ?? FailureRatio(), host) { refusals.append(words) }
+        }
+        guard refusals.isEmpty, canary.count > 1 else { return refusals }
+        // Few of each host may be enough of all.
+        return [Self.refusal(Self.sum(canary), Self.sum(control), "all hosts")].compactMap(\.self)
+    }
+
+    /// What is known, for people who wait.
+    var words: String {
+        guard count >= Self.fewestReports else {
+            return "too few reports of the canary: \(count) of \(Self.fewestReports)"
+        }
+        return "\(count) reports of the canary: \(ReportStanding.percent(Self.sum(canary).value)) failed, and "
+            + "\(ReportStanding.percent(Self.sum(control).value)) of everybody else's"
+    }
+
+    private static func sum(_ ratios: [String: FailureRatio]) -> FailureRatio {
+        ratios.values.reduce(into: FailureRatio()) { $0.add($1) }
+    }
+
+    private static func refusal(_ canary: FailureRatio, _ control: FailureRatio, _ host: String) -> String? {
+        guard canary.reports >= fewestReports, canary.lowerBound > leastRatio,
+            canary.lowerBound > factor * control.value
+        else { return nil }
+        return "\(ReportStanding.percent(canary.value)) of the canary's reported connections to \(host) failed, and "
+            + "\(ReportStanding.percent(control.value)) of everybody else's (\(canary.reports) and \(control.reports) "
+            + "reports, which anybody can forge)"
+    }
+}
+
+extension Catalog {
+    /// What clients of an app report since its canary began; nil if it takes no reports, or no change holds the canary.
+    static func canaryReports(
+        of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> CanaryReports? {
+        guard let canary = ledger.canaries[app], try reportSettings(of: app, session, ledger).isEnabled else {
+            return nil
+        }
+        return CanaryReports(try reportGroups(of: app, sinceHour: canary.began / 3_600, session))
+    }
+}

@@ -1,0 +1,68 @@
+import Holdfast
+
+extension Catalog {
+    fileprivate static let reportsName = "reports"
+
+    /// Says whether an app takes reports. What was counted stays for its thirty days.
+    /// - Throws: ``ServerError`` `notFound` for an app that does not exist.
+    public func set(_ settings: ReportSettings, of app: AppName, by actor: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            try step.requireApp(app)
+            try step.session.run(
+                """
+                INSERT INTO report_setting (app, octets) VALUES ($1, $2) \
+                ON CONFLICT (app) DO UPDATE SET octets = excluded.octets
+                """, [.text("\(app)"), .octets(settings.octets)])
+            try step.set(app, Self.reportsName, settings.octets, by: actor)
+        }
+    }
+
+    /// Whether an app takes reports.
+    /// - Throws: ``ServerError`` `notFound`; `brokenChain` if it is not what the audit has.
+    public func reportSettings(of app: AppName) async throws(ServerError) -> ReportSettings {
+        try await look { session, ledger throws(ServerError) in
+            try ledger.requireApp(app)
+            return try Self.reportSettings(of: app, session, ledger)
+        }
+    }
+
+    static func reportSettings(
+        of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> ReportSettings {
+        guard ledger.settings[.init(app: app, name: reportsName)] != nil else {
+            return ReportSettings(isEnabled: false)
+        }
+        let row = try session.run("SELECT octets FROM report_setting WHERE app = $1", [.text("\(app)")]).first
+        let octets = try row?.octets(0) ?? []
+        try ledger.require(app, reportsName, octets)
+        return try ReportSettings(octets)
+    }
+
+    /// The apps that take reports, with the hosts about which these are counted: those of the catalog, and those that are
+    /// published.
+    /// - Parameter contents: hosts of contents that were read before, by their digests; what is not needed is removed.
+    /// - Throws: ``ServerError``.
+    func reportHosts(
+        remembering contents: [Digest: [ContentHost]]
+    ) async throws(ServerError) -> (apps: [AppName: ReportHosts], contents: [Digest: [ContentHost]]) {
+        try await look { session, ledger throws(ServerError) in
+            var apps: [AppName: ReportHosts] = [:]
+            var read: [Digest: [ContentHost]] = [:]
+            for app in ledger.appNames where try Self.reportSettings(of: app, session, ledger).isEnabled {
+                var hosts = try Self.hosts(of: app, session, ledger).map { (name: $0.host.name, port: $0.host.port) }
+                if let publication = ledger.publication(of: app) {
+                    let published: [ContentHost]
+                    if let known = contents[publication.content] {
+                        published = known
+                    } else {
+                        published = try Self.content(of: publication, app, session).hosts
+                    }
+                    read[publication.content] = published
+                    hosts += published.map { (name: $0.name, port: $0.port) }
+                }
+                apps[app] = ReportHosts(hosts)
+            }
+            return (apps, read)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Holdfast
+
+extension Catalog {
+    /// For how many hours counts and samples are kept.
+    static let reportHours: Int64 = 30 * 24
+    /// How many samples an app has at most.
+    static let greatestReportSamples: Int64 = 256
+
+    /// Writes down what was counted. It is no evidence, so it is not in the audit.
+    func add(_ counts: [ReportCount], _ samples: [ReportSample]) async throws(ServerError) {
+        try await engine.write { session throws(ServerError) in
+            for count in counts {
+                let (key, kind) = (count.key, count.key.kind)
+                try session.run(
+                    """
+                    INSERT INTO report_count (app, audience, host, code, platform, app_version, document_version, \
+                    hour, count, rated, scaled, squares) \
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+                    ON CONFLICT (app, audience, host, code, platform, app_version, document_version, hour) \
+                    DO UPDATE SET count = report_count.count + excluded.count, \
+                    rated = report_count.rated + excluded.rated, \
+                    scaled = report_count.scaled + excluded.scaled, squares = report_count.squares + excluded.squares
+                    """,
+                    [
+                        .text("\(key.app)"), .text(kind.audience.rawValue), .text(key.host), .text(kind.code.rawValue),
+                        .text(kind.platform.rawValue), .text(kind.appVersion), .text(kind.documentVersion),
+                        .integer(key.hour), .integer(count.sums.count), .integer(count.sums.rated),
+                        .integer(count.sums.scaled), .integer(count.sums.squares),
+                    ])
+            }
+            for sample in samples {
+                try session.run(
+                    """
+                    INSERT INTO report_sample (app, audience, host, code, certificate, received_at, octets) \
+                    VALUES ($1, $2, $3, $4, $5, $6, $7)
+                    """,
+                    [
+                        .text("\(sample.app)"), .text(sample.audience.rawValue), .text(sample.host),
+                        .text(sample.code.rawValue), .octets(sample.certificate.octets), .integer(sample.received),
+                        .octets(sample.octets),
+                    ])
+            }
+            for app in Set(samples.map(\.app)) {
+                try session.run(
+                    """
+                    DELETE FROM report_sample WHERE app = $1 AND id NOT IN (SELECT id FROM report_sample \
+                    WHERE app = $1 ORDER BY received_at DESC, id DESC LIMIT $2)
+                    """, [.text("\(app)"), .integer(Self.greatestReportSamples)])
+            }
+        }
+    }
+
+    /// Removes what is older than thirty days.
+    func pruneReports(at now: Int64) async throws(ServerError) {
+        let apps = apps
+        try await engine.write { session throws(ServerError) in
+            for app in apps {
+                try session.run(
+                    "DELETE FROM report_count WHERE app = $1 AND hour < $2",
+                    [.text("\(app)"), .integer(now / 3_600 - Self.reportHours)])
+                try session.run(
+                    "DELETE FROM report_sample WHERE app = $1 AND received_at < $2",
+                    [.text("\(app)"), .integer(now - Self.reportHours * 3_600)])
+            }
+        }
+    }
+
+    /// What was counted of an app since an hour, row by row.
+    func reportCounts(
+        of app: AppName, sinceHour hour: Int64, limit: Int64
+    ) async throws(ServerError) -> [ReportCount] {
+        try await look { session, _ throws(ServerError) in
+            try session.run(
+                """
+                SELECT audience, host, code, platform, app_version, document_version, hour, count, rated, scaled, \
+                squares FROM report_count WHERE app = $1 AND hour >= $2 ORDER BY hour DESC, count DESC, host, code, audience, \
+                document_version, app_version, platform LIMIT $3
+                """, [.text("\(app)"), .integer(hour), .integer(limit)]
+            ).map { row throws(ServerError) in
+                let kind = ReportCount.Kind(
+                    try row.text(0) { ReportAudience(octets: $0) }, try row.text(2) { ClientReport.Code(octets: $0) },
+                    try row.text(3) { ClientReport.Platform($0) }, try row.text(4) { ClientReport.version($0) },
+                    try row.text(5) { ClientReport.version($0) })
+                return ReportCount(
+                    key: ReportCount.Key(app: app, hour: try row.integer(6), host: try row.text(1), kind: kind),
+                    sums: ReportCount.Sums(
+                        count: try row.integer(7), rated: try row.integer(8), scaled: try row.integer(9),
+                        squares: try row.integer(10)))
+            }
+        }
+    }
+
+    /// The samples of an app since a time, the newest first.
+    func reportSamples(
+        of app: AppName, since time: Int64, limit: Int64
+    ) async throws(ServerError) -> [ReportSample] {
+        try await look { session, _ throws(ServerError) in
+            try Self.reportSamples(of: app, since: time, limit: limit, session)
+        }
+    }
+
+    static func reportSamples(
+        of app: AppName, since time: Int64, limit: Int64, _ session: any StorageSession
+    ) throws(ServerError) -> [ReportSample] {
+        try session.run(
+            """
+            SELECT audience, host, code, certificate, received_at, octets FROM report_sample WHERE app = $1 \
+            AND received_at >= $2 ORDER BY received_at DESC, id DESC LIMIT $3
+            """, [.text("\(app)"), .integer(time), .integer(limit)]
+        ).map { row throws(ServerError) in
+            ReportSample(
+                app: app, audience: try row.text(0) { ReportAudience(octets: $0) }, host: try row.text(1),
+                code: try row.text(2) { ClientReport.Code(octets: $0) },
+                certificate: try row.octets(3) { Digest(octets: $0) }, received: try row.integer(4),
+                octets: try row.octets(5))
+        }
+    }
+}

@@ -1,0 +1,54 @@
+extension ReportReader {
+    /// What Holdfast's clients say about a day, after RFC 8460 section 4: for each host and version of a document how many
+    /// connections succeeded and how many failed, as far as they were sampled. A place is one report of each kind, however
+    /// many connections it stands for: one client says all of them.
+    func summary() throws(ServerError) -> [ClientReport] {
+        var reports: [ClientReport] = []
+        for element in try elements("policies", atMost: Self.greatestCount) {
+            let place = try ReportReader(element)
+            let (policy, sums) = (try place.object("policy"), try place.object("summary"))
+            let sampling = try place.object("sampling")
+            let host = try Self.name(try policy.text("policy-domain"), "policy-domain")
+            let version = try policy.documentVersion()
+            func add(_ code: ClientReport.Code, _ count: Int64, _ fraction: String) throws(ServerError) {
+                guard count > 0 else { return }
+                reports.append(
+                    ClientReport(
+                        code: code, host: host, notedHost: nil, port: nil,
+                        platform: ClientReport.Platform(try optionalText("app-platform") ?? []),
+                        appVersion: ClientReport.version(try optionalText("app-version") ?? []),
+                        documentVersion: version,
+                        weight: Self.weight(of: count, at: try sampling.fraction(fraction)), isRated: true,
+                        chain: nil, pins: []))
+            }
+            try add(.ok, try sums.count("total-successful-session-count"), "success-fraction")
+            for (code, count) in try place.failures() { try add(code, count, "failure-fraction") }
+        }
+        return reports
+    }
+
+    /// The failures of a place by their codes, in the order of these.
+    private func failures() throws(ServerError) -> [(code: ClientReport.Code, count: Int64)] {
+        var counts: [ClientReport.Code: Int64] = [:]
+        for element in try elements("failure-details", atMost: Self.greatestCount) {
+            let detail = try ReportReader(element)
+            let code = ClientReport.Code(failure: try detail.text("result-type"))
+            counts[code, default: 0] += try detail.count("failed-session-count")
+        }
+        return ClientReport.Code.allCases.compactMap { code in counts[code].map { (code, $0) } }
+    }
+
+    private func object(_ field: String) throws(ServerError) -> ReportReader {
+        guard let value = fields[field] else { return try ReportReader(.object([:])) }
+        return try ReportReader(value)
+    }
+
+    /// A number of connections. One client has no million of them in a day.
+    private func count(_ field: String) throws(ServerError) -> Int64 {
+        switch fields[field] {
+        case nil: return 0
+        case .integer(let number)? where (0...1_000_000).contains(number): return number
+        default: throw Self.invalid(field, "0 to 1000000")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Logging
+import ServiceLifecycle
+
+/// Has clients look with the documents of each canary, every five minutes as the watcher looks at hosts, so that a change
+/// which they refuse is held while only the canary has it.
+struct CanaryWatch: Service {
+    private let publisher: Publisher
+    private let logger: Logger
+
+    private static let pause: Duration = .seconds(WatchSchedule.usual.interval)
+
+    /// - Parameters:
+    ///   - publisher: what it works with.
+    ///   - logger: for what holds a canary, and for when that is over.
+    init(_ publisher: Publisher, logger: Logger) {
+        self.publisher = publisher
+        self.logger = logger
+    }
+
+    /// Looks until the task is canceled or asked to stop.
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var troubles = Troubles(logger)
+            while !Task.isCancelled {
+                await step(&troubles)
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    private func step(_ troubles: inout Troubles) async {
+        // By a wrong clock every certificate is expired, or none.
+        guard publisher.catalog.clockProblem == nil else { return }
+        let problems = await publisher.probeCanaries()
+        guard !problems.isEmpty else { return troubles.end("following the canary") }
+        troubles.note("following the canary", problems.prefix(4).joined(separator: "; "), at: .now)
+    }
+}

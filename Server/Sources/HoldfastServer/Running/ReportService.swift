@@ -1,0 +1,128 @@
+import Holdfast
+import Logging
+import ServiceLifecycle
+
+/// Reads what clients report, writes the counts down every few seconds, and says what people should look at.
+struct ReportService: Service {
+    private let catalog: Catalog
+    private let inbox: ReportInbox
+    private let counting: ReportCounting
+    private let logger: Logger
+
+    /// How often counts are written, and the apps that take reports are read again.
+    private static let step: Duration = .seconds(5)
+    /// How often it is looked at what clients say.
+    private static let looking: Duration = .seconds(15)
+    /// How often the same app is warned of: whoever forges reports fills no log.
+    private static let warning: Duration = .seconds(600)
+    /// How often what is old is removed.
+    private static let pruning: Duration = .seconds(3_600)
+    /// How many bodies are read before others on the same thread have their turn.
+    private static let turn = 16
+
+    init(_ catalog: Catalog, _ inbox: ReportInbox, logger: Logger) {
+        (self.catalog, self.inbox, self.logger) = (catalog, inbox, logger)
+        counting = ReportCounting(inbox, in: catalog)
+    }
+
+    /// What was done last.
+    private struct State {
+        var troubles: Troubles
+        var contents: [Digest: [ContentHost]] = [:]
+        /// Where the audit ended when the apps were read.
+        var seen: Int64?
+        var nextLook: ContinuousClock.Instant
+        var nextPruning: ContinuousClock.Instant
+        var hasRemembered = false
+        var apps: [AppName] = []
+        /// When it was said what people should look at.
+        var warned: [AppName: ContinuousClock.Instant] = [:]
+    }
+
+    /// Works until the task is canceled or asked to stop, and writes down what was counted by then.
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await read() }
+                group.addTask { await write() }
+            }
+        }
+        while counting.countNext() {}
+        try? await counting.write()
+    }
+
+    private func read() async {
+        for await _ in inbox.intake.arrivals {
+            var count = 0
+            while counting.countNext() {
+                count += 1
+                if count % Self.turn == 0 { await Task.yield() }
+            }
+        }
+    }
+
+    private func write() async {
+        let now = ContinuousClock.now
+        var state = State(troubles: Troubles(logger), nextLook: now, nextPruning: now)
+        while !Task.isCancelled {
+            await step(&state, ContinuousClock.now)
+            try? await Task.sleep(for: Self.step)
+        }
+    }
+
+    private func step(_ state: inout State, _ now: ContinuousClock.Instant) async {
+        await attempt("taking reports", &state, now) { state throws(ServerError) in
+            if !state.hasRemembered { try await counting.remember() }
+            state.hasRemembered = true
+            let count = try await catalog.look { _, ledger throws(ServerError) in ledger.chain.head.count }
+            guard count != state.seen else { return }
+            let found = try await catalog.reportHosts(remembering: state.contents)
+            (state.contents, state.seen) = (found.contents, count)
+            inbox.intake.replace(with: found.apps)
+            let apps = catalog.apps.filter { found.apps[$0] != nil }
+            guard apps != state.apps else { return }
+            state.apps = apps
+            let names = apps.map(\.description).joined(separator: ", ")
+            logger.info("taking reports of \(apps.isEmpty ? "no app" : names)")
+        }
+        await attempt("writing down reports", &state, now) { _ throws(ServerError) in try await counting.write() }
+        if now >= state.nextPruning {
+            await attempt("removing old reports", &state, now) { state throws(ServerError) in
+                try await catalog.pruneReports(at: try await catalog.now())
+                state.nextPruning = now + Self.pruning
+            }
+        }
+        guard now >= state.nextLook else { return }
+        state.nextLook = now + Self.looking
+        await attempt("looking at reports", &state, now) { state throws(ServerError) in
+            try await look(&state, now)
+        }
+    }
+
+    private func look(_ state: inout State, _ now: ContinuousClock.Instant) async throws(ServerError) {
+        var standings: [AppName: ReportStanding] = [:]
+        for app in state.apps {
+            let standing = try await catalog.reportStanding(of: app)
+            standings[app] = standing
+            guard !standing.warnings.isEmpty, state.warned[app].map({ now - $0 >= Self.warning }) ?? true else {
+                continue
+            }
+            state.warned[app] = now
+            let words = standing.warnings.prefix(4).joined(separator: "; ")
+            logger.warning("reports of \(app), which anybody can forge: \(words)")
+        }
+        inbox.counters.set(standings)
+    }
+
+    private func attempt(
+        _ subject: String, _ state: inout State, _ now: ContinuousClock.Instant,
+        _ body: (inout State) async throws(ServerError) -> Void
+    ) async {
+        do throws(ServerError) {
+            try await body(&state)
+            state.troubles.end(subject)
+        } catch {
+            state.troubles.note(subject, "\(error)", at: now)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import NIOCore
+import Synchronization
+
+/// Reads the reports that wait, counts them in memory, and writes the counts down.
+final class ReportCounting: Sendable {
+    private let inbox: ReportInbox
+    private let catalog: Catalog
+    private let tally = Mutex(ReportTally())
+
+    init(_ inbox: ReportInbox, in catalog: Catalog) {
+        self.inbox = inbox
+        self.catalog = catalog
+    }
+
+    /// How many rows and samples wait to be written.
+    var waiting: (rows: Int, samples: Int) { tally.withLock { ($0.rowCount, $0.sampleCount) } }
+
+    /// Takes what was written today already.
+    /// - Throws: ``ServerError`` of the database.
+    func remember() async throws(ServerError) {
+        let now = try await catalog.now()
+        let midnight = now / 86_400 * 86_400
+        for app in catalog.apps {
+            let counts = try await catalog.reportCounts(
+                of: app, sinceHour: midnight / 3_600, limit: Int64(ReportTally.greatestKindsOfApp) * 24)
+            let samples = try await catalog.reportSamples(
+                of: app, since: midnight, limit: Int64(ReportTally.greatestSamplesOfApp))
+            tally.withLock { $0.remember(counts, samples, at: now) }
+        }
+    }
+
+    /// Counts one body.
+    /// - Returns: false if none waited.
+    func countNext() -> Bool {
+        guard let item = inbox.intake.next() else { return false }
+        // Without a time that can be believed, nobody knows to which hour it belongs.
+        guard let now = catalog.signingTime else { return true }
+        let reports: [ClientReport]
+        do throws(ServerError) {
+            reports = try ReportReader.read(Array(item.body.readableBytesView))
+        } catch {
+            inbox.counters.count(.malformed)
+            return true
+        }
+        if reports.isEmpty { inbox.counters.count(.ignored) }
+        let hosts = inbox.intake.hosts(of: item.app)
+        for report in reports {
+            let host = hosts.label(of: report)
+            tally.withLock { $0.add(report, of: item.app, item.audience, on: host, at: now) }
+            inbox.counters.count(host == nil ? .unlisted : .counted)
+        }
+        return true
+    }
+
+    /// Writes down what was counted. What cannot be written is kept for the next time.
+    /// - Throws: ``ServerError`` of the database.
+    func write() async throws(ServerError) {
+        let (counts, samples) = tally.withLock { $0.takeAll() }
+        guard !counts.isEmpty || !samples.isEmpty else { return }
+        do throws(ServerError) {
+            try await catalog.add(counts, samples)
+        } catch {
+            tally.withLock { $0.giveBack(counts, samples) }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+@Suite(
+    "A server that is killed while it ends a program", .timeLimit(.minutes(5)),
+    .enabled(if: PlaceSite.isTested, "needs python3"))
+struct KilledUploadTests {
+    /// At first it writes to the place forever, from the background as well, and kills the server when that tells it to end.
+    /// All of its processes hold the lock. From then on it uploads as it should.
+    private static let script = """
+        folder=$1 uploader=$2 log=$3
+        if [ -e "$folder.lock" ]; then exec python3 -B "$uploader" "$folder" "$log"; fi
+        exec 9>"$folder.lock"
+        flock 9
+        server=$(cut -d ' ' -f 4 /proc/$PPID/stat)
+        trap 'kill -KILL "$server"' TERM
+        (trap '' TERM; while :; do echo late >>"$folder/late"; sleep 0.02; done) &
+        while :; do echo late >>"$folder/late"; sleep 0.02; done
+        """
+
+    /// Publishes what is not signed again: nothing new waits for the place afterwards.
+    private func publish(on site: ServeSite) async throws {
+        var generator = SystemRandomNumberGenerator()
+        let publisher = site.open.publisher
+        let content = try await site.open.catalog.draft(
+            of: site.app, Catalog.ContentWishes(formats: [ContentFormat(.list, refresh: 3_600)]))
+        let change = try await publisher.propose(content, proposer: nil, reason: "a test", using: &generator).change
+        let subject = try await site.open.catalog.change(change).subject(for: site.open.catalog.approvers())
+        for approver in [Approver.alice, .bob] {
+            try await site.open.catalog.add(try approver.says(.approve, subject, until: site.now + 86_400))
+        }
+        try await publisher.publish(change)
+        try await publisher.everybodyFollows(
+            site.app, lettingIn: [site.shown, site.announced], trusting: site.root, clock: site.clock,
+            hasChallenges: false, isThorough: false)
+    }
+
+    @Test(
+        "The watchdog ends all of the program, so nothing writes to the place anymore, and the fence holds after a restart"
+    )
+    func killed() async throws {
+        try await ServeSite.run { site in
+            let bucket = site.folder.appending(path: "bucket")
+            try FileManager.default.createDirectory(at: bucket, withIntermediateDirectories: true)
+            let (log, lock) = (site.folder.appending(path: "uploads"), URL(filePath: bucket.path + ".lock"))
+            let (script, uploader) = (site.folder.appending(path: "program"), site.folder.appending(path: "upload.py"))
+            try Data(Self.script.utf8).write(to: script)
+            try Data(PlaceSite.uploader.utf8).write(to: uploader)
+            let program = try ProgramCommand(
+                [ForeignProgram.required("sh").path, script.path, bucket.path, uploader.path, log.path], limit: 4)
+            try await site.open.catalog.set(
+                Place(name: PlaceSite.name, url: "https://pins.example.com", program: program), of: site.app, by: "test"
+            )
+            try await publish(on: site)
+
+            let server = try await ServingProcess.start(site)
+            #expect(await server.status() == SIGKILL)
+            // It is free once none of the program's processes is left, the one in the background neither.
+            withExtendedLifetime(try FolderLock.waiting(for: lock)) {}
+            let late = bucket.appending(path: "late")
+            let written = try Data(contentsOf: late)
+            #expect(!written.isEmpty)
+
+            /// What a server does that is started again.
+            func deliver(after seconds: Int64) async throws -> Publisher.Delivery {
+                let clock = ManualClock(now: site.clock.now.addingTimeInterval(TimeInterval(seconds)))
+                let open = try await site.server.open(clock: clock)
+                let publisher = Publisher(
+                    open.catalog, folder: open.publisher.folder, secret: open.secret, live: open.publisher.live,
+                    name: "again", reader: FolderProvider(folder: bucket))
+                let delivery = try await publisher.deliverToPlaces()
+                await open.engine.close()
+                return delivery
+            }
+            // Nobody knows yet whether the other still uploads: its turn is as long as its program may run, and a minute.
+            #expect(try await deliver(after: 0) == Publisher.Delivery())
+            #expect(!FileManager.default.fileExists(atPath: log.path))
+            let delivery = try await deliver(after: 90)
+            #expect(delivery.problems == [] && delivery.confirmed.contains("bucket: lists/bank.json"), "\(delivery)")
+            #expect(try Data(contentsOf: late) == written)
+        }
+    }
+}

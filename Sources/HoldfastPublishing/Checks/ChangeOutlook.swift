@@ -1,0 +1,156 @@
+package import Foundation
+import Holdfast
+
+/// What a change of published pins means for every client: for those that get what is new, and for those that hold
+/// something else, such as what it replaces, an earlier document, or the pins of their build. For verbs that sign or publish.
+///
+/// A change cannot help clients that hold something else until they ask. So their lock-out is no objection to it, or what
+/// mends a lock-out could not be published; it is said all the same, and it is never good.
+package struct ChangeOutlook: Sendable {
+    /// What is published, what takes its place, and what else clients may hold.
+    package struct Subject: Sendable {
+        /// What is published now; empty if nothing is.
+        package var old: [PublicationOutlook.Document]
+        /// What takes its place, for apps that get it.
+        package var new: [PublicationOutlook.Document]
+        /// Whether clients that `old` locks out are no objection to a `new` that does so too.
+        package var isCompared = false
+        /// What clients may hold from before `old`.
+        package var earlier: EarlierDocuments
+        /// What builds carry.
+        package var builds: [PublicationOutlook.Document]
+        /// The builds in the field.
+        package var appVersions: PublicationOutlook.AppVersions
+        /// For how long a client may not have asked.
+        package var staleness: Duration
+
+        package init(
+            from old: [PublicationOutlook.Document], to new: [PublicationOutlook.Document],
+            after earlier: EarlierDocuments = EarlierDocuments(), beside builds: [PublicationOutlook.Document] = [],
+            appVersions: PublicationOutlook.AppVersions, staleness: Duration = HostsOutlook.usualStaleness
+        ) {
+            self.old = old
+            self.new = new
+            self.earlier = earlier
+            self.builds = builds
+            self.appVersions = appVersions
+            self.staleness = staleness
+        }
+    }
+
+    /// What speaks against the change, in the order of the hosts: `refused` for clients that get what is new and would be
+    /// locked out, `unreachable` for what nobody knows. With a subject that is compared, `ending` for clients that would get
+    /// in for a shorter time than without the change, which is only a warning.
+    package let objections: [HostsOutlook.Finding]
+    /// What is so with the change and without it, or is checked otherwise: `refused` or `ending` for clients that hold
+    /// something else, `unreachable` for hosts that only earlier documents name.
+    package let standing: [HostsOutlook.Finding]
+    /// All clients after the change, as verbs judge them that watch what is published.
+    package let after: HostsOutlook
+
+    /// - Parameters:
+    ///   - hosts: those that the change concerns, with what they show.
+    ///   - platforms: where clients run.
+    package init(
+        of subject: Subject, at hosts: [PublicationOutlook.Host], platforms: [PublicationOutlook.Platform], at now: Date
+    ) throws(PublishingError) {
+        let now = Date(wholeSeconds: now.wholeSeconds)
+        var earlier = subject.earlier
+        earlier.documents.insert(contentsOf: subject.old.map { $0.replaced(at: now) }, at: 0)
+        after = try HostsOutlook(
+            of: subject.new + subject.builds, after: earlier, at: hosts, platforms: platforms,
+            appVersions: subject.appVersions, staleness: subject.staleness, at: now)
+        let before =
+            subject.isCompared && !subject.old.isEmpty
+            ? try PublicationOutlook(
+                judging: .init(
+                    documents: subject.old, hosts: hosts, platforms: platforms, appVersions: .versions([]),
+                    staleness: subject.staleness, span: HostsOutlook.usualSpan, now: now)
+            ).rows
+            : []
+        let (rows, names, end) = (after.outlook.rows, after.outlook.documentNames, now.addingTimeInterval(1))
+        let unasked = after.unasked
+        var objections = after.findings.filter { $0.kind == .unreachable && !unasked.contains($0) }
+        var standing: [HostsOutlook.Finding] = []
+        for (index, host) in hosts.enumerated() {
+            for (position, shown) in host.shown.enumerated() where shown.problem == nil {
+                var chain = Chain(host, shown)
+                func isOfChain(_ row: PublicationOutlook.Row) -> Bool {
+                    row.hostIndex == index && row.presentation == position
+                }
+                let former = before.filter(isOfChain)
+                for row in rows.filter(isOfChain) where row.counts(until: end) {
+                    let isNew = row.document.map(subject.new.indices.contains) ?? false
+                    chain.add(row, isNew: isNew, former: former.filter { $0.isAlike(row) })
+                }
+                objections += chain.objections
+                guard !chain.rest.isEmpty,
+                    let finding = HostsOutlook.finding(
+                        chain.rest, at: shown, of: host, names: names, now, end)
+                else { continue }
+                if finding.kind != .unreachable {
+                    standing.append(finding)
+                } else if !objections.contains(finding) {
+                    objections.append(finding)
+                }
+            }
+        }
+        (self.objections, self.standing) = (objections, standing + unasked)
+    }
+
+    /// What was judged about a chain.
+    private struct Chain {
+        private let place: String
+        private let name: String
+        private(set) var refused: HostsOutlook.Finding?
+        private(set) var ending: HostsOutlook.Finding?
+        /// What is no objection.
+        private(set) var rest: [PublicationOutlook.Row] = []
+
+        var objections: [HostsOutlook.Finding] { (refused ?? ending).map { [$0] } ?? [] }
+
+        init(_ host: PublicationOutlook.Host, _ shown: PublicationOutlook.Presentation) {
+            place = HostsOutlook.place(of: shown, host)
+            name = HostsOutlook.name(host)
+        }
+
+        /// - Parameter former: how the same clients fare without the change; empty if that does not matter.
+        mutating func add(_ row: PublicationOutlook.Row, isNew: Bool, former: [PublicationOutlook.Row]) {
+            let wasOut = former.contains { $0.verdict == .out }
+            guard isNew, !wasOut else { return rest.append(row) }
+            if row.verdict == .out {
+                let now = former.isEmpty ? "clients" : "clients get in now, and"
+                let words = "\(place): \(now) would be locked out (\(row.cause?.words ?? ""))"
+                if refused == nil { refused = .init(kind: .refused, host: name, text: words) }
+                return
+            }
+            rest.append(row)
+            guard !former.isEmpty, row.verdict == .ending, let end = row.verdictEnd else { return }
+            let before = former.filter { $0.verdict == .ending }.compactMap(\.verdictEnd).min()
+            guard end < before ?? .distantFuture, ending == nil else { return }
+            let (until, instead) = (
+                end.formatted(.iso8601), before.map { "until \($0.formatted(.iso8601))" } ?? "for longer"
+            )
+            ending = .init(
+                kind: .ending, host: name,
+                text: "\(place): clients would get in only until \(until); now they get in \(instead)", until: until)
+        }
+    }
+}
+
+extension PublicationOutlook.Row {
+    /// Whether it is about the same clients on the same platform.
+    fileprivate func isAlike(_ other: Self) -> Bool {
+        client == other.client && holders == other.holders
+            && (platform ?? "").utf8.elementsEqual((other.platform ?? "").utf8)
+    }
+}
+
+extension PublicationOutlook.Document {
+    /// The document as clients hold it that have not asked since another took its place.
+    fileprivate func replaced(at time: Date) -> Self {
+        var document = self
+        (document.published, document.replaced) = (.distantPast, time)
+        return document
+    }
+}

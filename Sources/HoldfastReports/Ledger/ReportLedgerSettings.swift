@@ -1,0 +1,35 @@
+import Foundation
+import Holdfast
+
+/// What the application configured, as far as the ledger needs it.
+struct ReportLedgerSettings: Sendable {
+    let application: ReportedApplication
+    /// As they are written, the first for policies whose document names none; empty if only the callback is told.
+    let destinations: [String]
+    /// For hosts of no document that says something else.
+    let sampling: Observation.Sampling
+    let includesChains: Bool
+    let sendsSummaries: Bool
+    let spread: Duration
+
+    /// Where reports about a decision go, and how many of them. The destination is empty if only the callback is told, and
+    /// nil if nothing is reported.
+    func target(
+        of observation: Observation
+    ) -> (destination: String?, sampling: Observation.Sampling?, problem: ReportingError?) {
+        switch observation.destination {
+        case .nowhere: return (nil, nil, nil)
+        case .unstated: return (destinations.first ?? "", sampling, nil)
+        case .named(let url, let sampling):
+            if destinations.isEmpty { return ("", sampling, nil) }
+            // Both are short ASCII, which was checked when the file was read.
+            guard let named = destinations.first(where: { $0.hasSameOctets(as: url) }) else {
+                let error = ReportingError(
+                    .unnamedDestination, expected: "one of the destinations that the application names",
+                    found: "\(url.quotedAddress) for \(observation.host)")
+                return (nil, nil, error)
+            }
+            return (named, sampling, nil)
+        }
+    }
+}
