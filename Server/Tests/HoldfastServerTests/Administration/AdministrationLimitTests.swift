@@ -92,7 +92,7 @@ struct AdministrationLimitTests {
                 changes.append(
                     try await catalog.propose(
                         content, outlook: Array(#"{"rows":[]}"#.utf8), forcing: [], proposer: nil, reason: "a flood",
-                        base: 0, using: &generator))
+                        by: "test", base: 0, using: &generator))
             }
             try await site.refuses(
                 409, .constraint, "POST", "/v1/changes", token: "propose", body: AdministrationSite.proposal())

@@ -37,7 +37,7 @@ struct RepositoryTakingOverTests {
     ) async throws {
         try await world.see(world.shown, of: name)
         var generator = SystemRandomNumberGenerator()
-        let again = try await world.publisher.proposeAgain(change, proposer: nil, reason: "seen", using: &generator)
+        let again = try await world.publisher.proposeAgain(change, proposer: nil, reason: "seen", by: "test", using: &generator)
         try await world.approve(again.change)
         try await world.publisher.sign(again.change, old.holders, in: world.folder)
         try await world.publisher.publish(again.change)
@@ -70,7 +70,7 @@ struct RepositoryTakingOverTests {
             try await site.open.catalog.note([(host: host, seen: [seen])], from: Vantage.usual, of: name, by: "test")
             var generator = SystemRandomNumberGenerator()
             let change = try await publisher.proposeAgain(
-                proposal.change, proposer: nil, reason: "seen", using: &generator
+                proposal.change, proposer: nil, reason: "seen", by: "test", using: &generator
             ).change
             let subject = try await site.open.catalog.change(change).subject(for: site.open.catalog.approvers())
             for approver in [Approver.alice, .bob] {
@@ -191,7 +191,7 @@ struct RepositoryTakingOverTests {
             try await world.see(world.shown, of: name)
             var generator = SystemRandomNumberGenerator()
             let again = try await world.publisher.proposeAgain(
-                proposal.change, proposer: nil, reason: "seen", using: &generator)
+                proposal.change, proposer: nil, reason: "seen", by: "test", using: &generator)
             try await world.approve(again.change)
             try await world.publisher.publish(again.change)
             try await everybodyFollows(name, world)
@@ -290,7 +290,7 @@ struct RepositoryTakingOverTests {
             try await world.see(world.shown, of: name)
             var generator = SystemRandomNumberGenerator()
             let again = try await world.publisher.proposeAgain(
-                proposal.change, proposer: nil, reason: "seen", using: &generator)
+                proposal.change, proposer: nil, reason: "seen", by: "test", using: &generator)
             #expect(again.report.refusal?.gate == .validation, "\(again.report)")
             try await world.approve(again.change)
             await expectError(.gate) { try await world.publisher.publish(again.change) }

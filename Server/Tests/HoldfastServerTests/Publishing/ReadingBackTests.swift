@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 import HoldfastTesting
+import Synchronization
 import Testing
 
 @testable import HoldfastServer
