@@ -27,7 +27,7 @@ struct ReadmeTests {
         ("holdfast-server init", "The approvers' digest, which is worth writing down"), ("holdfast-server app add", ""),
         ("holdfast-server app key", "="), ("holdfast-server app answers", ""), ("holdfast-server host add", ""),
         ("holdfast-server host see", " key "),
-        ("holdfast-server host look", ""), ("holdfast-server host import", ""), ("holdfast-server next chain", ""),
+        ("holdfast-server app reports", "bank takes reports"), ("holdfast-server host look", ""), ("holdfast-server host import", ""), ("holdfast-server next chain", ""),
         ("holdfast-server change propose", "gate replay: passed"),
         ("holdfast-server approve", "approve: "),
         ("holdfast-server publish CHANGE --data /srv/pins --dry-run", "approved"),

@@ -96,11 +96,15 @@ struct DeploymentTests {
                 Place(
                     name: "bucket", url: "https://pins.example.com", program: ProgramCommand(["/bin/false"], limit: 9)),
                 of: world.app, by: "operator")
+            let desk = try await ReportDesk(world)
+            try desk.count([ReportDesk.networkError()])
+            desk.inbox.counters.set([world.app: try await desk.standing()])
             let places = try await world.publisher.placeStandings(of: world.app)
             let text = MetricsText(
                 families: counters.families + MetricsText.families(of: world.publisher.live.current)
                     + MetricsText.families(of: world.catalog.ledger, isReady: true, at: world.now)
                     + MetricsText.families(of: places) + MetricsText.families(of: notices)
+                    + desk.inbox.families
             ).text
             let names = Set(text.matches(of: /(?m)^(holdfast_[a-z_]+)/).map { String($0.1) })
             let wanted = Set(rules.matches(of: /holdfast_[a-z_]+/).map { String($0.0) })

@@ -176,6 +176,25 @@ struct JSONReaderTests {
         #expect(try read(" { } ") == .object([:]) && read("[ ]") == .array([]) && read(#""""#) == .text(""))
     }
 
+    @Test("Of strangers' programs nulls are left out, numbers with fractions are their own texts, and names are any")
+    func strangers() throws {
+        func stranger(_ text: String) throws -> CanonicalJSON {
+            try JSONReader.read(Array(text.utf8), "report", limit: 1_000, ofStrangers: true)
+        }
+        #expect(try stranger(#"{"a": null, "b": 1}"#) == .object(["b": .integer(1)]))
+        #expect(try stranger("[null , 1, null]") == .array([.integer(1)]))
+        #expect(
+            try stranger(#"{"x y!": [0.5, -1.25e-3, 1E9, 7, -7]}"#)
+                == .object([
+                    "x y!": .array([.text("0.5"), .text("-1.25e-3"), .text("1E9"), .integer(7), .integer(-7)])
+                ]))
+        for text in [
+            "null", "[null,]", "[nul]", "[nullx]", #"{"a": null "b": 1}"#, #"{"a": null, "a": 1}"#, "1.", ".5", "+1",
+            "-",
+            "1.2.3", "1e", "1-2", #"{"": 1}"#, "{\"\u{1}\": 1}", "0.\(String(repeating: "1", count: 40))",
+        ] { expectError(.malformed) { try stranger(text) } }
+    }
+
     @Test("A text may have as many octets as it is told, and no more")
     func limit() throws {
         let octets = Array(#"{"a":1}"#.utf8)

@@ -36,6 +36,28 @@ struct ColumnMutationTests {
         #expect(read > 0)
     }
 
+    @Test("A damaged switch of reports has its one spelling, or is none; a damaged sample has a key, or none")
+    func reports() throws {
+        let read = campaign(0x5E78, [ReportSettings(isEnabled: true).octets]) { mutant in
+            let damaged = try ReportSettings(mutant)
+            #expect(damaged.octets == mutant)
+        }
+        #expect(read > 0)
+        let body = ReportDesk.pinFailure(try Self.chain(), version: "7")
+        let report = try #require(try ReportReader.read(Array(body.utf8)).first)
+        let app = try AppName("bank")
+        let sample = try #require(ReportSample(report, of: app, .everybody, on: "a.b:443", at: Story.now))
+        #expect(sample.key == report.chain?.leaf.map { Digest(of: $0.subjectPublicKeyInfo) })
+        let keys = campaign(0x5A3F, [sample.octets], count: mutants(inPartsOf: 10)) { mutant in
+            let damaged = ReportSample(
+                app: app, audience: .everybody, host: "a.b:443", code: .pins, certificate: sample.certificate,
+                received: Story.now, octets: mutant)
+            _ = damaged.key
+            _ = try AdministrationView.sample(damaged)
+        }
+        #expect(keys < mutants(inPartsOf: 10))
+    }
+
     @Test("A damaged draft of a repository has its one spelling, or is none")
     func drafts() throws {
         var draft = RepositoryDraft.empty

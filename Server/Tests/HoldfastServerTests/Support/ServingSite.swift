@@ -29,14 +29,14 @@ final class ServingSite: Sendable {
     /// Runs a listener, and gives its port.
     func listening(
         _ settings: ListenerSettings? = nil, ceiling: Double = 100_000,
-        counters: ListenerCounters = ListenerCounters(), requests: Logger? = nil,
+        counters: ListenerCounters = ListenerCounters(), reports: ReportInbox? = nil, requests: Logger? = nil,
         _ body: (Int) async throws -> Void
     ) async throws {
         let (addresses, found) = AsyncStream.makeStream(of: Int?.self)
         let listener = PublicListener(
             try settings ?? ListenerSettings(port: 0), serving: live, budget: SigningBudget(ceiling: ceiling),
             time: { self.time.withLock { $0 } }, counters: counters,
-            readiness: { self.unready.withLock { $0 } }, on: .singletonMultiThreadedEventLoopGroup,
+            readiness: { self.unready.withLock { $0 } }, reports: reports, on: .singletonMultiThreadedEventLoopGroup,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, requests: requests,
             onListening: { found.yield($0?.port) })
         try await withThrowingTaskGroup(of: Void.self) { group in
