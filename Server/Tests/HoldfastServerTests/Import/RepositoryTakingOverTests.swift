@@ -37,7 +37,8 @@ struct RepositoryTakingOverTests {
     ) async throws {
         try await world.see(world.shown, of: name)
         var generator = SystemRandomNumberGenerator()
-        let again = try await world.publisher.proposeAgain(change, proposer: nil, reason: "seen", by: "test", using: &generator)
+        let again = try await world.publisher.proposeAgain(
+            change, proposer: nil, reason: "seen", by: "test", using: &generator)
         try await world.approve(again.change)
         try await world.publisher.sign(again.change, old.holders, in: world.folder)
         try await world.publisher.publish(again.change)

@@ -55,7 +55,8 @@ struct ReportVectorTests {
             let facts = try #require(vector["facts"] as? [String: Any])
             let body = try #require(vector["body"] as? String)
             let reports = try ReportReader.read(Array(body.utf8))
-            #expect(reports.allSatisfy(\.isRated))
+            let areRated = reports.allSatisfy(\.isRated)
+            #expect(areRated)
             for place in try #require(facts["places"] as? [[String: Any]]) {
                 let host = place["host"] as? String
                 let mine = reports.filter { $0.host == host }

@@ -28,7 +28,9 @@ struct KilledUploadTests {
         let publisher = site.open.publisher
         let content = try await site.open.catalog.draft(
             of: site.app, Catalog.ContentWishes(formats: [ContentFormat(.list, refresh: 3_600)]))
-        let change = try await publisher.propose(content, proposer: nil, reason: "a test", by: "test", using: &generator).change
+        let change = try await publisher.propose(
+            content, proposer: nil, reason: "a test", by: "test", using: &generator
+        ).change
         let subject = try await site.open.catalog.change(change).subject(for: site.open.catalog.approvers())
         for approver in [Approver.alice, .bob] {
             try await site.open.catalog.add(try approver.says(.approve, subject, until: site.now + 86_400))

@@ -65,7 +65,8 @@ struct ReportListenerTests {
             #expect(answer.status == 503 && answer.header("Retry-After") == "60")
         }
         try await site.listening { port in
-            #expect(try await post(port, ReportDesk.networkError()).status == 413)
+            let answer = try await post(port, ReportDesk.networkError())
+            #expect(answer.status == 413)
         }
     }
 
@@ -115,9 +116,11 @@ struct ReportListenerTests {
     func large() async throws {
         let (site, inbox) = (try ServingSite(), try inbox())
         try await site.listening(reports: inbox) { port in
-            #expect(try await firstAnswer(port, head(ReportReader.greatestSize + 1)).status == 413)
+            let refusal = try await firstAnswer(port, head(ReportReader.greatestSize + 1))
+            #expect(refusal.status == 413)
             let body = String(repeating: " ", count: ReportReader.greatestSize)
-            #expect(try await post(port, body).status == 202)
+            let answer = try await post(port, body)
+            #expect(answer.status == 202)
         }
     }
 
