@@ -33,13 +33,17 @@ struct OutlookSeverity {
         severities[key] = max(severities[key] ?? 0, severity)
     }
 
+    /// What approvers saw of these clients. Whoever holds what a change replaces gets in until that ends. Before a canary
+    /// nothing is replaced yet, so that is no news after it; a lock-out is.
+    private func seen(_ key: String) -> Int {
+        severities[key] ?? (key.hasSuffix(", \(PublicationOutlook.Holders.replaced.rawValue)") ? 1 : 0)
+    }
+
     /// What is worse than in an earlier outlook, in words.
     func worse(than before: OutlookSeverity) -> [String] {
         let words = ["get in", "get in until some time", "are locked out"]
-        return severities.filter { $0.value > before.severities[$0.key] ?? 0 }
-            .map {
-                "\($0.key): \(words[$0.value]), where approvers saw that they \(words[before.severities[$0.key] ?? 0])"
-            }
+        return severities.filter { $0.value > before.seen($0.key) }
+            .map { "\($0.key): \(words[$0.value]), where approvers saw that they \(words[before.seen($0.key)])" }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 }

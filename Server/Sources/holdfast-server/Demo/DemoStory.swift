@@ -123,6 +123,7 @@ actor DemoStory {
         try await stage.holders.sign(proposal.change, of: stage.app, publisher)
         let outcome = try await publisher.publish(proposal.change)
         check("published, approved by alice and bob", outcome == .published(generation: 1))
+        for problem in outcome.problems { Terminal.line("         \(problem)") }
         return approval
     }
 

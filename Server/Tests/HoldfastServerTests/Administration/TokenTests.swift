@@ -29,6 +29,7 @@ struct TokenTests {
             case .approve, .reject: #"{"text":"","identity":"","signature":""}"#
             case .handInDrafts: #"{"root":"e30="}"#
             case .replaceKey: #"{"replaces":""}"#
+            case .switchReports: #"{"enabled":0}"#
             default: nil
             }
         return (route.method.rawValue, target, body)

@@ -204,13 +204,13 @@ class Question:
             (self.folder / f"{name}.pem").write_text("".join(blocks))
         options = []
         if "list" in self.question:
-            options.append((self.question["list"]["path"], ["--public-key", self.question["list"]["key"]]))
+            options.append((self.question["list"]["path"], "--list", ["--public-key", self.question["list"]["key"]]))
         if "trust" in self.question:
-            options.append((self.question["trust"]["path"], ["--signer", "signer.pem"]))
+            options.append((self.question["trust"]["path"], "--trust-server", ["--signer", "signer.pem"]))
         at = datetime.datetime.fromtimestamp(self.question["time"], datetime.timezone.utc).strftime("%FT%TZ")
-        for path, more in options:
+        for path, word, more in options:
             result = run(
-                [check["program"], "check", "--chain", "chain.pem", "--host", check["host"], "--pins",
+                [check["program"], "check", "--chain", "chain.pem", "--host", check["host"], word,
                  place / str(paths.index(path)), "--no-shipped-pins", "--ca", "roots.pem", "--at", at, "--brief", *more],
                 self.folder)
             self.holds(

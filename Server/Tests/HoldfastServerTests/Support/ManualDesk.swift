@@ -110,7 +110,7 @@ struct ManualDesk {
     /// its renewal.
     var checks: [String] {
         let pins =
-            "--pins srv/pins/public/lists/bank.json --public-key \(publicKey) --no-shipped-pins --ca roots.pem --quiet"
+            "--list srv/pins/public/lists/bank.json --public-key \(publicKey) --no-shipped-pins --ca roots.pem --quiet"
         return [
             "holdfastctl check \(World.host) --connect-to \(host.address):\(host.port) --timeout 60s \(pins)",
             "holdfastctl check --chain fullchain.pem --host \(World.host) \(pins)",
