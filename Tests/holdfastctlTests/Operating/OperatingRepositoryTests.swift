@@ -76,7 +76,8 @@ struct OperatingRepositoryTests {
 
             // A build of another repository follows neither.
             try await OperatingSite.with { other in
-                for block in ["first-pins", "repository-first"] { try await other.run(block, serving: other.leaf()) }
+                let leaf = try other.leaf()
+                for block in ["first-pins", "repository-first"] { try await other.run(block, serving: leaf) }
                 let root = try Data(
                     contentsOf: other.folder.appending(path: "site/public/metadata/1.root.json"))
                 try root.write(to: build.appending(path: "root.json"))

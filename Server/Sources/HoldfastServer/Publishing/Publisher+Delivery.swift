@@ -56,6 +56,8 @@ extension Publisher {
 
     /// Says why a document is not where clients find it, and has it tried again later.
     func fail(_ way: inout Way, _ error: ServerError, _ delivery: inout Delivery) async {
+        // Somebody else carries it.
+        guard way.fence > 0 || error.code != .outOfTurn else { return }
         let clients = error.code == .gate ? await clients(askingFor: way.document) : ""
         delivery.problems.append("\(way.document.path): \(error)\(clients)")
         try? await step(&way) { row, now, fence throws(ServerError) in try row.failed(fence, at: now) }
