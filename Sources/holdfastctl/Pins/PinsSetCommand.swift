@@ -21,7 +21,7 @@ struct PinsSetCommand: AsyncParsableCommand {
               holdfastctl pins set bank.pins.json api.example.com --mode report
               holdfastctl pins set bank.pins.json api.example.com --ports 443,8443
               holdfastctl pins set bank.pins.json api.example.com \\
-                --report https://reports.example.net/pins
+                --report-to https://reports.example.net/pins
 
             \(PinFileEditing.exitCodes)
             """)
@@ -74,14 +74,14 @@ struct PinsSetCommand: AsyncParsableCommand {
     var ports: PortList?
 
     @Option(help: ArgumentHelp("Where other readers report failures: an https URL, or none.", valueName: "url"))
-    var report: String?
+    var reportTo: String?
 
     private var concernsFile: Bool {
         app != nil || issued != nil || notAfter != nil || refresh != nil || grace != nil
     }
 
     private var concernsHost: Bool {
-        mode != nil || require != nil || onExpiry != nil || ports != nil || report != nil
+        mode != nil || require != nil || onExpiry != nil || ports != nil || reportTo != nil
     }
 
     func validate() throws {
@@ -90,7 +90,7 @@ struct PinsSetCommand: AsyncParsableCommand {
         guard concernsHost == (host != nil), concernsFile == (host == nil) else {
             throw ValidationError(
                 host == nil
-                    ? "--mode, --require, --on-expiry, --ports and --report go with a host."
+                    ? "--mode, --require, --on-expiry, --ports and --report-to go with a host."
                     : "--app, --issued, --not-after, --refresh and --grace are those of the file: leave the host out.")
         }
     }
@@ -118,7 +118,7 @@ struct PinsSetCommand: AsyncParsableCommand {
         var settings = PinFileEdit.HostSettings()
         (settings.mode, settings.require, settings.onExpiry) = (mode, require, onExpiry)
         settings.ports = ports?.numbers
-        settings.reportURL = report == "none" ? "" : report
+        settings.reportURL = reportTo == "none" ? "" : reportTo
         return settings
     }
 

@@ -6,8 +6,11 @@ import HoldfastPublishing
 /// approvers saw.
 struct OutlookSeverity {
     private var severities: [String: Int] = [:]
+    /// Whether it is of a change that only a canary had yet.
+    private let isBeforeCanary: Bool
 
     init(_ outlook: PublicationOutlook) {
+        isBeforeCanary = outlook.documentNames.contains(where: OutlookMaker.isKept)
         for row in outlook.rows {
             add(row.host ?? "", row.client?.rawValue ?? "", row.holders.rawValue, row.verdict.rawValue)
         }
@@ -19,6 +22,8 @@ struct OutlookSeverity {
         guard let document = try? JSONSerialization.jsonObject(with: Data(json)) as? [String: Any],
             let rows = document["rows"] as? [[String: Any]]
         else { throw ServerError(.malformed, of: "outlook", expected: "the JSON of an outlook", found: "another text") }
+        let documents = (document["inputs"] as? [String: Any])?["documents"] as? [[String: Any]]
+        isBeforeCanary = documents?.contains { OutlookMaker.isKept($0["name"] as? String ?? "") } ?? false
         for row in rows {
             func text(_ key: String) -> String { row[key] as? String ?? "" }
             add(text("dialed"), text("client"), text("holders"), text("verdict"))
@@ -34,9 +39,11 @@ struct OutlookSeverity {
     }
 
     /// What approvers saw of these clients. Whoever holds what a change replaces gets in until that ends. Before a canary
-    /// nothing is replaced yet, so that is no news after it; a lock-out is.
+    /// it was still renewed for a day, so that is no news after it; a lock-out is.
     private func seen(_ key: String) -> Int {
-        severities[key] ?? (key.hasSuffix(", \(PublicationOutlook.Holders.replaced.rawValue)") ? 1 : 0)
+        let seen = severities[key] ?? 0
+        let isReplaced = key.hasSuffix(", \(PublicationOutlook.Holders.replaced.rawValue)")
+        return isBeforeCanary && isReplaced ? max(seen, 1) : seen
     }
 
     /// What is worse than in an earlier outlook, in words.

@@ -136,7 +136,7 @@ struct KeyCallTests {
             let token = try #require(site.tokens["propose"]).secretText
             try await AdministrationSite.listening(for: world.publisher, answersUtilityTools: true) { port in
                 let user = Base64.encode(Array("propose:\(token)".utf8))
-                let body = #"{"domains":["cdn.example.com"]}"#
+                let body = #"["cdn.example.com"]"#
                 let answer = RawAnswer(
                     try await RawClient(port: port).exchange(
                         "PUT /admin/apps/bank/pinning-bypass-domains HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"

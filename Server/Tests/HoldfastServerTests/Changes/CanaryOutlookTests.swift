@@ -38,7 +38,7 @@ struct CanaryOutlookTests {
         try await withNext(in: Self.staleness + Self.day / 2) { world, next in
             let refusal = try #require(try await world.propose(draft(world)).report.refusal)
             #expect(refusal.gate == .outlook)
-            let words = "CertStore apps with the list \(kept(world)) are locked out at api.example.com, next from"
+            let words = "CertStore apps with the list \(kept(world)) are locked out at api.example.com:443, next from"
             #expect(refusal.refusals.contains { $0.hasPrefix(words) }, "\(refusal)")
             // Without the canary everybody gets it in time.
             #expect(try await world.propose(draft(world), forcing: [.canary]).report.isPassed)

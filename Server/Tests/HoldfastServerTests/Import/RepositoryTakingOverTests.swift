@@ -381,7 +381,7 @@ struct RepositoryTakingOverTests {
                     }
                     let output = try await desk.run(words)
                     if let line = output.split(separator: "\n").first(where: { $0.hasPrefix("change ") }) {
-                        change = String(line.dropFirst("change ".count))
+                        change = String(line.dropFirst("change ".count).prefix { $0 != " " })
                     }
                     if words[0] == "import" { #expect(output.contains("up to root 2"), "\(output)") }
                     if words[0] == "publish" { #expect(output.contains("published: generation 1"), "\(output)") }

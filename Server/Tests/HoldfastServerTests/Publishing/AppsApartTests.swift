@@ -59,8 +59,6 @@ struct AppsApartTests {
             #expect(other.live.current.apps[shop]?.content.digest != content.digest)
             #expect(other.live.current.apps[shop]?.key == nil)
             #expect(other.live.current.document(at: "lists/shop.json".utf8) != nil)
-            try await world.everybodyFollows(
-                of: shop, lettingIn: [world.shown], from: other, hasChallenges: false, isThorough: false)
         }
     }
 

@@ -76,7 +76,7 @@ struct ReportReaderTests {
 
     @Test("The published examples of TrustKit, of RFC 7469 and of Network Error Logging are read")
     func published() throws {
-        // TrustKit's docs/sample_report.json: its fields in their order, lines of certificates with CRLF, slashes escaped.
+        // TrustKit's published example: its fields in their order, lines of certificates with CRLF, slashes escaped.
         let certificate = try TestAuthority.root().root
         let pem = PEMText.block("CERTIFICATE", of: certificate).split(separator: "\n").map(String.init)
         let lines = pem.dropFirst().dropLast().joined(separator: #"\r\n"#)
