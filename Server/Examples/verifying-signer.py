@@ -318,22 +318,22 @@ def verify_trust_server(message, request, content, now, accepted):
     require(said == set(known), "a document in which hosts are missing")
 
 
-def verify_metadata(role):
-    def verify(message, request, content, now, accepted):
-        format_of(content, "repository")
-        signed = read_json(message, role)
-        require(signed["_type"] == role, f"no {role}")
-        require(seconds(signed["expires"]) <= seconds(content["end"]) + 1, f"a {role} that outlasts the content")
-        # The same version again: the server did not get as far as publishing the one before.
-        require(signed["version"] >= accepted["versions"].get(role, 0), f"an older {role}")
-        accepted["versions"][role] = signed["version"]
-    return verify
+def verify_metadata(message, request, content, now, accepted):
+    format_of(content, "repository")
+    signed = read_json(message, "the metadata")
+    role = signed["_type"]
+    # A repository may have one key for both, and two programs with it: each is asked for both. Its root says which count.
+    require(role in ("snapshot", "timestamp"), "no snapshot or timestamp")
+    require(seconds(signed["expires"]) <= seconds(content["end"]) + 1, f"a {role} that outlasts the content")
+    # The same version again: the server did not get as far as publishing the one before.
+    require(signed["version"] >= accepted["versions"].get(role, 0), f"an older {role}")
+    accepted["versions"][role] = signed["version"]
 
 
 VERIFIERS = {
     "list": ("fingerprints", verify_list), "challenge": ("fingerprints", verify_challenge),
-    "trust-server": ("trust-server", verify_trust_server), "snapshot": ("snapshot", verify_metadata("snapshot")),
-    "timestamp": ("timestamp", verify_metadata("timestamp")),
+    "trust-server": ("trust-server", verify_trust_server), "snapshot": ("snapshot", verify_metadata),
+    "timestamp": ("timestamp", verify_metadata),
 }
 
 
