@@ -48,14 +48,8 @@ package struct RolloverDocument: Sendable {
     package var pinsCertificates: Bool { source.pinsCertificates }
 
     /// The document as clients may hold it that get it from where it is published.
-    /// - Parameter time: when advice is asked for.
-    package func held(from published: Date, at time: Date) -> PublicationOutlook.Document {
-        var document = pins.document.served(from: published, until: nil)
-        // A machine renews a repository's timestamp, whatever people do about keys.
-        if case .repository(let pins) = content, let end = pins.timestampEnd, end > time {
-            (document.renewalInterval, document.lastRenewal) = (.seconds(1), time)
-        }
-        return document
+    package func held(from published: Date) -> PublicationOutlook.Document {
+        pins.document.served(from: published, until: nil)
     }
 
     /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialed.

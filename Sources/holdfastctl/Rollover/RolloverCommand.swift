@@ -211,7 +211,7 @@ struct RolloverCommand: AsyncParsableCommand {
             isKnown = true
         }
         let (since, reason) = publication(of: file, after: documents, isKnown: isKnown, now)
-        documents.append(file.held(from: since, at: now))
+        documents.append(file.held(from: since))
         for pins in try builds.documents(builtWith: sources.onlyRoot(), at: now) {
             var document = pins.document
             // Nobody knows since when the version is in use.

@@ -68,8 +68,10 @@ struct VerbTests {
                 let hasNone = verb.path.last == "add" && !isToken || verb.path.contains("repository")
                 let isTakeover = verb.path == ["import"]
                 let choice =
-                    hasNone
-                    ? [] : isTakeover ? ["--compare", "http://127.0.0.1:1/"] : choices[verb.path.last ?? ""] ?? []
+                    verb.path == ["place", "add"]
+                    ? ["--program", "/bin/true"]
+                    : hasNone
+                        ? [] : isTakeover ? ["--compare", "http://127.0.0.1:1/"] : choices[verb.path.last ?? ""] ?? []
                 let isApprovers = verb.path.first == "approvers"
                 let line = desk.line(verb) { needed.contains($0) } + (isApprovers ? [] : choice)
                 let stranger = try await desk.run(line + ["--no-such-option"], status: 2)
