@@ -89,11 +89,16 @@ struct CommandTests {
                 "next", "chain", "bank", World.host, "--data", data, "--chain", "next.pem", "--from", begins)
         }
 
-        /// The owner announces what the host shows, and the watcher, another process, sees it.
+        /// The owner announces what the host shows, and the watcher sees it.
         func see() async throws {
             _ = try await run(
                 "next", "chain", "bank", World.host, "--data", data, "--chain", "shown.pem", "--from",
                 clock.now.formatted(.iso8601))
+            try await watch()
+        }
+
+        /// The watcher, another process, sees the host.
+        func watch() async throws {
             let open = try await ServerFolder(URL(filePath: data)).open(clock: clock)
             let now = Int64(clock.now.timeIntervalSince1970)
             let seen = try Observation(

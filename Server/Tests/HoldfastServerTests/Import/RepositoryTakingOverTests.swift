@@ -372,7 +372,7 @@ struct RepositoryTakingOverTests {
                     left.remove(words[0])
                     if words[0] == "host" {
                         // No name leads to the host here.
-                        try await see(desk)
+                        try await desk.watch()
                         continue
                     }
                     // The keys of this desk have no password, and nobody is there to be asked.
@@ -394,17 +394,5 @@ struct RepositoryTakingOverTests {
                 #expect(try await app.letsIn(desk.next, trusting: desk.authority))
             }
         }
-    }
-
-    /// The watcher, another process, sees the host.
-    private func see(_ desk: CommandTests.Desk) async throws {
-        let open = try await ServerFolder(URL(filePath: desk.data)).open(clock: desk.clock)
-        let now = Int64(desk.clock.now.timeIntervalSince1970)
-        let seen = try Observation(
-            vantage: Vantage.usual, address: "192.0.2.1", chain: HostChain(desk.shown.chain), firstSeen: now,
-            lastSeen: now)
-        try await open.catalog.note(
-            [(host: CatalogHost(name: World.host), seen: [seen])], from: Vantage.usual, of: AppName("bank"), by: "test")
-        await open.engine.close()
     }
 }

@@ -154,7 +154,7 @@ struct TakingOverProcedureTests {
                 #expect(try await desk.run("app", "list", "--data", desk.data) == "")
                 said.append(try await operation.run(blocks[2].text))
                 let first = try change(in: said[1])
-                try await see(desk)
+                try await desk.watch()
                 // No name leads to the host here.
                 let again = blocks[3].text.split(separator: "\n").dropFirst().joined(separator: "\n")
                 #expect(blocks[3].text.contains("host see bank"))
@@ -190,18 +190,6 @@ struct TakingOverProcedureTests {
     private func change(in output: String) throws -> String {
         let line = try #require(output.split(separator: "\n").first { $0.hasPrefix("change ") }, "\(output)")
         return String(line.dropFirst("change ".count))
-    }
-
-    /// The watcher, another process, sees the host.
-    private func see(_ desk: Desk) async throws {
-        let open = try await ServerFolder(URL(filePath: desk.data)).open(clock: desk.clock)
-        let now = Int64(desk.clock.now.timeIntervalSince1970)
-        let seen = try Observation(
-            vantage: Vantage.usual, address: "192.0.2.1", chain: HostChain(desk.shown.chain), firstSeen: now,
-            lastSeen: now)
-        try await open.catalog.note(
-            [(host: CatalogHost(name: World.host), seen: [seen])], from: Vantage.usual, of: AppName("bank"), by: "test")
-        await open.engine.close()
     }
 
     /// The old server, which still answers.

@@ -24,8 +24,11 @@ struct AttackTests {
             let generation = world.catalog.ledger.generation(of: world.app) + 1
             #expect(try await world.publisher.publish(stage.wanted) == .published(generation: generation))
             #expect(try !stage.isClean(world.publisher.live.current, world.folder.appending(path: "public")))
-            // Of what was approved, clients that pin keys got none: it has a certificate only.
+            // Clients that pin keys are refused everywhere: what was approved has a certificate only.
             try await world.everybodyFollows(lettingIn: [], refusing: [world.shown], isThorough: false)
+            let store = try await world.certStore()
+            _ = try await store.update(mode: .forced)
+            #expect(try world.letsIn(stage.malicious, store.policy(for: World.host)))
         }
     }
 

@@ -105,26 +105,9 @@ struct RepositoryAttackTests {
         let publisher: Publisher
 
         init(of stage: Stage, _ name: String) async throws {
-            let world = stage.world
-            folder = world.folder.appending(path: "copies").appending(path: name)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            for file in ["server.db", "server.db-wal", "head"] {
-                try? FileManager.default.copyItem(
-                    at: world.folder.appending(path: file), to: folder.appending(path: file))
-            }
-            engine = try SQLiteEngine(folder.appending(path: "server.db"), clock: world.clock)
-            publisher = try await Self.publisher(engine, folder, stage)
+            (folder, engine) = try stage.world.copy(name)
+            publisher = try await stage.world.publisher(on: engine, in: folder)
             try await publisher.follow()
-        }
-
-        static func publisher(_ engine: SQLiteEngine, _ folder: URL, _ stage: Stage) async throws -> Publisher {
-            let catalog = try await Catalog(
-                engine, server: Story.server, genesis: Digest(of: stage.world.story.genesis.text),
-                head: HeadFile(folder.appending(path: "head")), time: World.time(stage.world.clock, in: folder))
-            return Publisher(
-                catalog,
-                folder: PublicFolder(folder.appending(path: "public"), versions: folder.appending(path: "versions")),
-                secret: World.secret())
         }
 
         /// Rewrites rows, and has the server work, as it was and from the beginning.
@@ -134,7 +117,7 @@ struct RepositoryAttackTests {
         ) async throws -> [String] {
             try await engine.write(body)
             var said: [String] = []
-            for publisher in [publisher, try? await Self.publisher(engine, folder, stage)].compactMap(\.self) {
+            for publisher in [publisher, try? await stage.world.publisher(on: engine, in: folder)].compactMap(\.self) {
                 do {
                     said += try await publisher.renew().problems
                     said += try await publisher.follow()

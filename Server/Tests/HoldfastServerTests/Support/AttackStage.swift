@@ -120,27 +120,14 @@ struct AttackStage: Sendable {
         let publisher: Publisher
 
         init(of stage: AttackStage, _ name: String) async throws {
-            let world = stage.world
-            folder = world.folder.appending(path: "copies").appending(path: name)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            // The write-ahead log has what the database has not.
-            for file in ["server.db", "server.db-wal", "head"] {
-                try? FileManager.default.copyItem(
-                    at: world.folder.appending(path: file), to: folder.appending(path: file))
-            }
-            engine = try SQLiteEngine(folder.appending(path: "server.db"), clock: world.clock)
+            (folder, engine) = try stage.world.copy(name)
             publisher = try await Self.publisher(engine, folder, stage)
             try await publisher.follow()
         }
 
         static func publisher(_ engine: SQLiteEngine, _ folder: URL, _ stage: AttackStage) async throws -> Publisher {
-            let catalog = try await Catalog(
-                engine, server: Story.server, genesis: Digest(of: stage.world.story.genesis.text),
-                head: HeadFile(folder.appending(path: "head")), time: World.time(stage.world.clock, in: folder))
-            return Publisher(
-                catalog,
-                folder: PublicFolder(folder.appending(path: "public"), versions: folder.appending(path: "versions")),
-                secret: World.secret(), reader: FolderProvider(folder: stage.programs?.bucket ?? folder))
+            try await stage.world.publisher(
+                on: engine, in: folder, reader: stage.programs.map { FolderProvider(folder: $0.bucket) })
         }
 
         /// Everything that a server does, and the attacker's change.
