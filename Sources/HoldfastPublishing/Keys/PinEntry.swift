@@ -24,6 +24,8 @@ package struct PinEntry: Sendable, Encodable {
     package let notAfter: String?
     /// Whether it is part of a valid path; absent for files.
     package var inValidPath: Bool?
+    /// The names that the certificate has, or that the request asks for; empty for a key alone.
+    let dnsNames: [String]
     /// The key itself, in DER.
     package let subjectPublicKeyInfo: [UInt8]
     /// Whether it is the certificate of an authority, whose key signs those of servers.
@@ -44,15 +46,19 @@ package struct PinEntry: Sendable, Encodable {
         subjectPublicKeyInfo = Array(certificate.subjectPublicKeyInfo)
         certificatePin = certificate.certificatePin.description
         notAfter = certificate.notAfter.formatted(.iso8601)
+        dnsNames = certificate.dnsNames
         self.inValidPath = inValidPath
         self.isIssuer = isIssuer
         remark = inValidPath == false ? "NOT in a valid path" : nil
     }
 
-    package init(key: SubjectPublicKeyInfo, kind: Kind, subject: String? = nil, place: String) {
+    package init(
+        key: SubjectPublicKeyInfo, kind: Kind, subject: String? = nil, dnsNames: [String] = [], place: String
+    ) {
         self.place = place
         self.kind = kind
         self.subject = subject
+        self.dnsNames = dnsNames
         self.key = key.keyKind?.description ?? Self.unreadableKey
         keyPin = key.sha256Pin.description
         subjectPublicKeyInfo = Array(key.der)
@@ -81,6 +87,19 @@ package struct PinEntry: Sendable, Encodable {
         let name = ASCIIText.folded(name)
         return anchors.certificates.filter { ASCIIText.folded($0.subject.description).contains(name) }
             .map { PinEntry($0, place: "anchor", isIssuer: true) }
+    }
+
+    /// Those of several entries that are for one of several hosts. A certificate or a request is for the hosts that it
+    /// names; if it names none of them, it is for all, as a key alone is.
+    package static func entries(
+        _ entries: [PinEntry], for host: DialedHost, among hosts: [DialedHost]
+    ) -> [PinEntry] {
+        guard hosts.count > 1 else { return entries }
+        return entries.filter { entry in
+            let patterns = entry.dnsNames.compactMap { try? HostPattern($0) }
+            func isFor(_ host: DialedHost) -> Bool { patterns.contains { $0.matches(host) } }
+            return isFor(host) || !hosts.contains(where: isFor)
+        }
     }
 
     private static let unreadableKey = "a key of an unknown kind"

@@ -97,7 +97,7 @@ package struct PublicKeyFile {
         let request = try CertificateRequest(der: der)
         var entry = PinEntry(
             key: request.subjectPublicKeyInfo, kind: .certificateRequest, subject: request.subject.description,
-            place: place)
+            dnsNames: request.dnsNames, place: place)
         switch request.isSignedWithItsKey {
         case true?: break
         case false?: entry.remark = "its signature does NOT verify"

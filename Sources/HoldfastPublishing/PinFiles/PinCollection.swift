@@ -10,22 +10,27 @@ package struct PinCollection {
     package struct Host {
         let dialed: DialedHost
         let pins: [PinEntry]
+        let isForItsPort: Bool
         let warning: String?
 
         /// - Parameters:
         ///   - dialed: the host that was dialed.
         ///   - pins: those of its chain.
+        ///   - isForItsPort: whether somebody named its port, so that the pins are for no other.
         ///   - warning: what a reader must know first about them, in one line.
-        package init(_ dialed: DialedHost, pins: [PinEntry], warning: String? = nil) {
+        package init(
+            _ dialed: DialedHost, pins: [PinEntry], isForItsPort: Bool = false, warning: String? = nil
+        ) {
             self.dialed = dialed
             self.pins = pins
+            self.isForItsPort = isForItsPort
             self.warning = warning
         }
     }
 
     /// - Parameters:
     ///   - reports: the pins of the hosts that were asked.
-    ///   - others: the pins of files and authorities. Each host gets them too.
+    ///   - others: the pins of files and authorities. Each host gets those that are for it.
     ///   - pattern: the host or pattern that the pins are for, if it is not the host that was asked.
     ///   - format: the format for which they are collected.
     package init(
@@ -33,6 +38,8 @@ package struct PinCollection {
     ) throws(PublishingError) {
         var annotations = PinAnnotations()
         var hosts: [(pattern: HostPattern, ports: [Int], pins: [PinFile.KeyPin])] = []
+        // The hosts that were named without a port as well, so that their pins are for every port.
+        var open: Set<HostPattern> = []
         // Pins that come only from files are for one host, which must be named.
         for report in reports.isEmpty ? [nil] : reports.map(Optional.some) {
             guard let name = pattern ?? report.map({ HostPattern($0.dialed) }) else {
@@ -42,12 +49,18 @@ package struct PinCollection {
             }
             let index = hosts.firstIndex { $0.pattern == name } ?? hosts.count
             if index == hosts.count { hosts.append((name, [], [])) }
-            if format.saysPorts, let port = report?.dialed.port, !hosts[index].ports.contains(port) {
+            if let report, let port = report.dialed.port, !hosts[index].ports.contains(port),
+                format.saysPorts || format.saysEverything && report.isForItsPort
+            {
                 hosts[index].ports.append(port)
             }
+            if format.saysEverything, report?.isForItsPort == false { open.insert(name) }
             annotations.warnings[name] = annotations.warnings[name] ?? report?.warning
             let served = Set((report?.pins ?? []).map(\.keyPin))
-            for entry in (report?.pins ?? []) + others {
+            let backups = report.map { report in
+                PinEntry.entries(others, for: report.dialed, among: reports.map(\.dialed))
+            }
+            for entry in (report?.pins ?? []) + (backups ?? others) {
                 // A key that the server does not show is a backup, and so is a key that is in no certificate.
                 let standsBy = entry.isBackup || !reports.isEmpty && !served.contains(entry.keyPin)
                 guard let pin = try? Pin(entry.keyPin),
@@ -64,6 +77,7 @@ package struct PinCollection {
                 annotations.keys[pin] = entry.subjectPublicKeyInfo
             }
         }
+        for index in hosts.indices where open.contains(hosts[index].pattern) { hosts[index].ports = [] }
         // A record of DNS is for one port. Who names none means that of HTTPS, as for a host to connect to.
         if !format.saysAnyPort {
             for index in hosts.indices where hosts[index].ports.isEmpty { hosts[index].ports = [443] }

@@ -1,10 +1,13 @@
 package import Holdfast
 
-/// A certification request (PKCS #10, RFC 2986), read as far as the key that it asks a certificate for: the key of a
-/// backup pin often exists as a request long before there is a certificate.
+/// A certification request (PKCS #10, RFC 2986), read as far as the key that it asks a certificate for, and the names:
+/// the key of a backup pin often exists as a request long before there is a certificate.
 package struct CertificateRequest: Sendable {
     /// Whose certificate it is to be.
     package let subject: DistinguishedName
+    /// The dNSName entries of the subjectAltName that it asks for, as they are written; empty if it asks for none, or in
+    /// a way that cannot be read. They are a hint: an authority may issue for other names.
+    package let dnsNames: [String]
     /// The key that the certificate will hold.
     package let subjectPublicKeyInfo: SubjectPublicKeyInfo
     /// Whether the request is signed with the key that it is for; nil where the algorithm is not one that is verified.
@@ -30,7 +33,8 @@ package struct CertificateRequest: Sendable {
             let key = try CertificatePublicKey(keyInfo, of: der)
             field = "attributes"
             // RFC 2986 requires them, but some tools leave them out.
-            _ = try fields.nextIfPresent(DERTag.contextConstructed(0))
+            let attributes = try fields.nextIfPresent(DERTag.contextConstructed(0))
+            dnsNames = (try? attributes.map { try Self.dnsNames(in: fields.inside($0), of: der) }) ?? []
             try fields.finish()
             field = "signatureAlgorithm"
             let algorithm = try CertificateSignatureAlgorithm(try request.next(DERTag.sequence).content, of: der)
@@ -42,6 +46,60 @@ package struct CertificateRequest: Sendable {
             subjectPublicKeyInfo = try Self.standingAlone(der[keyInfo])
         } catch {
             throw CertificateError(error, in: field)
+        }
+    }
+
+    /// As many names as are read of a certificate.
+    private static let maximumNames = 4_096
+
+    /// What only names need: tags of DER, and the other kinds of GeneralName (RFC 5280 4.2.1.6).
+    private enum Tag {
+        static let boolean: UInt8 = 0x01
+        static let octetString: UInt8 = 0x04
+        static let objectIdentifier: UInt8 = 0x06
+        static let set: UInt8 = 0x31
+        static let dNSName: UInt8 = 0x82
+        static let otherNames: [UInt8] = [0xA0, 0x81, 0xA3, 0xA4, 0xA5, 0x86, 0x87, 0x88]
+    }
+
+    /// The attribute extensionRequest (1.2.840.113549.1.9.14, RFC 2985 5.4.2).
+    private static let extensionRequest: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x0E]
+    /// The extension subjectAltName (2.5.29.17).
+    private static let subjectAltName: [UInt8] = [0x55, 0x1D, 0x11]
+
+    private static func dnsNames(in attributes: DERReader, of der: [UInt8]) throws(DERError) -> [String] {
+        var attributes = attributes
+        var names: [String] = []
+        while let attribute = try attributes.nextIfPresent(DERTag.sequence) {
+            var fields = attributes.inside(attribute)
+            let kind = try fields.next(Tag.objectIdentifier)
+            guard der[kind.content].elementsEqual(extensionRequest) else { continue }
+            var values = fields.inside(try fields.next(Tag.set))
+            var extensions = values.inside(try values.next(DERTag.sequence))
+            while let element = try extensions.nextIfPresent(DERTag.sequence) {
+                var parts = extensions.inside(element)
+                let name = try parts.next(Tag.objectIdentifier)
+                guard der[name.content].elementsEqual(subjectAltName) else { continue }
+                _ = try parts.nextIfPresent(Tag.boolean)
+                let value = try parts.next(Tag.octetString)
+                try addNames(from: try DERReader(sequence: der, in: value.content), of: der, to: &names)
+            }
+        }
+        return names
+    }
+
+    private static func addNames(
+        from list: DERReader, of der: [UInt8], to names: inout [String]
+    ) throws(DERError) {
+        var list = list
+        while names.count < maximumNames {
+            if let name = try list.nextIfPresent(Tag.dNSName) {
+                names.append(String(decoding: der[name.content], as: UTF8.self))
+                continue
+            }
+            var isOther = false
+            for tag in Tag.otherNames where !isOther { isOther = try list.nextIfPresent(tag) != nil }
+            guard isOther else { return }
         }
     }
 

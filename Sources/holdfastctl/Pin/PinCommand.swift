@@ -35,9 +35,10 @@ struct PinCommand: AsyncParsableCommand {
             With --format the command prints a whole file for the other system, with all the hosts that are named; \
             with --fragment it prints the part that goes into an existing file. From hosts and files alike, the file \
             has only the pins of the servers' own keys, unless --certificates asks for more: anyone who pins an issuer \
-            trusts everything that it issues. If files are named beside a host, their keys and certificates are its \
-            backups. Anything that the format cannot express is an error, unless --lossy is given; it is named either \
-            way.
+            trusts everything that it issues. If files are named beside hosts, their keys are backups: those of \
+            certificates and requests for the hosts that they name, all others for every host. In a pin file, the pins \
+            of HOST:PORT are for that port alone, and clients refuse the others; those of HOST are for every port. \
+            Anything that the format cannot express is an error, unless --lossy is given; it is named either way.
 
             EXAMPLES
               holdfastctl pin www.example.com
@@ -189,7 +190,10 @@ struct PinCommand: AsyncParsableCommand {
         }
         if let format {
             let hosts = reports.compactMap { report in
-                report.dialed.map { PinCollection.Host($0, pins: report.pins, warning: report.warning) }
+                report.dialed.map {
+                    PinCollection.Host(
+                        $0, pins: report.pins, isForItsPort: report.namesPort, warning: report.warning)
+                }
             }
             let collection = try PinCollection(hosts, and: fromFiles + roots, for: configuredHost, as: format)
             return try PinExport(collection.file, as: format, annotations: collection.annotations)
@@ -209,7 +213,9 @@ struct PinCommand: AsyncParsableCommand {
     private func warn(ofMissingBackups reports: [PinReport], beside others: [PinEntry]) {
         for report in reports {
             let served = Set(report.pins.map(\.keyPin))
-            guard let host = report.host, others.allSatisfy({ served.contains($0.keyPin) }) else { continue }
+            guard let host = report.host, let dialed = report.dialed else { continue }
+            let own = PinEntry.entries(others, for: dialed, among: reports.compactMap(\.dialed))
+            guard own.allSatisfy({ served.contains($0.keyPin) }) else { continue }
             LossReport.warn(ofNoBackupFor: host)
         }
         guard reports.isEmpty, !others.contains(where: \.isBackup) else { return }
@@ -227,14 +233,17 @@ struct PinCommand: AsyncParsableCommand {
 
     /// The reports of all hosts. If some fail, the error names each of them.
     private func serverReports() async throws -> [PinReport] {
-        let hosts = try hosts.map { try connection.dialed(try ServerAddress.hostWithOptionalPort($0)) }
+        let named = try hosts.map { try ServerAddress.hostWithOptionalPort($0) }
+        let hosts = try named.map { try connection.dialed($0) }
         guard !hosts.isEmpty else { return [] }
         let probe = try await connection.probe()
         let isForced = insecure
-        let answers = await SideBySide.map(hosts, atMost: Self.hostsAtOnce) {
-            host -> Result<PinReport, CommandFailure> in
+        let answers = await SideBySide.map(Array(zip(named, hosts)), atMost: Self.hostsAtOnce) {
+            name, host -> Result<PinReport, CommandFailure> in
             do throws(CommandFailure) {
-                return .success(try await Self.report(of: host, probe, isForced: isForced))
+                var report = try await Self.report(of: host, probe, isForced: isForced)
+                report.namesPort = name.port != nil
+                return .success(report)
             } catch {
                 return .failure(PinInput.noFile(error, host.name))
             }

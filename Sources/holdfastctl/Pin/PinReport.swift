@@ -11,6 +11,8 @@ struct PinReport: Encodable {
     var pins: [PinEntry] = []
 
     var dialed: DialedHost?
+    /// Whether the port was named, and is not merely the usual one.
+    var namesPort = false
     var warning: String?
 
     private enum CodingKeys: CodingKey {

@@ -11,7 +11,24 @@ struct CertificateRequestDraftTests {
         let request = try CertificateRequest(der: Array(draft.signed(by: key)))
         #expect(request.isSignedWithItsKey == true)
         #expect(request.subject.description == "CN=www.example.com")
+        #expect(request.dnsNames == ["www.example.com", "*.example.com"])
         #expect(try request.subjectPublicKeyInfo.sha256Pin == key.pin)
+    }
+
+    @Test("Addresses among the names are passed over, and a request without names has none")
+    func otherNames() throws {
+        let draft = try CertificateRequestDraft(
+            names: [HostPattern("192.0.2.1"), HostPattern("www.example.com"), HostPattern("2001:db8::1")])
+        let der = try Array(draft.signed(by: SigningKey()))
+        #expect(try CertificateRequest(der: der).dnsNames == ["www.example.com"])
+        let address = try CertificateRequestDraft(names: [HostPattern("192.0.2.1")])
+        #expect(try CertificateRequest(der: Array(address.signed(by: SigningKey()))).dnsNames == [])
+        // What cannot be read asks for no name, and the key is read all the same.
+        let name = Array("www.example.com".utf8)
+        let start = try #require(der.indices.last { der[$0...].starts(with: name) })
+        var damaged = der
+        damaged[start - 2] = 0x1F
+        #expect(try CertificateRequest(der: damaged).dnsNames == [])
     }
 
     @Test("A name that is too long for a common name stands in subjectAltName alone")
