@@ -10,13 +10,17 @@ enum TUFChanges {
         let new = TUFRootContents(draft)
         let old = live.map(TUFRootContents.init)
         var lines = [heading(draft, live)]
+        // A key's id is the hash of its name as well, so keyholders see both.
+        func key(_ id: [UInt8], of root: TUFRootContents?) -> String {
+            root?.name(of: id).map { "\($0) (\(text(id)))" } ?? text(id)
+        }
         for role in TUFRole.allCases {
             let (before, after) = (old?.roles[role], new.roles[role])
             guard before != after, let after else { continue }
             let removed = (before?.keyIDs ?? []).filter { !after.keyIDs.contains($0) }
             let added = after.keyIDs.filter { !(before?.keyIDs.contains($0) ?? false) }
-            for id in removed { lines.append("\(role.rawValue): key \(text(id)) no longer signs") }
-            for id in added { lines.append("\(role.rawValue): key \(text(id)) signs from now on") }
+            for id in removed { lines.append("\(role.rawValue): key \(key(id, of: old)) no longer signs") }
+            for id in added { lines.append("\(role.rawValue): key \(key(id, of: new)) signs from now on") }
             guard before?.threshold != after.threshold || !removed.isEmpty || !added.isEmpty else { continue }
             let number = before.map { $0.threshold == after.threshold ? "" : ", before \($0.threshold)" } ?? ""
             lines.append(

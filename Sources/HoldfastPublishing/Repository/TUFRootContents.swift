@@ -46,6 +46,9 @@ struct TUFRootContents {
         (roles[role]?.keyIDs ?? []).compactMap { id in keys[id].flatMap { TUFPublicKey(id: id, $0) } }
     }
 
+    /// Who holds a key, as the root says; nil for a key without a name.
+    func name(of id: [UInt8]) -> String? { keys[id].flatMap { TUFPublicKey(id: id, $0)?.name } }
+
     /// A key under the id that the root has for it; nil if the root does not list it.
     func listed(_ key: TUFPublicKey) -> TUFPublicKey? {
         keys.lazy.compactMap { TUFPublicKey(id: $0.key, $0.value) }.first { $0.isSameKey(as: key) }

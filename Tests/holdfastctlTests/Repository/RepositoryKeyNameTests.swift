@@ -24,6 +24,10 @@ struct RepositoryKeyNameTests {
             #expect(try Set((begun.json(Answer.self).keyNames ?? [:]).values) == ["ann", "bob", "server-1"])
             let first = try await site.repository("sign", "site", "--key", "ann.pem")
             #expect(first.output.contains("not yet bob ("), "\(first.output)")
+            for name in ["ann", "bob"] {
+                let line = try Regex("root: key \(name) \\([0-9a-f]{64}\\) signs from now on\n")
+                #expect(first.output.contains(line), "\(first.output)")
+            }
             // What everybody signs has the names, one for each key.
             #expect(first.output.contains("x-holdfast-name"), "\(first.output)")
             try await site.repository("sign", "site", "--key", "bob.pem")
@@ -32,9 +36,11 @@ struct RepositoryKeyNameTests {
             let status = try await site.repository("status", "site", "--app-root", "site/public/metadata/1.root.json")
             #expect(status.output.contains("ann (") && status.output.contains("has signed"), "\(status.output)")
 
-            try await site.repository(
+            let rotated = try await site.repository(
                 "rotate", "site", "--role", "root", "--add", "eve=eve.pub", "--remove", "bob", "--key", "ann.pem",
                 "--key", "bob.pem", "--key", "eve.pem")
+            #expect(rotated.output.contains(/root: key bob \([0-9a-f]{64}\) no longer signs\n/), "\(rotated.output)")
+            #expect(rotated.output.contains(/root: key eve \([0-9a-f]{64}\) signs from now on\n/), "\(rotated.output)")
             try await site.repository("publish", "site", "--force", "offline", "--key", "online.pem")
             let after = try await site.repository("status", "site", "--json")
             #expect(try Set((after.json(Answer.self).keyNames ?? [:]).values) == ["ann", "eve", "server-1"])
