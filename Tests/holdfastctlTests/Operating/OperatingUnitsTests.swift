@@ -148,42 +148,12 @@ struct OperatingUnitsTests {
             let present = try site.leaf()
             for block in ["first-pins", "repository-first"] { try await site.run(block, serving: present) }
             let accounts = try ["/etc/passwd", "/etc/group"].map { try Data(contentsOf: URL(filePath: $0)) }
-            // The accounts are in a folder of the test, where only these programs look for them.
-            let numbers = #"""
-                #!/bin/bash
-                user=$(awk -F : '$1 == "holdfast" { print $3 }' "$SITE/root/etc/passwd")
-                group=$(awk -F : '$1 == "holdfast" { print $3 }' "$SITE/root/etc/group")
-                option="" arguments=()
-                for argument; do
-                    case "$option $argument" in
-                        "-g holdfast") argument=$group ;;
-                        "-o holdfast") argument=$user ;;
-                        *" holdfast:holdfast") argument=$user:$group ;;
-                    esac
-                    arguments+=("$argument") option=$argument
-                done
-                exec "/usr/bin/${0##*/}" "${arguments[@]}"
-                """#
-            for name in ["install", "chown"] {
-                try await ExecutableScript.write(numbers, to: site.folder.appending(path: "tools/\(name)"))
-            }
-            try await ExecutableScript.write(
-                "#!/bin/bash\nexec /usr/sbin/useradd --prefix \"$SITE/root\" \"$@\"\n",
-                to: site.folder.appending(path: "tools/useradd"))
+            try await Self.giveAccounts(to: site)
             let backup = try OperatingManual.block("renew.service").split(separator: "\n")
                 .first { $0.hasPrefix("ExecStartPre=") }?.dropFirst(13)
             let run = try await site.run("service-user", serving: present) { block in
                 """
-                mkdir -p root/etc
-                touch root/etc/{passwd,group,shadow,gshadow}
-                ! [ -e /etc/login.defs ] || cp /etc/login.defs root/etc
-                \(block.replacing("/srv/pins", with: "\(site.folder.path)/srv/pins"))
-                chmod a+x "$SITE" srv
-                cd srv/pins
-                user=$(stat -c %u .) group=$(stat -c %g .)
-                service() { setpriv --reuid="$user" --regid="$group" --clear-groups "$@"; }
-                somebody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-                test "$user" != 0
+                \(Self.asService(block, in: site))
                 service \(backup ?? "false")
                 service test -r online.pem -a -w site/public/metadata/timestamp.json -a -w site
                 ! somebody test -x .
@@ -199,6 +169,78 @@ struct OperatingUnitsTests {
         }
     }
 
+    @Test(
+        "has a user that signs for the trust server with a key that nobody else can read",
+        .enabled(if: makesAccounts, "needs root, and useradd and setpriv"))
+    func trustServerUser() async throws {
+        try await OperatingSite.with { site in
+            let leaf = try site.leaf()
+            try await site.run("trust-first", serving: leaf)
+            try await Self.giveAccounts(to: site)
+            let publish = Self.command(of: try OperatingManual.block("trust-server.service"))
+                .replacing(" --every 5m", with: "").split(separator: " ").dropFirst().joined(separator: " ")
+            let run = try await site.run("trust-server-user", serving: leaf) { block in
+                """
+                \(Self.asService(block, in: site))
+                service test -r data/acme.key -a -w data -a -w data/acme.hosts.json -a -w output
+                ! somebody test -r data/acme.key
+                ! somebody test -x data
+                somebody test -r output/acme.json.signed
+                stat -c '%a %n' data data/acme.key
+                chmod a+rx "$SITE/tools"
+                chmod a+r "$SITE/root.pem"
+                service test -x "$HOLDFASTCTL" -a -x "$SITE/tools/holdfastctl" || exit 0
+                rm output/acme.json.signed
+                service "$SITE/tools/holdfastctl" \(publish) > /dev/null
+                test "$(stat -c %u output/acme.json.signed data/acme.hosts.json | uniq)" = "$user"
+                """
+            }
+            #expect(run.lines == ["700 data", "600 data/acme.key"], "\(run.output)")
+        }
+    }
+
+    /// Gives the programs that make accounts and use them a folder of the test, where only they look for accounts.
+    private static func giveAccounts(to site: OperatingSite) async throws {
+        let numbers = #"""
+            #!/bin/bash
+            user=$(awk -F : '$1 == "holdfast" { print $3 }' "$SITE/root/etc/passwd")
+            group=$(awk -F : '$1 == "holdfast" { print $3 }' "$SITE/root/etc/group")
+            option="" arguments=()
+            for argument; do
+                case "$option $argument" in
+                    "-g holdfast") argument=$group ;;
+                    "-o holdfast") argument=$user ;;
+                    *" holdfast:holdfast") argument=$user:$group ;;
+                esac
+                arguments+=("$argument") option=$argument
+            done
+            exec "/usr/bin/${0##*/}" "${arguments[@]}"
+            """#
+        for name in ["install", "chown"] {
+            try await ExecutableScript.write(numbers, to: site.folder.appending(path: "tools/\(name)"))
+        }
+        try await ExecutableScript.write(
+            "#!/bin/bash\nexec /usr/sbin/useradd --prefix \"$SITE/root\" \"$@\"\n",
+            to: site.folder.appending(path: "tools/useradd"))
+    }
+
+    /// A block that makes an account and gives it a folder, and after it, in that folder, ways to be the account and to
+    /// be somebody else.
+    private static func asService(_ block: String, in site: OperatingSite) -> String {
+        """
+        mkdir -p root/etc
+        touch root/etc/{passwd,group,shadow,gshadow}
+        ! [ -e /etc/login.defs ] || cp /etc/login.defs root/etc
+        \(block.replacing("/srv/pins", with: "\(site.folder.path)/srv/pins"))
+        chmod a+x "$SITE" srv
+        cd srv/pins
+        user=$(stat -c %u .) group=$(stat -c %g .)
+        service() { setpriv --reuid="$user" --regid="$group" --clear-groups "$@"; }
+        somebody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+        test "$user" != 0
+        """
+    }
+
     @Test("is a set of units that systemd reads without a word, and the timer checks every hour")
     func units() async throws {
         let known: [String: Set<String>] = [
@@ -210,7 +252,7 @@ struct OperatingUnitsTests {
         ]
         try await withTemporaryFolder { folder in
             let names = ["pins.service", "pins.timer", "trust-server.service", "renew.service"]
-            for name in names {
+            for name in names + ["pins-alarm.service"] {
                 let unit = try OperatingManual.block(name)
                 var section = ""
                 for line in unit.split(separator: "\n") {
@@ -223,7 +265,8 @@ struct OperatingUnitsTests {
                 }
                 // What a unit starts has to be there.
                 let runnable = unit.replacing("/usr/local/bin/holdfastctl", with: "/bin/true")
-                try Data(runnable.utf8).write(to: folder.appending(path: name))
+                let file = name == "pins-alarm.service" ? "pins-alarm@.service" : name
+                try Data(runnable.utf8).write(to: folder.appending(path: file))
             }
             let timer = try OperatingManual.block("pins.timer").split(separator: "\n")
             for line in ["OnCalendar=hourly", "Persistent=true", "WantedBy=timers.target"] {
@@ -231,12 +274,28 @@ struct OperatingUnitsTests {
             }
             // Where there is no systemd, its keys were compared at least.
             guard let analyze = ForeignPeers.systemdAnalyze else { return }
-            try Data("[Service]\nType=oneshot\nExecStart=/bin/true\n".utf8)
-                .write(to: folder.appending(path: "pins-alarm@.service"))
             let run = try await CommandRun.run(analyze, ["verify"] + names.map { "./\($0)" }, in: folder)
             let words = (run.output + run.errors).split(separator: "\n")
                 .filter { line in (names + ["pins-alarm"]).contains { line.contains($0) } }
             #expect(run.status == 0 && words.isEmpty, "\(run.output)\(run.errors)")
+        }
+    }
+
+    @Test("tells somebody which unit failed, with what it said, and each unit that runs once has it told")
+    func alarm() async throws {
+        try await OperatingSite.with { site in
+            for (name, script) in [("systemctl", "echo \"$@\""), ("mail", "{ echo \"$@\"; cat; } > \"$SITE/mail\"")] {
+                try await ExecutableScript.write(
+                    "#!/bin/sh\n\(script)\n", to: site.folder.appending(path: "tools/\(name)"))
+            }
+            try await site.run("pins-alarm.service", serving: try site.leaf()) {
+                Self.command(of: $0).replacing("%i", with: "pins.service").replacing("%H", with: "here")
+            }
+            let mail = try String(contentsOf: site.folder.appending(path: "mail"), encoding: .utf8)
+            #expect(mail == "-s pins.service failed on here root\nstatus --full --no-pager pins.service\n", "\(mail)")
+            for unit in ["pins.service", "renew.service"] {
+                #expect(try OperatingManual.block(unit).contains("\nOnFailure=pins-alarm@%n.service\n"), "\(unit)")
+            }
         }
     }
 
