@@ -1,6 +1,7 @@
 public import AsyncHTTPClient
 public import Foundation
 public import Holdfast
+import HoldfastNIO
 public import NIOCore
 import NIOHTTP1
 public import NIOPosix
@@ -155,7 +156,7 @@ private final class DocumentDownload: Sendable {
         do {
             return try await ask(url, client)
         } catch {
-            throw Self.error(for: error)
+            throw Self.error(for: error, to: destination(of: url))
         }
     }
 
@@ -222,15 +223,33 @@ private final class DocumentDownload: Sendable {
         return body
     }
 
-    private static func error(for error: any Error) -> any Error {
-        switch error {
+    /// Where a connection for a URL leads.
+    private func destination(of url: URL) -> String {
+        guard let proxy = provider.proxy(url) else { return (try? DialedHost(url: url))?.description ?? "the server" }
+        return "the proxy \((try? DialedHost(proxy.host, port: proxy.port))?.description ?? proxy.host.quotedAddress)"
+    }
+
+    private static func error(for error: any Error, to destination: String) -> any Error {
+        if let reason = ConnectionErrorText.text(ofConnecting: error, to: destination) {
+            return RemoteDataError(.connectionFailed, expected: "a connection", found: reason)
+        }
+        return switch error {
         case is RemoteDataError, is CancellationError: error
         case let error as HTTPClientError where error == .cancelled: CancellationError()
         case let failure as TrustFailure:
             RemoteDataError(
                 .connectionFailed, expected: "a trusted server: \(failure.expected)",
                 found: "\(failure.found) (\(failure.code.rawValue))")
-        default: RemoteDataError(.connectionFailed, expected: "a whole answer", found: ForeignErrorText.found(error))
+        case let error as HTTPClientError where error == .remoteConnectionClosed || error == .uncleanShutdown:
+            RemoteDataError(
+                .connectionFailed, expected: "a whole answer", found: "that the server closed the connection")
+        default: RemoteDataError(.connectionFailed, expected: "a whole answer", found: reason(of: error))
         }
+    }
+
+    /// Of the messages of BoringSSL only the names mean something to people.
+    private static func reason(of error: any Error) -> String {
+        let names = BoringSSLReason.names(in: error)
+        return names.isEmpty ? ForeignErrorText.found(error) : names.joined(separator: "; ")
     }
 }

@@ -42,17 +42,7 @@ struct ConnectionFailures {
 
     private func reason(_ error: any Error) -> String {
         if Self.isTimeout(error) { return "no answer within \(deadlines.connecting.inWords)" }
-        return switch (error as? IOError)?.errnoCode {
-        case ECONNREFUSED: "connection refused"
-        case ECONNRESET: "connection reset"
-        case EHOSTUNREACH: "no route to the host"
-        case ENETUNREACH: "no route to the network"
-        case EADDRNOTAVAIL: "this machine has no address of that kind"
-        case EAFNOSUPPORT: "this machine has no network of that kind"
-        case ETIMEDOUT: "no answer"
-        case let number?: unsafe String(cString: strerror(number))
-        case nil: ForeignErrorText.found(error)
-        }
+        return ConnectionErrorText.text(error)
     }
 
     func failure(ofHandshake error: any Error) -> ProbeFailure {

@@ -8,6 +8,14 @@ package enum SpanText {
         }
         return "\(seconds)s"
     }
+
+    /// A length of time for people: in the largest unit of which it has two, rounded down.
+    package static func rounded(_ seconds: Int64) -> String {
+        for (unit, size) in [("d", Int64(86_400)), ("h", 3_600), ("m", 60)] where seconds >= 2 * size {
+            return "\(seconds / size)\(unit)"
+        }
+        return "\(seconds)s"
+    }
 }
 
 extension PinFile.Refresh {

@@ -11,7 +11,7 @@ enum PinFileChanges {
             lines.append("pins: \(field) \(text(value(new)))\(old.map { ", before \(text(value($0)))" } ?? "")")
         }
         differs("app", \.app) { $0.map { "\($0.quoted)" } ?? "none" }
-        differs("issued", \.issuedAt, time)
+        differs("issued", \.issuedAt) { $0.map { $0.formatted(.iso8601) } ?? "none" }
         differs("valid until", \.notAfter, time)
         differs("refresh", \.refresh) { $0?.text ?? "none" }
         let before = Dictionary((old?.hosts ?? []).map { ($0.pattern, $0) }) { first, _ in first }

@@ -13,6 +13,11 @@ package struct TUFRepositoryEndings: Sendable {
         package let name: String
         /// When it ends. For pins, grace is not counted: it is there for accidents, and never planned.
         package let end: Date
+
+        package init(name: String, end: Date) {
+            self.name = name
+            self.end = end
+        }
     }
 
     /// What only keyholders can sign again: root, targets, pins.

@@ -215,18 +215,21 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         let watch = watch.map { ExpiryWatch(span: .seconds($0.seconds)) }
         guard file.isEmpty else {
             let time = file.time ?? now
-            let pins = try await readPins(at: time)
-            let anchors = try await connection.anchors()
-            let checking = try certificateStatus.checking(
-                trusting: anchors, watch: watch, within: .seconds(connection.timeout))
-            var reports = [
-                try await file.report(checking, at: time) { try policy(published: pins, for: $0) }
-            ]
-            try outlook(of: pins, anchors, watch, at: time)?.judge(&reports, at: time)
+            let reports = try await answer.answering("check", about: subjects) {
+                let pins = try await readPins(at: time)
+                let anchors = try await connection.anchors()
+                let checking = try certificateStatus.checking(
+                    trusting: anchors, watch: watch, within: .seconds(connection.timeout))
+                var reports = [
+                    try await file.report(checking, at: time) { try policy(published: pins, for: $0) }
+                ]
+                try self.outlook(of: pins, anchors, watch, at: time)?.judge(&reports, at: time)
+                return reports
+            }
             try finish(reports, at: now, to: output)
             return
         }
-        let published = try await readPins(at: now)
+        let published = try await answer.answering("check", about: subjects) { try await readPins(at: now) }
         let hosts = self.hosts.isEmpty ? published?.hosts ?? [] : self.hosts
         if self.hosts.isEmpty, let names = published?.namesThatCannotBeDialed, !names.isEmpty, !answer.quiet {
             output.complain(
@@ -235,8 +238,10 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         }
         guard !hosts.isEmpty else {
             // Nothing was asked, so nothing is known.
-            throw CommandFailure(
-                .nothingToAsk, "the published pins are for no host that can be dialed; name the hosts to check")
+            return try await answer.answering("check", about: subjects) {
+                throw CommandFailure(
+                    .nothingToAsk, "the published pins are for no host that can be dialed; name the hosts to check")
+            }
         }
         let examinations = try hosts.map { host in
             let host = try connection.dialed(host)
@@ -306,6 +311,13 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         case 1: reports[0].print(to: output)
         default: CheckTable(reports: reports).print(to: output)
         }
+    }
+
+    /// What metrics are about if nothing can be read: the hosts that were named, or else the documents.
+    private var subjects: [String] {
+        if let host = file.hostArgument?.value { return ["\(host)"] }
+        let named = hosts.compactMap { host in (try? connection.dialed(host)).map { "\($0)" } }
+        return named.isEmpty ? published.names.compactMap { (try? InputDocument($0))?.name } : named
     }
 
     private func readPins(at time: Date) async throws -> PublishedPinVersions? {

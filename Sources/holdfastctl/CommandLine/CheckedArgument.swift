@@ -9,16 +9,21 @@ struct CheckedArgument<Value: Sendable>: Sendable {
         result = Result(catching: read)
     }
 
-    /// The value; nil if it could not be read. In that case the verb ends in ``validate(_:)``.
+    /// The value; nil if it could not be read. In that case the verb ends in ``validate(_:)`` or ``get()``.
     var value: Value? { try? result.get() }
 
     func get() throws(CommandFailure) -> Value {
-        guard let value else { throw CommandFailure(.wrongUsage, "an argument cannot be read") }
-        return value
+        switch result {
+        case .success(let value): return value
+        case .failure(let error as CommandFailure): throw error
+        case .failure: throw CommandFailure(.wrongUsage, "an argument cannot be read")
+        }
     }
 
+    /// A file that cannot be read is no mistake of the command line: ``get()`` reports it.
     /// - Parameter name: the argument's name for messages.
     func validate(_ name: String) throws(ValidationError) {
-        if case .failure(let error) = result { throw ValidationError("\(name): \(error)") }
+        guard case .failure(let error) = result, (error as? CommandFailure)?.status != .couldNotFindOut else { return }
+        throw ValidationError("\(name): \(error)")
     }
 }

@@ -17,19 +17,22 @@ struct AskedHosts {
 
     /// - Parameters:
     ///   - published: what clients hold.
+    ///   - listed: hosts that clients dial, whether a document names them or not.
     ///   - earlier: what those may hold that have not asked for a while.
     ///   - asking: what options say of clients.
     ///   - root: the root of builds that carry a bundle, if the options do not name another; nil if none is known.
     ///   - watch: how soon an end is too soon; nil for only what is now.
     init(
-        of published: [PublishedPins], after earlier: EarlierDocuments = EarlierDocuments(),
+        of published: [PublishedPins], beside listed: [DialedHost] = [],
+        after earlier: EarlierDocuments = EarlierDocuments(),
         in asking: AskingOptions, builtWith root: Data? = nil, by connection: ConnectionOptions,
         watch: TimeSpan? = nil, at now: Date
     ) async throws(CommandFailure) {
         let published = published + (try asking.held.builds.documents(builtWith: root, at: now))
         let documents = published.map(\.document)
         let versions = asking.held.builds.appVersions(carrying: documents)
-        let (hosts, open) = Self.hosts(of: published)
+        let (named, open) = Self.hosts(of: published)
+        let hosts = named + listed.filter { host in !named.contains { (try? ServerAddress.host($0)) == host } }
         guard !hosts.isEmpty else {
             // Nothing was asked, so nothing is known.
             let words =

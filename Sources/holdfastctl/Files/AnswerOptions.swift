@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
+import HoldfastPublishing
 
 /// How a verb that answers a question prints the answer.
 struct AnswerOptions: ParsableArguments {
@@ -40,27 +41,32 @@ struct AnswerOptions: ParsableArguments {
         try DocumentOutput.write(metrics.text, to: path)
     }
 
-    /// Finds out an answer about one subject. If that fails, its metrics say so.
-    func answering(_ verb: String, about subject: String, _ find: () async throws -> Void) async throws {
-        try await PrometheusText.recording(verb, about: subject, with: format == nil ? nil : { try write($0) }, find)
+    /// Finds out something about subjects. If that fails, their metrics say so.
+    func answering<Value>(
+        _ verb: String, about subjects: [String], _ find: () async throws -> Value
+    ) async throws -> Value {
+        try await PrometheusText.recording(verb, about: subjects, with: format == nil ? nil : { try write($0) }, find)
     }
 }
 
 extension PrometheusText {
-    /// Does something about one subject. If that fails, metrics say so.
+    /// Does something about subjects. If that fails, metrics say so.
     /// - Parameter write: writes metrics; nil if nobody wants them.
-    static func recording(
-        _ verb: String, about subject: String, with write: ((PrometheusText) throws -> Void)?,
-        _ body: () async throws -> Void
-    ) async throws {
+    static func recording<Value>(
+        _ verb: String, about subjects: [String], with write: ((PrometheusText) throws -> Void)?,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
         do {
-            try await body()
-        } catch let failure as CommandFailure where failure.status != .wrongUsage {
-            try write?(
-                PrometheusText(
-                    verb: verb, now: SystemWallClock().now,
-                    subjects: [Subject(name: subject, status: failure.status)]))
-            throw failure
+            return try await body()
+        } catch {
+            let failure = error as? CommandFailure ?? (error as? PublishingError).map { CommandFailure($0) }
+            if let failure, failure.status != .wrongUsage {
+                try write?(
+                    PrometheusText(
+                        verb: verb, now: SystemWallClock().now,
+                        subjects: subjects.map { Subject(name: $0, status: failure.status) }))
+            }
+            throw error
         }
     }
 }

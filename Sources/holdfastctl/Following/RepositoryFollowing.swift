@@ -17,6 +17,8 @@ struct RepositoryFollowing: Encodable {
     let bundleProblem: String?
     /// The files for which the server answered with 403.
     var forbidden: [String] = []
+    /// When the pins end. Grace follows.
+    let pinsNotAfter: String?
     /// When clients stop using the pins, grace included.
     let pinsEnd: String?
     /// Whether there are more roots than one update downloads.
@@ -36,7 +38,8 @@ struct RepositoryFollowing: Encodable {
         let followed = TUFFollowedPins(following, bundle: bundle, root: root, at: time)
         (problem, bundleProblem) = (followed.problem, followed.bundleProblem)
         (pins, published) = (followed.pins, followed.published)
-        pinsEnd = pins?.end.map { $0.formatted(.iso8601) }
+        pinsNotAfter = pins?.notAfter?.formatted(.iso8601)
+        pinsEnd = pins?.end?.formatted(.iso8601)
     }
 
     var isGood: Bool { problem == nil && bundleProblem == nil }
@@ -73,6 +76,7 @@ struct RepositoryFollowing: Encodable {
     }
 
     private enum CodingKeys: CodingKey {
-        case url, appRoot, newestRoot, roles, problem, bundleProblem, forbidden, pinsEnd, needsSeveralUpdates
+        case url, appRoot, newestRoot, roles, problem, bundleProblem, forbidden, pinsNotAfter, pinsEnd,
+            needsSeveralUpdates
     }
 }

@@ -95,13 +95,24 @@ enum PublicKeyArgument {
 
     static func key(_ text: String) throws -> DocumentPublicKey {
         if let key = try? DocumentPublicKey(base64: text) { return key }
-        guard text == InputFile.standard || FileManager.default.fileExists(atPath: text) else {
+        guard text == InputFile.standard || FileManager.default.fileExists(atPath: text) || !isLikeBase64(text) else {
             // This throws an error that says what is wrong with the Base64.
             return try DocumentPublicKey(base64: text)
         }
         let content = try KeyFile.content(of: text)
         return try DocumentPublicKey(file: content, path: text)
     }
+
+    /// Whether somebody who typed it meant a key and not a file that is missing. Base64 has no dot and a length that is
+    /// a multiple of four; a long text may be a secret that was damaged, and is not printed as the name of a file.
+    private static func isLikeBase64(_ text: String) -> Bool {
+        let octets = text.utf8
+        if octets.contains(UInt8(ascii: ".")), octets.allSatisfy({ $0 > 0x20 }) { return false }
+        return octets.count % 4 == 0 || octets.count >= shortestKey
+    }
+
+    /// Shorter than the Base64 of any key.
+    private static let shortestKey = 40
 }
 
 /// The private key of a signer, for every verb that needs one.

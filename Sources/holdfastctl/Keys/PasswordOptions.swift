@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Holdfast
 
 /// Where the password of a private key comes from. It is never an argument, because everybody on the machine can read
 /// arguments.
@@ -63,7 +64,8 @@ struct PasswordOptions: ParsableArguments {
                 line.append(octet)
             }
         } catch {
-            throw CommandFailure(.unreadableFile, "the password cannot be read from \(name)")
+            throw CommandFailure(
+                .unreadableFile, "the password cannot be read from \(name): \(AtomicFile.reason(error, at: name))")
         }
         guard line.count <= maximumBytes else {
             throw CommandFailure(.unreadableFile, "\(name) has more than a password")

@@ -59,10 +59,11 @@ struct ListShowCommand: AsyncParsableCommand {
     func run() async throws {
         let data = try PinListFile(list).data()
         let now = SystemWallClock().now
+        let key = try key?.get()
         let report: FingerprintListReport
         do throws(DocumentError) {
             report =
-                if let key = key?.value {
+                if let key {
                     try FingerprintListReport(verifying: data, named: list, with: key, at: now)
                 } else {
                     try FingerprintListReport(unverified: data, named: list, at: now)
@@ -105,6 +106,9 @@ struct ListPruneCommand: AsyncParsableCommand {
     var key: CheckedArgument<DocumentPublicKey>
 
     @OptionGroup
+    var output: ListOutput
+
+    @OptionGroup
     var printing: PrintOptions
 
     func validate() throws { try key.validate("--public-key") }
@@ -112,12 +116,13 @@ struct ListPruneCommand: AsyncParsableCommand {
     func run() async throws {
         let now = SystemWallClock().now
         var removal: ListRemoval?
-        let change = try PinListFile(list).update(signedBy: try key.get(), creating: false) { draft in
+        let file = PinListFile(list, writing: output.path)
+        let change = try file.update(signedBy: try key.get(), creating: false) { draft in
             removal = ListRemoval(expiredOf: &draft, at: now)
             return try draft.withItsSignatures()
         }
-        try ListRemovalReport(file: list, removed: removal?.removed ?? [], remaining: change.count)
-            .print(printing, to: PinListFile(list).tells)
+        try ListRemovalReport(file: file.destination, removed: removal?.removed ?? [], remaining: change.count)
+            .print(printing, to: file.tells)
     }
 }
 

@@ -67,6 +67,9 @@ struct ListRemoveCommand: AsyncParsableCommand {
     var retire = false
 
     @OptionGroup
+    var output: ListOutput
+
+    @OptionGroup
     var printing: PrintOptions
 
     @OptionGroup
@@ -89,7 +92,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
             removal = try ListRemoval(of: subjects, from: &draft, named: list, retiring: retire, at: now)
             return try draft.withItsSignatures()
         }
-        let (file, publicKey) = (PinListFile(list), try key.get())
+        let (file, publicKey) = (PinListFile(list, writing: output.path), try key.get())
         var settled: SettledChange?
         if let preview = try file.preview(signedBy: publicKey, at: now, remove) {
             // A host that is gone cannot be asked.
@@ -104,9 +107,9 @@ struct ListRemoveCommand: AsyncParsableCommand {
                 "warning: \(names) has no live entry anymore: clients that know one refuse this list")
         }
         try ListRemovalReport(
-            file: list, removed: removal?.removed ?? [], remaining: change.count, findings: settled?.open,
-            premises: settled?.premises
-        ).print(printing, to: PinListFile(list).tells)
+            file: file.destination, removed: removal?.removed ?? [], remaining: change.count,
+            findings: settled?.open, premises: settled?.premises
+        ).print(printing, to: file.tells)
         try settled?.finish()
     }
 }

@@ -7,12 +7,16 @@ import HoldfastSigning
 /// A signed list in a file. One command at a time changes it, and replaces it as a whole.
 struct PinListFile {
     let path: String
+    /// The file that is written; `-` for standard output.
+    let destination: String
 
     /// The limits that clients have by default.
     private static let limits = DocumentLimits()
 
-    init(_ path: String) {
+    /// - Parameter destination: where a changed list goes, if it does not replace the list itself.
+    init(_ path: String, writing destination: String? = nil) {
         self.path = path
+        self.destination = destination ?? path
     }
 
     /// The content of the file, which need not be a list.
@@ -28,7 +32,7 @@ struct PinListFile {
     }
 
     /// Reads the list, lets `body` change it, and writes it if it differs. If there is any error, the file stays as it
-    /// is. A list from standard input goes to standard output.
+    /// is. A list from standard input goes to standard output. What goes elsewhere is written in any case.
     /// - Parameters:
     ///   - key: the key that signed the existing list, and that signs the new one.
     ///   - creating: whether the file may be created.
@@ -36,9 +40,13 @@ struct PinListFile {
     func update(
         signedBy key: DocumentPublicKey, creating: Bool, _ body: (inout PinListDraft) throws -> Data
     ) throws -> ListChange {
-        guard path != InputFile.standard else {
+        guard path != InputFile.standard, destination == path else {
             let change = try ListChange(of: try data(), named: path, signedBy: key, body)
-            Output.standard.printAsIs(String(decoding: change.new, as: UTF8.self).trimmingCharacters(in: .newlines))
+            if destination == InputFile.standard {
+                Output.standard.printAsIs(String(decoding: change.new, as: UTF8.self).trimmingCharacters(in: .newlines))
+            } else {
+                try WrittenFile.replace(LinkedFile.target(of: destination), with: change.new, path: destination)
+            }
             return change
         }
         let file = try LinkedFile.target(of: path)
@@ -65,5 +73,7 @@ struct PinListFile {
     }
 
     /// Where to report what was done: on standard error if standard output gets the list.
-    var tells: Output { path == InputFile.standard ? Output(usesColor: false, isForErrors: true) : Output.standard }
+    var tells: Output {
+        destination == InputFile.standard ? Output(usesColor: false, isForErrors: true) : Output.standard
+    }
 }

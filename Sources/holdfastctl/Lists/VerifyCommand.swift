@@ -86,7 +86,9 @@ struct VerifyCommand: AsyncParsableCommand {
         try watch?.validate("--watch", TimeSpan.watched)
     }
 
-    func run() async throws {
+    func run() async throws { try await answer.answering("verify", about: [list]) { try verify() } }
+
+    private func verify() throws {
         let output = Output.standard
         let now = SystemWallClock().now
         let data = try PinListFile(list).data()

@@ -110,7 +110,7 @@ struct RepositoryPublishing: ParsableArguments {
         if exceptions.contains(.expiry), let live = next.live, let pins = live.pinFile {
             overridden += Self.endings(of: pins, before: live.timestamp.end)
         }
-        var warnings = warnings + RepositoryWatch(span: .days(Self.warningDays)).endings(of: next, at: now)
+        var warnings = warnings + RepositoryWatch.ofPeople.endings(of: next, at: now)
         if lifetime.seconds > Self.usualLifetime {
             warnings.append(
                 "the timestamp lasts \(lifetime.seconds / 86_400) days: for so long, clients cannot tell that somebody "
@@ -162,10 +162,6 @@ struct RepositoryPublishing: ParsableArguments {
 
     /// How long timestamps last at most in a repository that is renewed every day, in seconds.
     private static let usualLifetime = 31 * 86_400
-
-    /// How many days before the end of what is signed offline a warning begins. People need a few weeks to meet, and the
-    /// grace after the end is for accidents.
-    private static let warningDays: Int64 = 45
 }
 
 extension TUFRepositoryState.Live {
@@ -179,6 +175,10 @@ extension TUFRepositoryState.Live {
 /// Puts into words what ends soon.
 struct RepositoryWatch {
     let span: TimeSpan
+
+    /// How long before the end of what is signed offline a warning begins. People need a few weeks to meet, and the
+    /// grace after the end is for accidents.
+    static let ofPeople = RepositoryWatch(span: .days(45))
 
     /// One line for each that people must sign. Root and targets need keyholders, and pins need a new pin file.
     func endings(of state: TUFRepositoryState, at now: Date) -> [String] {

@@ -75,7 +75,7 @@ struct RepositoryRenewCommand: AsyncParsableCommand, ChoosesClients {
 
     func run() async throws {
         try await PrometheusText.recording(
-            "repository renew", about: place.path, with: publishing.format == nil ? nil : { try publishing.write($0) }
+            "repository renew", about: [place.path], with: publishing.format == nil ? nil : { try publishing.write($0) }
         ) { try await renew() }
     }
 

@@ -37,6 +37,8 @@ struct RepositoryReport: Encodable {
     var changes: [String]?
     /// How far apps that were built with a certain root can follow.
     var following: RepositoryFollowing?
+    /// When the published pins end. Grace follows, which is never planned time.
+    var pinsNotAfter: String?
     /// When clients stop using the published pins, grace included.
     var pinsEnd: String?
     /// What hosts showed that is not good for clients; absent if none was asked.
@@ -65,8 +67,10 @@ struct RepositoryReport: Encodable {
     /// - Parameter name: the folder or the URL of the repository.
     func metrics(of name: String) -> PrometheusText.Subject {
         var ends: [(what: String, date: Date)] = (roles ?? following?.roles ?? []).map { ($0.role, $0.end) }
-        if let end = (pinsEnd ?? following?.pinsEnd).flatMap({ try? Date($0, strategy: .iso8601) }) {
-            ends.append(("pins", end))
+        for (what, text) in [
+            ("pins", pinsNotAfter ?? following?.pinsNotAfter), ("grace", pinsEnd ?? following?.pinsEnd),
+        ] {
+            if let end = text.flatMap({ try? Date($0, strategy: .iso8601) }) { ends.append((what, end)) }
         }
         return PrometheusText.Subject(name: name, status: status, ends: ends)
     }
@@ -149,7 +153,9 @@ struct RepositoryReport: Encodable {
         }
         self.roles = roles
         takeNames(state)
-        pinsEnd = live.pinFile?.end.map { $0.formatted(.iso8601) }
+        let pins = live.pinFile
+        pinsNotAfter = pins?.notAfter?.formatted(.iso8601)
+        pinsEnd = pins?.end?.formatted(.iso8601)
     }
 
     private mutating func take(_ roots: [TUFMetadataFile]) {
@@ -234,7 +240,9 @@ struct RepositoryReport: Encodable {
                 output.line("            \(text(ofKey: key))\(sign)", .faint)
             }
         }
-        if let pinsEnd = pinsEnd ?? following?.pinsEnd { output.line("  pins      valid until \(pinsEnd)") }
+        if let notAfter = pinsNotAfter ?? following?.pinsNotAfter, let end = pinsEnd ?? following?.pinsEnd {
+            output.line("  pins      valid until \(notAfter), then by grace until \(end)")
+        }
         if let firstRoot { output.line("  first root, SHA-256 \(firstRoot)", .faint) }
         if let newestRoot, let newestRootVersion {
             output.line("  newest root, version \(newestRootVersion), SHA-256 \(newestRoot)", .faint)
@@ -264,7 +272,7 @@ struct RepositoryReport: Encodable {
 
     private enum CodingKeys: CodingKey {
         case verdict, isGood, roles, firstRoot, newestRoot, newestRootVersion, drafts, changes, following, pinsEnd,
-            keyNames, findings, premises
+            pinsNotAfter, keyNames, findings, premises
         case written, warnings, overridden, next
     }
 }

@@ -33,7 +33,8 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
                 --url https://pins.example.com --no-shipped-pins --watch 5d
 
             Pins end when the pin file says, whatever is renewed: only the offline key can sign new ones. So this also \
-            says whether the published pins still let clients in. The grace after their end is for accidents.
+            says whether the published pins still let clients in, and warns 45 days before they, root or targets end. \
+            The grace after their end is for accidents.
 
             Every host of the pins is asked at every address, as check --repository does, because pins that no server shows \
             let nobody in. A host that could not be asked makes the answer unknown (3). It is also unknown until you say which \
@@ -91,7 +92,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
     }
 
     func run() async throws {
-        try await answer.answering("repository status", about: path ?? app.url ?? "") { try await tell() }
+        try await answer.answering("repository status", about: [path ?? app.url ?? ""]) { try await tell() }
     }
 
     private func tell() async throws {
@@ -174,14 +175,9 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
             guard error.code == .refusedByClients else { throw CommandFailure(error) }
             return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
         }
-        guard let watch else { return RepositoryReport("Clients accept it") }
-        let watching = RepositoryWatch(span: watch)
+        var report = RepositoryReport("Clients accept it")
         let endings = TUFRepositoryEndings(of: live, at: now)
-        let all = watching.lines(endings.offline + endings.online, now)
-        guard let first = all.first else { return RepositoryReport("Clients accept it") }
-        var report = RepositoryReport("Ends too soon: \(first)")
-        report.endsSoon = true
-        report.warnings = Array(all.dropFirst())
+        report.warn(of: endings.offline, and: endings.online, watch.map(RepositoryWatch.init), at: now)
         return report
     }
 }
@@ -210,11 +206,27 @@ extension RepositoryReport {
         }
         if verdict.isEmpty || !following.isGood { verdict = following.verdict }
         isGood = following.isGood
-        guard isGood, let watch else { return }
-        var endings = following.roles.compactMap { watch.line("\($0.role) \($0.version)", $0.end, now) }
-        if let end = following.pins?.notAfter, let line = watch.line("the pin file", end, now) { endings.append(line) }
-        guard let first = endings.first else { return }
-        (verdict, endsSoon) = ("Ends too soon: \(first)", true)
-        warnings += endings.dropFirst()
+        guard isGood else { return }
+        func endings(_ roles: [TUFRole]) -> [TUFRepositoryEndings.Ending] {
+            following.roles.filter { role in roles.contains { $0.rawValue == role.role } }.map {
+                TUFRepositoryEndings.Ending(name: "\($0.role) \($0.version)", end: $0.end)
+            }
+        }
+        // Of a folder all that ends is said already.
+        let offline = endings([.root, .targets]) + pins.all
+        warn(of: roles == nil || watch != nil ? offline : [], and: endings([.snapshot, .timestamp]), watch, at: now)
+    }
+
+    /// Says what ends within the time that is watched, and what people have to sign before long.
+    fileprivate mutating func warn(
+        of offline: [TUFRepositoryEndings.Ending], and online: [TUFRepositoryEndings.Ending],
+        _ watch: RepositoryWatch?, at now: Date
+    ) {
+        let watched = watch?.lines(offline + online, now) ?? []
+        if let first = watched.first { (verdict, endsSoon) = ("Ends too soon: \(first)", true) }
+        let said = watched.dropFirst() + RepositoryWatch.ofPeople.lines(offline, now)
+        for line in said where !(watched.prefix(1) + warnings).contains(where: { $0.utf8.elementsEqual(line.utf8) }) {
+            warnings.append(line)
+        }
     }
 }

@@ -108,7 +108,7 @@ struct ShowCommand: AsyncParsableCommand {
         guard !isReport else { return try tell(report(data, named: input.name), of: input.name) }
         try refuseUselessEvidence(of: data, named: input.name)
         var evidence = ShownDocument.Evidence()
-        evidence.key = key?.value
+        evidence.key = try key?.get()
         if let signer { evidence.signerCertificates = try InputFile.chain(of: signer).certificates }
         if let root { evidence.root = try InputFile.content(of: root, maximumBytes: TUFSettings.pythonTUF.rootBytes) }
         (evidence.challenge, evidence.signature) = (challenge, signature)

@@ -17,8 +17,10 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
         discussion: """
             Verifies CUSTOMER.json.signed as clients do, with the certificate that they are configured with. Clients \
             that have a document use it for 25 hours; those that have none yet refuse one that is older than 10 minutes. \
-            With --max-age the command notices sooner that no round signs anymore. With --domains it also reads the memory beside the list: which hosts have not been validated \
-            for longer than --max-age, although their document is signed again and again, and what waits for approval.
+            With --max-age the command notices sooner that no round signs anymore. With --domains it also asks the \
+            hosts of the list that the document does not have, because clients are refused there, and reads the memory \
+            beside the list: which hosts have not been validated for longer than --max-age, although their document is \
+            signed again and again, and what waits for approval.
 
             Every host of the document is asked at every address, as check --pins does, because pins that no server shows let \
             nobody in. A host that could not be asked makes the answer unknown (3). It is also unknown until you say which versions \
@@ -144,7 +146,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
     func run() async throws {
         let files = TrustServerFiles(customer: signer.customer, data: "", output: signer.folder)
         let name = try url.map { url throws(CommandFailure) in try InputDocument(url).name } ?? files.document.path
-        try await answer.answering("trust-server status", about: name) { try await tell() }
+        try await answer.answering("trust-server status", about: [name]) { try await tell() }
     }
 
     private func tell() async throws {
@@ -178,8 +180,10 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
         } else if code != .negativeAnswer {
             let pins = try PublishedPins(
                 trustServerDocument: data, named: name, signer: certificate, customer: signer.customer, at: now)
+            // Clients are refused at a host of the list that no round has validated.
+            let listed = domains == nil ? [] : try files.readDomains()
             let asked = try await AskedHosts(
-                of: [pins], after: try earlier(files, certificate, at: now),
+                of: [pins], beside: listed, after: try earlier(files, certificate, at: now),
                 in: AskingOptions(offline: asking.offline, clients: clients), by: connection, at: now)
             for remark in asked.remarks { Output.standard.remark(remark) }
             code = report.take(asked, after: code)
@@ -191,7 +195,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
     }
 
     private func report(_ status: TrustServerStatus, _ name: String, _ now: Date) -> Report {
-        let age = "made \(TimeSpan(seconds: max(0, status.age.components.seconds))) ago"
+        let age = "made \(SpanText.rounded(max(0, status.age.components.seconds))) ago"
         let verdict =
             switch status.verdict {
             case .current: "Clients accept it: \(age)"
@@ -231,7 +235,9 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
         guard !answer.json else { return try output.json(report) }
         guard !answer.quiet || status != nil else { return }
         output.line(report.verdict, status != nil ? .bad : asking.offline ? .plain : .good)
-        output.line("  \(SafeText.escapedLine(report.document))" + (report.hosts.map { ", \($0) hosts" } ?? ""))
+        output.line(
+            "  \(SafeText.escapedLine(report.document))"
+                + (report.hosts.map { $0 == 1 ? ", 1 host" : ", \($0) hosts" } ?? ""))
         if let error = report.error { output.line("  \(SafeText.escapedLine(error))", .bad) }
         for host in report.staleHosts ?? [] {
             output.line("  \(SafeText.escapedLine(host.host)) was last validated at \(host.validated)", .bad)

@@ -10,4 +10,11 @@ struct SpanTextTests {
             (30 * 86_400, "30d"), (-60, "-60s"),
         ] as [(Int64, String)])
     func units(seconds: Int64, text: String) { #expect(SpanText.text(seconds) == text) }
+
+    @Test(
+        "An age stands there in the largest unit of which it has two",
+        arguments: [
+            (0, "0s"), (119, "119s"), (120, "2m"), (4_205, "70m"), (7_200, "2h"), (93_612, "26h"), (172_801, "2d"),
+        ] as [(Int64, String)])
+    func ages(seconds: Int64, text: String) { #expect(SpanText.rounded(seconds) == text) }
 }

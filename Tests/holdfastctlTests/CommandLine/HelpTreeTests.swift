@@ -149,7 +149,9 @@ struct HelpTreeTests {
             #expect(output.names?.contains { $0.kind == "short" && $0.name == "o" } == true, "\(name)")
         }
         for name in [
-            "pin", "export", "import", "sign", "export-private", "keygen", "pins add", "pins set", "trust-server show",
+            "pin", "export", "import", "sign", "export-private", "keygen", "pins add", "pins remove", "pins retire",
+            "pins promote", "pins set", "list prune", "list remove", "trust-server show", "repository publish",
+            "repository renew",
         ] {
             let verb = try #require(try await Self.verbs().first { $0.name == name }?.verb)
             #expect(verb.option("output") != nil, "\(name)")

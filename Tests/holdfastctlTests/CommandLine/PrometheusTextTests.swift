@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastSigning
 import HoldfastTesting
 import Testing
 
@@ -43,5 +44,35 @@ struct PrometheusTextTests {
         #expect(soon.status == 4 && soon.output.contains("\"} 4\n"), "\(soon.output)")
         let usage = try await CheckHostsTests.check(site, [TestSite.name, "--json", "--format", "prometheus"])
         #expect(usage.status == 2)
+    }
+
+    @Test(
+        "What cannot be read, and a list that does not verify, are in the metrics in place of those of yesterday",
+        arguments: [
+            ("check --pins none.json", "none.json", 3),
+            ("check www.example.com --pins none.json", "www.example.com:443", 3),
+            ("check --pins patterns.json", "patterns.json", 3),
+            ("check --chain none.pem --host www.example.com", "www.example.com:443", 3),
+            ("verify none.json --public-key signer.pub", "none.json", 3),
+            ("verify pins.json --public-key none.pub", "pins.json", 3),
+            ("verify pins.json --public-key other.pub", "pins.json", 1),
+        ] as [(String, String, Int32)])
+    func failing(line: String, subject: String, status: Int32) async throws {
+        try await SigningSite.with { site in
+            try site.list([("www.example.com", "a", 30)])
+            try site.write("signer.pub", site.publicKey)
+            try site.write("other.pub", SigningKey().publicKey.base64)
+            let pin = "sha256/\(Data(count: 32).base64EncodedString())"
+            try site.write(
+                "patterns.json", #"{"schema":1,"hosts":[{"host":"*.example.com","pins":[{"pin":"\#(pin)"}]}]}"#)
+            try site.write("out.prom", "yesterday\n")
+            let verb =
+                line.split(separator: " ").map(String.init) + (line.hasPrefix("check") ? ["--ca", "root.pem"] : [])
+            let run = try await site.run(verb + ["--format", "prometheus", "-o", "out.prom"])
+            #expect(run.status == status && run.output.isEmpty, "\(run.output)\(run.errors)")
+            let metrics = try site.text("out.prom").replacing("\(site.folder.path)/", with: "")
+            #expect(metrics.contains("subject=\"\(subject)\"} \(status)\n"), "\(metrics)")
+            #expect(!metrics.contains("yesterday"))
+        }
     }
 }

@@ -181,6 +181,12 @@ struct ListTests {
             #expect(report.removed.map(\.name) == ["api.example.com", "www.example.com"])
             #expect(try site.entries().map(\.name) == ["api.example.com"])
             #expect(try site.text("pins.json").contains(line.dropLast()))
+            let kept = try site.text("pins.json")
+            let verb = ["list", "prune", "pins.json", "--public-key", site.publicKey]
+            let copied = try await site.run(verb + ["-o", "copy.json", "--json"])
+            #expect(try copied.status == 0 && site.text("copy.json") == kept && copied.output.contains("copy.json"))
+            let nowhere = try await site.run(verb + ["-o", "no/such/file"])
+            #expect(nowhere.status == 3 && nowhere.errors.contains("there is no folder"), "\(nowhere.errors)")
             let again = try await site.run(["list", "prune", "pins.json", "--public-key", site.publicKey])
             #expect(again.status == 0 && again.lines == ["pins.json: 0 removed, 1 left"])
         }
@@ -212,6 +218,10 @@ struct ListTests {
             #expect(none.status == 1 && none.errors.contains("no entry of nobody.example"))
             #expect(try site.text("pins.json") == changed)
 
+            let retiring = ["list", "remove", "pins.json", "old.example.com", "--retire"] + key
+            let elsewhere = try await site.run(retiring + ["-o", "next.json"])
+            #expect(elsewhere.status == 0 && elsewhere.output.hasPrefix("next.json: 1 removed"), "\(elsewhere.output)")
+            #expect(try site.text("pins.json") == changed && !site.text("next.json").contains("old.example.com"))
             let retired = try await site.run(
                 ["list", "remove", "pins.json", "old.example.com", "--retire", "--json"] + key)
             #expect(retired.status == 0 && retired.errors.contains("warning: old.example.com has no live entry"))

@@ -62,7 +62,9 @@ struct RepositoryLockOutTests {
         }
     }
 
-    @Test("Pins last for 120 days if nothing else is said, and renew warns from 45 days before their end")
+    @Test(
+        "Pins last for 120 days if nothing else is said; renew and status warn from 45 days before their end"
+    )
     func warnings() async throws {
         try await SigningSite.with { site in
             try await site.beginPublishedRepository(active: site.leaf("leaf.pem"), backup: site.leaf("b.pem"))
@@ -75,7 +77,21 @@ struct RepositoryLockOutTests {
                     "pins", "site", "bank.pins.json", "--key", "offline.pem", "--valid", "\(days)d")
                 try await site.publishRepository(by: "online.pem")
                 let renewed = try await site.repository("renew", "site", "--key", "online.pem")
-                #expect(renewed.errors.contains("warning: the pin file: ") == isWarned, "\(renewed.errors)")
+                let status = try await site.run(["repository", "status", "site", "--offline"])
+                let watched = try await site.run(["repository", "status", "site", "--offline", "--watch", "20d"])
+                for run in [renewed, status, watched] {
+                    #expect(run.errors.contains("warning: the pin file: ") == isWarned, "\(run.errors)")
+                }
+                let next = try PinFile(json: try #require(try await folder.state().live).pins)
+                let last = try #require(next.notAfter)
+                #expect(status.output.contains(", then by grace until "), "\(status.output)")
+                let json = try await site.run(["repository", "status", "site", "--offline", "--json"])
+                #expect(json.output.contains("\"pinsNotAfter\":\"\(last.formatted(.iso8601))\""), "\(json.output)")
+                let metrics = try await site.run(
+                    ["repository", "status", "site", "--offline", "--format", "prometheus"])
+                for (what, end) in [("pins", last), ("grace", try #require(next.end))] {
+                    #expect(metrics.output.contains("what=\"\(what)\"} \(Int64(end.timeIntervalSince1970))\n"))
+                }
             }
         }
     }

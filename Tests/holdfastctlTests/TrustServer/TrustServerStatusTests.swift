@@ -130,6 +130,42 @@ struct TrustServerStatusTests {
         }
     }
 
+    @Test("A host of the list that no document names is asked as well: clients are refused there, or nobody knows")
+    func listedHosts() async throws {
+        try await TrustServerSite.with { site in
+            try await withLoopbackTLSServer(serving: site.leaf) { server in
+                let other = try await LoopbackTLSServer.start(serving: site.leaf)
+                let (old, new) = ("127.0.0.1:\(server.port)\n", "127.0.0.1:\(other.port)\n")
+                try site.write("data/acme.domains", old)
+                #expect(try await site.publish().status == 0)
+                func run(_ list: String?, status code: Int32) async throws -> CommandRun {
+                    if let list {
+                        try site.write("data/acme.domains", list)
+                    } else {
+                        try FileManager.default.removeItem(at: site.file("data/acme.domains"))
+                    }
+                    let run = try await CommandRun.holdfastctl(
+                        Self.status + [
+                            "--domains", "data/acme.domains", "--no-shipped-pins", "--ca", "root.pem", "--timeout",
+                            "60s",
+                        ], in: site.folder)
+                    #expect(run.status == code, "\(list ?? "none"): \(run.output)\(run.errors)")
+                    return run
+                }
+                _ = try await run(old, status: 0)
+                let refused = try await run(old + new, status: 1)
+                #expect(refused.output.hasPrefix("CLIENTS ARE LOCKED OUT of a host."), "\(refused.output)")
+                #expect(refused.output.contains("127.0.0.1:\(other.port)"), "\(refused.output)")
+                await other.shutdown()
+                let unknown = try await run(old + new, status: 3)
+                #expect(unknown.output.contains("connection refused"), "\(unknown.output)")
+                _ = try await run(old, status: 0)
+                let missing = try await run(nil, status: 3)
+                #expect(missing.errors.contains("acme.domains cannot be read: no such file"), "\(missing.errors)")
+            }
+        }
+    }
+
     @Test("What cannot be found out is in the metrics, in place of those of yesterday")
     func failingMetrics() async throws {
         try await TrustServerSite.with { site in
