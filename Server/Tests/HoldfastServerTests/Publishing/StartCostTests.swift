@@ -47,6 +47,7 @@ struct StartCostTests {
                 #expect(snapshot.apps[app]?.key != nil && snapshot.documents["lists/\(app).json"] != nil)
                 #expect(snapshot.documents.values.allSatisfy { $0.compressed == nil })
                 before = engine
+                try await world.everybodyFollows(of: app, isThorough: false)
             }
         }
     }
