@@ -3,9 +3,9 @@ import Foundation
 /// A program of the operator while it runs.
 ///
 /// It has a process group of its own, which ends with the deadline, and with the program. A watchdog outside this process
-/// sees to that if this process was stopped or killed meanwhile: `timeout` of coreutils ends the group a second after the
-/// deadline, and a shell ends it with the program. What the program writes to standard error is thrown away: a log is no
-/// place for a PIN, nor for what libraries say.
+/// sees to that if this process was stopped or killed meanwhile: `timeout` of coreutils ends the program a second after
+/// the deadline, and the shell that leads the group ends the group with the program. What the program writes to standard
+/// error is thrown away: a log is no place for a PIN, nor for what libraries say.
 struct ProgramRun: ~Copyable {
     /// How it ended.
     enum End: Sendable, Hashable {
@@ -32,10 +32,11 @@ struct ProgramRun: ~Copyable {
     private let report: Int32
 
     /// Runs the program, reports its exit code, and ends the group, itself included. It waits for a program that was told
-    /// to end, and hands it no descriptor with which to report.
+    /// to end, and hands it no descriptor with which to report. It is this process's own child: nobody else has to wait
+    /// for it, since the first process of a container may be one that does not.
     private static let watchdog = """
         trap : TERM
-        "$@" 3>&-
+        timeout --foreground --signal=KILL "$@" 3>&-
         echo $? >&3
         kill -KILL 0
         """
@@ -113,9 +114,7 @@ struct ProgramRun: ~Copyable {
         }
         defer { close(writing) }
         let place = folder.map { ["env", "--chdir=\($0.path)"] } ?? []
-        let words =
-            ["timeout", "--signal=KILL", "\(command.limit + 1)", "/bin/sh", "-c", Self.watchdog, "sh"] + place
-            + command.words
+        let words = ["/bin/sh", "-c", Self.watchdog, "sh", "\(command.limit + 1)"] + place + command.words
         do throws(StartFailure) {
             identifier = try Self.start(
                 words, environment ?? ProcessInfo.processInfo.environment,
