@@ -179,8 +179,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
             let pins = try PublishedPins(
                 trustServerDocument: data, named: name, signer: certificate, customer: signer.customer, at: now)
             let asked = try await AskedHosts(
-                of: [pins], after: try earlier(files, certificate, at: now),
-                in: AskingOptions(offline: asking.offline, clients: clients), by: connection, at: now)
+                of: [pins], after: try earlier(files, certificate, at: now), in: clients, by: connection, at: now)
             for remark in asked.remarks { Output.standard.remark(remark) }
             code = report.take(asked, after: code)
         }
