@@ -54,13 +54,14 @@ package struct ListChange: Sendable {
     /// How many entries the list has then.
     package var count: Int { after.count }
 
-    /// Both versions as clients read them; nil if there was no list.
+    /// Both versions as clients read them; the old one is nil if there was no list.
     package func versions(
         named name: String, signedBy key: DocumentPublicKey, at now: Date
-    ) throws(PublishingError) -> (old: PublishedPins, new: PublishedPins)? {
-        guard let old else { return nil }
-        return (
-            try PublishedPins(list: old, named: name, key: key, at: now),
+    ) throws(PublishingError) -> (old: PublishedPins?, new: PublishedPins) {
+        (
+            try old.map { data throws(PublishingError) in
+                try PublishedPins(list: data, named: name, key: key, at: now)
+            },
             try PublishedPins(list: new, named: "the new list", key: key, at: now)
         )
     }

@@ -20,10 +20,17 @@ struct HoldingPeriod: Sendable {
         let published = document.published.wholeSeconds
         let carried = carriedEnd(of: document, inputs.appVersions)
         let replaced = document.replaced?.wholeSeconds
+        // A client whose document has ended as a whole does not decide before it has the next one.
+        var last = Int64.max
+        if let replaced, !held.isOnlyCarried, all.contains(where: held.isSucceeded) {
+            let own = held.isRenewed ? held.lifetime.map { replaced + Int64(clamping: $0) } : held.end?.wholeSeconds
+            last = own ?? .max
+        }
         var periods: [HoldingPeriod] = []
         // A build keeps what it carries as long as it is used, whatever was published since.
         let currentEnd: Int64 =
             switch (replaced, carried) {
+            case (_?, let carried?) where document.isNeverServed: isStuck ? carried : min(carried, last)
             case (let replaced?, let carried?): max(replaced, carried)
             case (nil, let carried?) where held.isOnlyCarried: carried
             case (nil, _): .max
@@ -32,12 +39,6 @@ struct HoldingPeriod: Sendable {
         periods.append(HoldingPeriod(holders: .current, begins: published, ends: currentEnd))
         if let replaced, !document.isNeverServed {
             let stale = replaced + max(0, inputs.staleness.components.seconds)
-            // A client whose document has ended as a whole does not decide before it has the next one.
-            var last = Int64.max
-            if !held.isOnlyCarried, all.contains(where: held.isSucceeded) {
-                let own = held.isRenewed ? held.lifetime.map { replaced + Int64(clamping: $0) } : held.end?.wholeSeconds
-                last = own ?? .max
-            }
             let (begins, middle) = (max(currentEnd, replaced), isStuck ? .max : stale)
             periods.append(HoldingPeriod(holders: .replaced, begins: begins, ends: min(middle, last)))
             periods.append(HoldingPeriod(holders: .older, begins: max(begins, middle), ends: last))

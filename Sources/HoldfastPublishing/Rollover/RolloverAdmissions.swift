@@ -64,7 +64,9 @@ struct RolloverAdmissions {
         let end = maker.pinned == .certificate ? matched.map { maker.rules[$0].rule.end }.max() : nil
         // A pin that is published for issuers alone is no server's.
         let isServers = named.isEmpty || !matched.isEmpty
-        validity = isServers ? [begins..<max(begins, end ?? .distantFuture)] : []
+        // Nobody knows the key of a certificate from its pin, nor the reverse.
+        let isKnown = maker.published.allSatisfy { $0.pinnedSubjects == [pin.subject] }
+        validity = isServers && isKnown ? [begins..<max(begins, end ?? .distantFuture)] : []
     }
 
     /// The chain, for what has none; nil for what has none itself.
@@ -93,10 +95,10 @@ struct RolloverAdmissions {
                         // The key's next certificate will be as good as this one, and its pins may end earlier.
                         let last = certificateEnd?.addingTimeInterval(-1) ?? .distantFuture
                         let validator = RenewedValidator(base: platform.validator, times: .distantPast...last)
-                        return getsIn(trial(held, pinning, begins, chain.chain, validator))
+                        return getsIn(trial(held, pinning, begins, chain.chain, validator), held)
                     case .pin(let pin, let standIns):
                         let tests = standIns.map {
-                            getsIn(pin, $0, platform) { trial(held, pinning, begins, $0, $1, $2) }
+                            getsIn(pin, $0, platform, held) { trial(held, pinning, begins, $0, $1, $2) }
                         }
                         return { second in !tests.isEmpty && tests.allSatisfy { $0(second) } }
                     }
@@ -120,27 +122,29 @@ struct RolloverAdmissions {
         ) { names.isEmpty ? $0 : RenamedPins($0, names) }
     }
 
-    /// Whether clients let a chain in at a second. Grace counts only where it has begun.
-    private func getsIn(_ trial: ClientTrial) -> (Int64) -> Bool {
-        let isGraceNow = trial.status(at: maker.begins).isGrace
+    /// Whether clients let a chain in at a second. Grace counts where it has begun, and of what was replaced: nobody can renew
+    /// that, and clients go on with it to its very end.
+    private func getsIn(_ trial: ClientTrial, _ held: HeldDocument) -> (Int64) -> Bool {
+        let countsGrace = held.document.replaced != nil || trial.status(at: maker.begins).isGrace
         return { second in
             let status = trial.status(at: second)
-            return status.getsIn && (!status.isGrace || isGraceNow)
+            return status.getsIn && (!status.isGrace || countsGrace)
         }
     }
 
     /// Whether clients let in what is known by its pin alone: whatever authority certifies it, or because of its own pin
     /// under the authority of a chain that servers show.
     private func getsIn(
-        _ pin: Pin, _ standIn: StandIn, _ platform: ClientPlatform,
+        _ pin: Pin, _ standIn: StandIn, _ platform: ClientPlatform, _ held: HeldDocument,
         _ trial: (PresentedChain, any ChainValidator, [Pin: Pin]) -> ClientTrial
     ) -> (Int64) -> Bool {
         let (leaf, chain) = (standIn.chain.leaf, standIn.chain.chain)
-        let anywhere = getsIn(trial(PresentedChain([leaf.der]), UnknownRoot(leaf: leaf), standIn.names(for: pin)))
+        let anywhere = getsIn(
+            trial(PresentedChain([leaf.der]), UnknownRoot(leaf: leaf), standIn.names(for: pin)), held)
         guard let times = standIn.times else { return anywhere }
         let validator = RenewedValidator(base: platform.validator, times: times)
-        let here = getsIn(trial(chain, validator, standIn.names(for: pin)))
-        let anyway = getsIn(trial(chain, validator, standIn.names(without: pin)))
+        let here = getsIn(trial(chain, validator, standIn.names(for: pin)), held)
+        let anyway = getsIn(trial(chain, validator, standIn.names(without: pin)), held)
         return { second in anywhere(second) || here(second) && !anyway(second) }
     }
 

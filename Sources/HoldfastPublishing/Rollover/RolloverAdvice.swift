@@ -8,7 +8,7 @@ public struct RolloverAdvice: StoredValue {
     /// What it is called in stored JSON.
     public static var storedName: String { "rolloverAdvice" }
 
-    /// What to do next. Identities, servers and clients are indices of the situation's.
+    /// What to do next, in every published document. Identities, servers and clients are indices of the situation's.
     public enum Step: Sendable, Hashable, Codable {
         /// Publish the pins of these beside those that are published.
         case publish([Int])

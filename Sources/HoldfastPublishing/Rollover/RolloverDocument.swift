@@ -18,6 +18,9 @@ package struct RolloverDocument: Sendable {
         content = HeldDocument.content(of: pins.document, at: time)
     }
 
+    /// What people call it.
+    package var name: String { pins.document.name }
+
     /// Where clients get it from.
     package var source: Source { pins.document.kind.rolloverSource }
 
@@ -48,8 +51,29 @@ package struct RolloverDocument: Sendable {
     package var pinsCertificates: Bool { source.pinsCertificates }
 
     /// The document as clients may hold it that get it from where it is published.
-    package func held(from published: Date) -> PublicationOutlook.Document {
-        pins.document.served(from: published, until: nil)
+    ///
+    /// A machine renews a repository's timestamp, which ends within days whatever people do about keys. As long as it has
+    /// not ended, it is taken to be renewed in time: see ``renewalPremise(at:)``.
+    /// - Parameters:
+    ///   - published: since when it is published.
+    ///   - time: when advice is asked for.
+    package func held(from published: Date, at time: Date) -> PublicationOutlook.Document {
+        var document = pins.document.served(from: published, until: nil)
+        if let end = timestampEnd, time < end {
+            // What lies ahead by a part of a second is a round of the future.
+            (document.renewalInterval, document.lastRenewal) = (.seconds(1), Date(wholeSeconds: time.wholeSeconds))
+        }
+        return document
+    }
+
+    /// When the timestamp of a repository expires; nil for other documents.
+    private var timestampEnd: Date? { if case .repository(let pins) = content { pins.timestampEnd } else { nil } }
+
+    /// What advice takes for granted of the machine that renews a repository's timestamp; nil for other documents, and once
+    /// the timestamp has ended.
+    package func renewalPremise(at time: Date) -> String? {
+        guard let end = timestampEnd, time < end else { return nil }
+        return "the timestamp of \(name) is renewed before it ends at \(end.formatted(.iso8601))"
     }
 
     /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialed.
@@ -66,30 +90,42 @@ package struct RolloverDocument: Sendable {
         return (hosts, patterns)
     }
 
-    /// Makes sure that the document decides about a host.
+    /// Makes sure that clients take the document, and that it decides about a host.
     package func check(_ host: DialedHost, at time: Date) throws(PublishingError) {
+        try check(at: time)
+        guard !decides(about: host, at: time) else { return }
+        throw PublishingError(
+            .invalidDocument, of: name, expected: "a document that has pins of \(host)", found: "no pins of \(host)")
+    }
+
+    /// Makes sure that clients take the document. Clients that begin refuse every server otherwise, which no change of keys
+    /// mends.
+    package func check(at time: Date) throws(PublishingError) {
+        switch content {
+        case .pinFile, .list, .repository: break
+        case .trustServer(let pins):
+            guard let refusal = pins.refusalOfDownload(at: time) else { break }
+            throw PublishingError(
+                .invalidDocument, of: name, expected: refusal.expected, found: refusal.found,
+                remedy: "Run a round of the trust server first.")
+        case .refused(let words):
+            throw PublishingError(
+                .invalidDocument, of: name, expected: "a document that clients accept", found: words)
+        }
+    }
+
+    /// Whether clients with the document know a host, although they may have no valid pin for it.
+    package func decides(about host: DialedHost, at time: Date) -> Bool {
         let question = PinQuestion(host: host, time: time)
         switch content {
         case .pinFile(let file):
-            if case .required = file.answer(to: question).content { return }
-        // Clients know the host, but may have no valid pin for it.
-        case .list(let pins): if pins.answer(to: question).decides { return }
-        case .repository(let pins): if pins.answer(to: question).decides { return }
-        case .trustServer(let pins):
-            // Clients that begin refuse every server then, which no change of keys mends.
-            if let refusal = pins.refusalOfDownload(at: time) {
-                throw PublishingError(
-                    .invalidDocument, of: self.pins.document.name, expected: refusal.expected, found: refusal.found,
-                    remedy: "Run a round of the trust server first.")
-            }
-            if pins.answer(to: question).decides { return }
-        case .refused(let words):
-            throw PublishingError(
-                .invalidDocument, of: pins.document.name, expected: "a document that clients accept", found: words)
+            if case .required = file.answer(to: question).content { return true }
+            return false
+        case .list(let pins): return pins.answer(to: question).decides
+        case .repository(let pins): return pins.answer(to: question).decides
+        case .trustServer(let pins): return pins.answer(to: question).decides
+        case .refused: return false
         }
-        throw PublishingError(
-            .invalidDocument, of: pins.document.name, expected: "a document that has pins of \(host)",
-            found: "no pins of \(host)")
     }
 }
 

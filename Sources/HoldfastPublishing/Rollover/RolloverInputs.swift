@@ -41,7 +41,8 @@ public struct RolloverInputs: Sendable, Hashable {
     public var host: String
     /// The port that is dialed; nil if it is not known.
     public var port: Int?
-    /// What clients may hold. The last one that no build alone carries and that was not replaced is the published one.
+    /// What clients may hold. Those that no build alone carries and that were not replaced are published, and a change is
+    /// made in all of them; of several for the same clients, the last one is.
     public var documents: [PublicationOutlook.Document]
     /// Whether clients may hold documents from before those that are given, for as long as they may use what the oldest of
     /// these replaced. False only if nothing was published before.

@@ -24,16 +24,17 @@ struct RolloverMaker {
     let inputs: RolloverInputs
     let host: DialedHost
     let documents: [HeldDocument]
-    let published: HeldDocument
+    /// Those that are published: one for each kind of client, or for each configuration of one.
+    let published: [HeldDocument]
     let platforms: [ClientPlatform]
     /// The first second, and the one at which nothing is looked at anymore.
     let (begins, ends): (Int64, Int64)
-    /// What the published document requires of the host now.
+    /// What the published documents require of the host now.
     let rules: [PublishedRule]
     /// What documents pin of a host.
     let pinned: Pin.Subject
 
-    /// A pin of the published document that counts now.
+    /// A pin of a published document that counts now.
     struct PublishedRule {
         let rule: PinRule
         let isBackup: Bool
@@ -59,17 +60,19 @@ struct RolloverMaker {
         platforms = try inputs.platforms.map { platform throws(PublishingError) in try ClientPlatform(platform) }
         begins = inputs.now.wholeSeconds
         ends = begins + Self.span
-        let current = held.last { $0.document.replaced == nil && !$0.document.isCarriedAlone }
-        guard let current, !platforms.isEmpty else {
+        let served = held.filter { $0.document.replaced == nil && !$0.document.isCarriedAlone }
+        let current = served.filter { one in
+            !served.contains { $0.index > one.index && $0.document.kind.isForSameClients(as: one.document.kind) }
+        }
+        guard !current.isEmpty, !platforms.isEmpty else {
             throw PublishingError(
                 .invalidInput, expected: "a published document and a platform",
-                found: current == nil ? "no document that is published" : "no platform")
+                found: current.isEmpty ? "no document that is published" : "no platform")
         }
         published = current
-        pinned =
-            current.clients.contains { $0.pinning == .certificate } || current.document.kind.pinsCertificates
-            ? .certificate : .publicKey
-        rules = Self.rules(of: current, for: host, at: Date(wholeSeconds: begins), retiring: inputs.retiring)
+        pinned = current.contains { $0.pinnedSubjects.contains(.certificate) } ? .certificate : .publicKey
+        let (host, time) = (self.host, Date(wholeSeconds: begins))
+        rules = current.flatMap { Self.rules(of: $0, for: host, at: time, retiring: inputs.retiring) }
         try checkServers()
     }
 
@@ -226,9 +229,25 @@ struct RolloverMaker {
     /// The first instant at which nobody holds a document anymore that is not given; nil if that has come.
     private var unknownUntil: Date? {
         guard inputs.hasEarlierDocuments else { return nil }
-        let oldest = documents.filter { !$0.document.isCarriedAlone }.map(\.document.published).min()
-        let until = inputs.staleness.flatMap { oldest?.addingTimeInterval($0.inSeconds) } ?? .distantFuture
+        let oldest = published.map { current in
+            documents.filter { $0.index == current.index || isEarlier($0, than: current) }
+                .map(\.document.published).min() ?? current.document.published
+        }
+        let until = inputs.staleness.flatMap { oldest.max()?.addingTimeInterval($0.inSeconds) } ?? .distantFuture
         return until.wholeSeconds > begins ? until : nil
+    }
+
+    /// Whether clients that hold a document get a published one next. Nobody says of a pin file which of several took its
+    /// place.
+    private func isEarlier(_ held: HeldDocument, than current: HeldDocument) -> Bool {
+        guard !held.document.isCarriedAlone else { return false }
+        return published.count == 1 || held.document.kind.isForSameClients(as: current.document.kind)
+    }
+
+    /// What clients get next that hold a document; nil for one that is published.
+    private func successor(of held: HeldDocument) -> HeldDocument? {
+        guard !published.contains(where: { $0.index == held.index }) else { return nil }
+        return published.last { $0.document.kind.isForSameClients(as: held.document.kind) } ?? published.last
     }
 
     /// Whether a server with a key of another kind, which is looked at apart, shows a pin.
@@ -243,28 +262,35 @@ struct RolloverMaker {
 
     private func clients(of held: HeldDocument, _ judges: [RolloverAdmissions]) -> [RolloverSituation.Clients] {
         let document = held.document
-        let isCurrent = held.index == published.index
+        let successor = successor(of: held)
+        // Who refuses what took the place of a document keeps that document.
+        let isStuck = successor.map { held.refusal(of: $0, at: Date(wholeSeconds: begins)) != nil } ?? false
+        // A client whose document has ended by itself asks before it decides.
+        let ended =
+            successor == nil || isStuck ? nil : held.end.map { min($0, .distantFuture)..<Date.distantFuture }
         var clients: [RolloverSituation.Clients] = []
         if !document.isCarriedAlone {
-            // Who refuses what took the place of a document keeps that document.
-            let isStuck = !isCurrent && held.refusal(of: published, at: Date(wholeSeconds: begins)) != nil
-            let replaced = isCurrent ? nil : document.replaced ?? published.document.published
-            // A client whose document has ended by itself asks before it decides.
-            let ended = held.lifetime == nil || isCurrent || isStuck ? nil : held.end.map { $0..<Date.distantFuture }
+            let replaced = successor.map { document.replaced ?? $0.document.published }
             clients.append(
                 .init(
                     document.name, published: document.published, replaced: isStuck ? nil : replaced,
                     isShipped: isStuck,
                     admissions: judges.map { judge in
-                        judge.admissions(by: held, isBeginning: isCurrent) + [ended].compactMap(\.self)
+                        judge.admissions(by: held, isBeginning: successor == nil)
+                            + [held.lifetime == nil ? nil : ended].compactMap(\.self)
                     }))
         }
         if !document.appVersions.isEmpty {
+            // Builds begin with a bundle as long as they are used, and follow the repository from there.
+            let isFollowing = document.isNeverServed && published.contains(where: held.isSucceeded)
             clients.append(
                 .init(
                     "\(document.name) in \(document.appVersions.prefix(8).joined(separator: ", "))",
                     published: document.published, isShipped: true, usedUntil: carriedEnd(of: document),
-                    admissions: judges.map { $0.admissions(by: held, isBeginning: false) }))
+                    admissions: judges.map { judge in
+                        judge.admissions(by: held, isBeginning: false)
+                            + [isFollowing ? ended : nil].compactMap(\.self)
+                    }))
         }
         return clients
     }
@@ -291,14 +317,13 @@ extension HeldDocument {
         case .list, .trustServer, .refused: nil
         }
     }
-}
 
-extension PublicationOutlook.Document.Kind {
-    /// Whether its clients pin certificates by nature.
-    var pinsCertificates: Bool {
-        switch self {
-        case .staticList, .challengedList: true
-        case .shippedPins, .trustServer, .repository: false
+    /// What its clients pin.
+    var pinnedSubjects: Set<Pin.Subject> {
+        switch document.kind {
+        case .staticList, .challengedList: [.certificate]
+        case .shippedPins, .repository: [.publicKey]
+        case .trustServer: Set(clients.compactMap(\.pinning))
         }
     }
 }

@@ -20,10 +20,11 @@ struct RolloverPlan {
     private let missing: [Int]
     /// What is wanted although its published pin ends before that, with the end.
     private let ending: [(identity: Int, end: Date)]
+    private let published: [RolloverSituation.Clients]
 
     init(_ situation: RolloverSituation) {
         self.situation = situation
-        let published = situation.published
+        let published = situation.published.map { situation.clients[$0] }
         let free = RolloverForecast(situation, publishes: true)
         var planned = situation.servers.indices.map { RolloverCourse(of: $0, situation, free, situation.next) }
         let isLeaving = situation.isLeaving(planned)
@@ -48,6 +49,7 @@ struct RolloverPlan {
         if let spare = situation.missingSpare(target) { missing.append(spare) }
         self.wanted = wanted
         self.missing = missing
+        self.published = published
         self.ending = ending
         if missing.isEmpty, !isDue {
             let kept = RolloverForecast(situation, publishes: false)
@@ -87,8 +89,8 @@ struct RolloverPlan {
         for course in courses where isMeant(course) {
             guard let index = course.change, dueTime(of: course, index) <= situation.time else { continue }
             let next = course.shows[index]
-            // A client that has just got the published document would refuse it.
-            guard identity ?? next == next, situation.isCovered(next, by: situation.published) else { continue }
+            // A client that has just got a published document would refuse it.
+            guard identity ?? next == next, situation.isCovered(next, by: published) else { continue }
             identity = next
             servers.append(course.server)
             ends.append(forecast.firstBetter(than: course.shown).flatMap { $0 > 0 ? forecast.instants[$0] : nil })
@@ -253,20 +255,27 @@ extension RolloverSituation {
         return found?.identity
     }
 
-    /// Whether the published document lets clients in with an identity as soon as that is valid.
-    fileprivate func isCovered(_ identity: Int, by published: Clients?) -> Bool {
-        guard let published else { return false }
+    /// Whether every published document lets clients in with an identity as soon as that is valid.
+    fileprivate func isCovered(_ identity: Int, by published: [Clients]) -> Bool {
+        guard !published.isEmpty else { return false }
         let facts = identities[identity]
         guard let last = facts.validity.last, last.upperBound > time else { return facts.isPublished }
-        return RolloverForecast.isAdmitted(facts.validity, by: published.admissions[identity], after: time)
+        for clients in published
+        where !RolloverForecast.isAdmitted(facts.validity, by: clients.admissions[identity], after: time) {
+            return false
+        }
+        return true
     }
 
-    /// When the published pin of an identity ends, if the identity is valid for longer.
-    fileprivate func end(of identity: Int, in published: Clients?) -> Date? {
-        guard let valid = identities[identity].validity.last?.upperBound,
-            let end = published?.admissions[identity].last?.upperBound, end < valid, end > time
-        else { return nil }
-        return end
+    /// When the published pin of an identity ends first, if the identity is valid for longer.
+    fileprivate func end(of identity: Int, in published: [Clients]) -> Date? {
+        guard let valid = identities[identity].validity.last?.upperBound else { return nil }
+        var first: Date?
+        for clients in published {
+            guard let end = clients.admissions[identity].last?.upperBound, end < valid, end > time else { continue }
+            first = min(first ?? end, end)
+        }
+        return first
     }
 
     /// When something must be replaced so that every client has what follows before it ends, with time for people.
@@ -274,10 +283,12 @@ extension RolloverSituation {
         end.addingTimeInterval(-(staleness?.inSeconds ?? 0) - lead.inSeconds)
     }
 
-    /// Whether something is published for the day when a key is lost.
+    /// Whether something is published for the day when a key is lost, in every document.
     fileprivate func hasSpare(_ target: Int?) -> Bool {
-        for (index, identity) in identities.enumerated()
-        where identity.isPublished && isSpare(index, target) { return true }
+        let published = published
+        for (index, identity) in identities.enumerated() where identity.isPublished && isSpare(index, target) {
+            if published.count < 2 || isCovered(index, by: published.map { clients[$0] }) { return true }
+        }
         return false
     }
 

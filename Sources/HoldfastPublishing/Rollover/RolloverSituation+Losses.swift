@@ -25,16 +25,15 @@ extension RolloverSituation {
     /// to refuse or to warn of. Nothing is done after it.
     ///
     /// - Parameter step: any step, advised or not.
-    /// - Returns: the clients; those who fetch what is published after a withdrawal are those of the published document.
+    /// - Returns: the clients; those who fetch what is published after a withdrawal are those of the published documents.
     ///   Empty for steps that refuse nobody.
     public func losses(of step: RolloverAdvice.Step) -> [RolloverAdvice.Loss] {
         switch step {
         case .deploy(let identity, let servers, before: _): return losses(deploying: identity, on: servers)
         case .remove(let identities):
             let places = servers.indices.filter { identities.contains(servers[$0].shows) }
-            guard !places.isEmpty, let index = clients.firstIndex(where: { !$0.isShipped && $0.replaced == nil })
-            else { return [] }
-            return [RolloverAdvice.Loss(clients: index, servers: places, start: time, end: nil)]
+            guard !places.isEmpty else { return [] }
+            return published.map { RolloverAdvice.Loss(clients: $0, servers: places, start: time, end: nil) }
         case .publish, .addBackup, .renew, .renewCertificates, .prepareNext, .wait, .nothing: return []
         }
     }

@@ -26,7 +26,7 @@ public struct RolloverSituation: Sendable, Hashable {
         public var isBackup: Bool
         /// Whether somebody has said that its pin is withdrawn as soon as no server shows it anymore.
         public var isRetiring: Bool
-        /// Whether the published document names its pin.
+        /// Whether a published document names its pin.
         public var isPublished: Bool
 
         /// Describes a key or certificate.
@@ -71,7 +71,8 @@ public struct RolloverSituation: Sendable, Hashable {
         public var document: String
         /// When the document was published: nobody held it before.
         public var published: Date
-        /// When another took its place; nil while it is published, and for one that builds carry.
+        /// When another took its place; nil while it is published, and for one that builds carry. Several are published if
+        /// clients of several kinds are out there.
         public var replaced: Date?
         /// Whether builds carry it, so that no update replaces it.
         public var isShipped: Bool
@@ -141,9 +142,6 @@ public struct RolloverSituation: Sendable, Hashable {
         return usable
     }
 
-    /// The document that is published.
-    var published: Clients? {
-        for clients in clients where !clients.isShipped && clients.replaced == nil { return clients }
-        return nil
-    }
+    /// The documents that are published, as indices of ``clients``.
+    var published: [Int] { clients.indices.filter { !clients[$0].isShipped && clients[$0].replaced == nil } }
 }

@@ -19,18 +19,18 @@ struct AskedHosts {
     ///   - published: what clients hold.
     ///   - listed: hosts that clients dial, whether a document names them or not.
     ///   - earlier: what those may hold that have not asked for a while.
-    ///   - asking: what options say of clients.
+    ///   - clients: what options say of clients.
     ///   - root: the root of builds that carry a bundle, if the options do not name another; nil if none is known.
     ///   - watch: how soon an end is too soon; nil for only what is now.
     init(
         of published: [PublishedPins], beside listed: [DialedHost] = [],
         after earlier: EarlierDocuments = EarlierDocuments(),
-        in asking: AskingOptions, builtWith root: Data? = nil, by connection: ConnectionOptions,
+        in clients: ClientOptions, builtWith root: Data? = nil, by connection: ConnectionOptions,
         watch: TimeSpan? = nil, at now: Date
     ) async throws(CommandFailure) {
-        let published = published + (try asking.held.builds.documents(builtWith: root, at: now))
+        let published = published + (try clients.held.builds.documents(builtWith: root, at: now))
         let documents = published.map(\.document)
-        let versions = asking.held.builds.appVersions(carrying: documents)
+        let versions = clients.held.builds.appVersions(carrying: documents)
         let (named, open) = Self.hosts(of: published)
         let hosts = named + listed.filter { host in !named.contains { (try? ServerAddress.host($0)) == host } }
         guard !hosts.isEmpty else {
@@ -47,12 +47,12 @@ struct AskedHosts {
         let shown = try await Self.shown(by: hosts, connection, at: now)
         remarks += shown.remarks
         let anchors = try await connection.anchors()
-        let platforms = try asking.platforms.platforms(anchors, named: connection.ca ?? "this machine's anchors")
+        let platforms = try clients.platforms.platforms(anchors, named: connection.ca ?? "this machine's anchors")
         let outlook = try CommandFailure.rethrowing { () throws(PublishingError) in
             try HostsOutlook(
                 of: documents, after: earlier, at: shown.hosts,
                 platforms: platforms, appVersions: versions,
-                staleness: .seconds(asking.held.staleness.seconds),
+                staleness: .seconds(clients.held.staleness.seconds),
                 watch: watch.map { .seconds($0.seconds) }, at: SystemWallClock().now)
         }
         if versions == .unknown { remarks.append(ShippedPinOptions.remedy) }

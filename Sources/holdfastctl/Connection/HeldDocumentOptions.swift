@@ -17,15 +17,6 @@ struct ClientOptions {
     var isEmpty: Bool { held.isEmpty && platforms.isEmpty }
 }
 
-/// Whether hosts are asked, and for which clients, for verbs that only report what clients get.
-struct AskingOptions {
-    let offline: Bool
-    let clients: ClientOptions
-
-    var held: HeldDocumentOptions { clients.held }
-    var platforms: PlatformOptions { clients.platforms }
-}
-
 /// How old what clients hold may be.
 struct StalenessOptions: ParsableArguments {
     @Option(

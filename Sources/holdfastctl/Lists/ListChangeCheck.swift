@@ -24,46 +24,59 @@ struct ListChangeCheck: ParsableArguments {
     var isEmpty: Bool { overrides.force.isEmpty && builds.isEmpty && earlier.isEmpty && platforms.isEmpty }
 
     /// - Parameters:
-    ///   - change: the list as it is, and as it would be.
+    ///   - change: the list as it is, or nil if there is none yet, and as it would be.
     ///   - names: the names whose entries change. Those that are no hosts cannot be asked.
     ///   - key: the key that signs the list.
     ///   - staleness: how long a client may go on with an older list.
     /// - Returns: what there is to say after the change; nil if no host was asked.
     /// - Throws: `NegativeAnswer` after everything was said, if the change must not be made.
     func check(
-        _ change: (old: PublishedPins, new: PublishedPins), concerning names: [String], of list: String,
+        _ change: (old: PublishedPins?, new: PublishedPins), concerning names: [String], of list: String,
         signedBy key: DocumentPublicKey, staleness: TimeSpan, by connection: ConnectionOptions, at now: Date
     ) async throws -> SettledChange? {
         let (old, new) = change
         let changed = Set(names.map { ASCIIText.lowercased($0) })
         // A name may be new, and its clients have had the entries of a wildcard so far.
-        let hosts = (old.hosts + new.hosts.filter { !old.hosts.contains($0) })
+        let before = old?.hosts ?? []
+        let hosts = (before + new.hosts.filter { !before.contains($0) })
             .filter { changed.contains(ASCIIText.lowercased($0.name)) }
-        let undialed = old.namesThatCannotBeDialed.filter { changed.contains(ASCIIText.lowercased($0)) }
+        let undialed = (old ?? new).namesThatCannotBeDialed.filter { changed.contains(ASCIIText.lowercased($0)) }
+        let patterns = undialed.map { SafeText.escapedLine($0) }.joined(separator: ", ")
         if !undialed.isEmpty {
-            let names = undialed.map { SafeText.escapedLine($0) }.joined(separator: ", ")
-            Output.standard.remark("warning: not asked, because they name no host that can be dialed: \(names)")
+            Output.standard.remark("warning: not asked, because they name no host that can be dialed: \(patterns)")
         }
-        guard !hosts.isEmpty else { return nil }
         guard !overrides.isOffline else {
+            guard !hosts.isEmpty || old == nil else { return nil }
             Output.standard.remark("warning: offline: no host was asked whether clients get in")
+            return nil
+        }
+        guard !hosts.isEmpty else {
+            // Of a list that is there, everybody who has it gets in as before.
+            guard old == nil, !undialed.isEmpty else { return nil }
+            let words = "no host can be asked, since they are patterns: \(patterns)"
+            try overrides.settle([.init(kind: .unreachable, host: nil, text: words)], else: "\(list) is not made")
             return nil
         }
         let carried = try builds.documents(at: now).map(\.document)
         var subject = ChangeOutlook.Subject(
-            from: [old.document], to: [new.document], after: try held(signedBy: key, at: now), beside: carried,
+            from: (old.map { [$0.document] }) ?? [], to: [new.document],
+            after: try held(before: old, signedBy: key, at: now), beside: carried,
             appVersions: builds.appVersions(carrying: carried), staleness: .seconds(staleness.seconds))
         subject.isCompared = true
         let shown = try await AskedHosts.shown(by: hosts, connection, at: now)
         let asked = try await AskedChange(
             subject, at: shown.hosts, on: platforms, by: connection, remarks: shown.remarks)
-        return try overrides.settle(asked, else: "\(list) is left as it is")
+        return try overrides.settle(asked, else: "\(list) is \(old == nil ? "not made" : "left as it is")")
     }
 
     /// What clients may hold from before the list.
-    private func held(signedBy key: DocumentPublicKey, at now: Date) throws(CommandFailure) -> EarlierDocuments {
+    private func held(
+        before old: PublishedPins?, signedBy key: DocumentPublicKey, at now: Date
+    ) throws(CommandFailure) -> EarlierDocuments {
         var held = EarlierDocuments(premises: [
-            "what was published before the list as it is now is not known: name it with --replaced"
+            old == nil
+                ? "it is the first list: nothing was published before it that --replaced does not name"
+                : "what was published before the list as it is now is not known: name it with --replaced"
         ])
         held.name(
             try earlier.documents { data, name throws(CommandFailure) in

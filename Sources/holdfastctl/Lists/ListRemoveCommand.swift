@@ -94,7 +94,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
         }
         let (file, publicKey) = (PinListFile(list, writing: output.path), try key.get())
         var settled: SettledChange?
-        if let preview = try file.preview(signedBy: publicKey, at: now, remove) {
+        if let preview = try file.preview(signedBy: publicKey, creating: false, at: now, remove) {
             // A host that is gone cannot be asked.
             settled = try await check.check(
                 preview, concerning: removal?.changedNames ?? [], of: list, signedBy: publicKey, staleness: staleness,

@@ -61,13 +61,15 @@ struct PinListFile {
     }
 
     /// What a change would make of the list, with nothing written.
-    /// - Returns: the list as it is, and as it would be; nil if there is none yet.
+    /// - Parameter creating: whether the file may be created.
+    /// - Returns: the list as it is, or nil if there is none yet, and as it would be; nil if it may not be created.
     func preview(
-        signedBy key: DocumentPublicKey, at now: Date, _ body: (inout PinListDraft) throws -> Data
-    ) throws -> (old: PublishedPins, new: PublishedPins)? {
-        guard path == InputFile.standard || FileManager.default.fileExists(atPath: path) else { return nil }
+        signedBy key: DocumentPublicKey, creating: Bool, at now: Date, _ body: (inout PinListDraft) throws -> Data
+    ) throws -> (old: PublishedPins?, new: PublishedPins)? {
+        let isThere = path == InputFile.standard || FileManager.default.fileExists(atPath: path)
+        guard isThere || creating else { return nil }
         // What is not a list is refused as the change itself refuses it.
-        let old = path == InputFile.standard ? try data() : try Self.data(of: path)
+        let old = path == InputFile.standard ? try data() : isThere ? try Self.data(of: path) : nil
         return try ListChange(of: old, named: path, signedBy: key, body)
             .versions(named: path, signedBy: key, at: now)
     }

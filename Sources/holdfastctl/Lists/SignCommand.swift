@@ -34,7 +34,8 @@ struct SignCommand: AsyncParsableCommand {
             --list a list of only the new entries is printed.
 
             EXAMPLES
-              holdfastctl sign www.example.com --key signer.pem --list pins.json
+              holdfastctl sign www.example.com --key signer.pem --list pins.json \\
+                --no-shipped-pins
               holdfastctl sign current.pem next.pem --key signer.pem --list pins.json \\
                 --replace
               holdfastctl sign chain.pem --name '*.example.com' --key signer.pem \\
@@ -47,12 +48,13 @@ struct SignCommand: AsyncParsableCommand {
 
             A new entry takes nothing from clients, with two exceptions: --replace, and the first entry of a name that \
             a wildcard of the list has covered so far, because clients do not look at the wildcard anymore then. In \
-            both cases the hosts are asked, and the outlook judges every client, as list remove does: with --shipped or \
+            both cases, and before --list makes a first list, the hosts are asked, and the outlook judges every client, as \
+            list remove does: with --shipped or \
             --no-shipped-pins, --replaced and --platform. The list stays as it is if clients that get in now would be \
             locked out by the new one (--force refused), or if something is not known, because a host could not be asked \
             or nobody has said which versions of the app are in the field (--force unreachable; --force offline asks no \
             host). If clients that hold something else are locked out all the same, the list is signed, and the exit code \
-            is 1.
+            is 1. What is printed, or written with -o, is for you to check before you publish it: check --list.
 
             Exit codes: 0 signed, and clients get in, 1 a certificate is not fit to be signed for, the list does not \
             verify, or clients would be locked out; or it was signed, and clients are locked out as before, 2 wrong usage, \
@@ -192,9 +194,12 @@ struct SignCommand: AsyncParsableCommand {
             return try draft.signed(by: key)
         }
         var settled: SettledChange?
-        if let preview = try PinListFile(list).preview(signedBy: try key.publicKey, at: now, sign) {
-            let names = passed.names.filter {
-                replace || preview.new.hasLost(anyOf: preview.old, for: $0, at: now)
+        if let preview = try PinListFile(list).preview(
+            signedBy: try key.publicKey, creating: true, at: now, sign)
+        {
+            let names = passed.names.filter { name in
+                guard !replace, let old = preview.old else { return true }
+                return preview.new.hasLost(anyOf: old, for: name, at: now)
             }
             if !names.isEmpty {
                 settled = try await check.check(

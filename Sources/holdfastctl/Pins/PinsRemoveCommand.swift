@@ -1,4 +1,5 @@
 import ArgumentParser
+import HoldfastOutput
 import HoldfastPublishing
 
 /// `holdfastctl pins remove`
@@ -52,6 +53,10 @@ struct PinsRemoveCommand: AsyncParsableCommand {
         try editing.run { edit throws(PublishingError) in
             for pin in pins { try edit.remove(pin.named.pin, as: role, from: host) }
         }
+        // The file says that its key is not in use, and only a server knows.
+        Output.standard.remark(
+            "no server was asked whether it still shows what was removed: ask before you publish the file, with holdfastctl "
+                + "check --pins")
     }
 }
 

@@ -44,7 +44,8 @@ struct RepositoryPublishCommand: AsyncParsableCommand, ChoosesClients {
 
             Clients that have not asked yet still hold the published pins, or earlier ones: the folder keeps those, and \
             --replaced names others. If those clients, or versions of the app, are locked out whatever is published, the \
-            command publishes, says so, and exits with 1. Without new pins it asks no host.
+            command publishes, says so, and exits with 1. Roots alone change no pins: they are published, and then the hosts of \
+            the published pins are asked, as renew does.
 
             It warns if a pin becomes active that was not published for a week as a candidate or a backup.
 
@@ -136,10 +137,16 @@ struct RepositoryPublishCommand: AsyncParsableCommand, ChoosesClients {
             }
             overridden += try Self.overriding(findings, force, remarks)
             warnings += remarks
+        } else if force.contains(.offline) {
+            overridden.append("offline: no host was asked whether clients get in")
         }
+        // Roots alone change no pins, and whom these lock out they lock out in any case.
+        let asksAfter = state.draftPins == nil
         try await publishing.publish(
             state, place, signers, includingDrafts: true, allowing: Set(force.compactMap(\.exception)),
-            warnings: warnings, overridden: overridden, after: change, at: now)
+            warnings: warnings, overridden: overridden, after: change,
+            asking: asksAfter && !force.contains(.offline) ? connection : nil, in: asksAfter ? clients : nil,
+            overriding: isOverridden, at: now)
     }
 
     /// Whether what clients get that hold something else does not matter. Hosts that only those know were dropped.

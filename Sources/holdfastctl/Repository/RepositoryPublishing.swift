@@ -79,12 +79,14 @@ struct RepositoryPublishing: ParsableArguments {
     /// - Parameters:
     ///   - change: what there is to say of the clients when new pins are published; nil if no host was asked.
     ///   - connection: how hosts are asked after it whether clients get in; nil to ask none.
-    ///   - asking: what options say of clients; nil if nobody reads whether they get in.
+    ///   - clients: what options say of clients, for verbs that ask after it.
+    ///   - isOverridden: whether findings of a kind do not matter then.
     func publish(
         _ state: TUFRepositoryState, _ place: RepositoryPlace, _ signers: [TUFSigningKey], includingDrafts: Bool,
         allowing exceptions: Set<TUFPublication.Exception> = [], warnings: [String] = [], overridden: [String] = [],
         after change: SettledChange? = nil,
-        asking connection: ConnectionOptions? = nil, in asking: AskingOptions? = nil, at now: Date
+        asking connection: ConnectionOptions? = nil, in clients: ClientOptions? = nil,
+        overriding isOverridden: (HostsOutlook.Finding.Kind) -> Bool = { _ in false }, at now: Date
     ) async throws {
         let publication: TUFPublication
         var uploads: TUFUploadPlan?
@@ -131,16 +133,17 @@ struct RepositoryPublishing: ParsableArguments {
         report.warnings = warnings
         report.isOffline = change == nil
         if let change { report.take(change) }
-        if !includingDrafts, let live = next.live {
+        if let clients, let live = next.live {
             report.judge(TUFRepositoryEndings(of: live, at: now))
             report.isOffline = connection == nil
-            if let connection, let asking,
+            if let connection,
                 let pins = try await RepositoryPlace.published(live, in: place.folder, at: now)
             {
                 let earlier = try await RepositoryPlace.earlier(
-                    than: live, in: place.folder, provedFrom: pins.root.map { [$0] } ?? [], asking.held, at: now)
+                    than: live, in: place.folder, provedFrom: pins.root.map { [$0] } ?? [], clients.held, at: now)
                 try await report.ask(
-                    [pins], after: earlier, in: asking, builtWith: pins.root, by: connection, watch: nil, at: now)
+                    [pins], after: earlier, in: clients, builtWith: pins.root, by: connection, watch: nil,
+                    overriding: isOverridden, at: now)
             }
         }
         if format != nil {

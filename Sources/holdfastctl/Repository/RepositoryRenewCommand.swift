@@ -93,7 +93,7 @@ struct RepositoryRenewCommand: AsyncParsableCommand, ChoosesClients {
             publishing.above = max(publishing.above, latest)
         }
         try await publishing.publish(
-            state, place, signers, includingDrafts: false, asking: asking.offline ? nil : connection,
-            in: AskingOptions(offline: asking.offline, clients: clients), at: now)
+            state, place, signers, includingDrafts: false, asking: asking.offline ? nil : connection, in: clients,
+            at: now)
     }
 }

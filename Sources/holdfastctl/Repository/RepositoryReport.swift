@@ -97,18 +97,22 @@ struct RepositoryReport: Encodable {
     /// - Parameters:
     ///   - published: what clients have.
     ///   - earlier: what those may have that have not asked for a while.
-    ///   - asking: what options say of clients.
+    ///   - clients: what options say of clients.
     ///   - root: the first root of the repository, or the one of the app.
+    ///   - isOverridden: whether findings of a kind do not matter.
     mutating func ask(
-        _ published: [PublishedPins], after earlier: EarlierDocuments, in asking: AskingOptions,
-        builtWith root: Data?, by connection: ConnectionOptions, watch: TimeSpan?, at now: Date
+        _ published: [PublishedPins], after earlier: EarlierDocuments, in clients: ClientOptions,
+        builtWith root: Data?, by connection: ConnectionOptions, watch: TimeSpan?,
+        overriding isOverridden: (HostsOutlook.Finding.Kind) -> Bool = { _ in false }, at now: Date
     ) async throws(CommandFailure) {
         guard isGood, !published.isEmpty else { return }
         let asked = try await AskedHosts(
-            of: published, after: earlier, in: asking, builtWith: root, by: connection, watch: watch, at: now)
+            of: published, after: earlier, in: clients, builtWith: root, by: connection, watch: watch, at: now)
         warnings += asked.remarks
         premises = asked.premises
-        take(asked.findings)
+        let open = asked.findings.filter { !isOverridden($0.kind) }
+        overridden += asked.findings.filter { isOverridden($0.kind) }.map { "\($0.kind.rawValue): \($0.text)" }
+        if !open.isEmpty || asked.findings.isEmpty { take(open) }
     }
 
     /// Adds what is so for clients that hold something else, whether pins were signed and published or not.

@@ -130,8 +130,7 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
         } else {
             let earlier = try await earlier(than: live, in: folder, for: published, at: now)
             try await report.ask(
-                published, after: earlier, in: AskingOptions(offline: asking.offline, clients: clients),
-                builtWith: root ?? live?.roots.first?.data, by: connection,
+                published, after: earlier, in: clients, builtWith: root ?? live?.roots.first?.data, by: connection,
                 watch: watch, at: now)
         }
         if answer.format != nil {

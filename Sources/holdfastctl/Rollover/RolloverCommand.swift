@@ -39,8 +39,12 @@ struct RolloverCommand: AsyncParsableCommand {
             of a pin file, or when the file of a list was last changed, otherwise now, since nobody knows. Until it is over, \
             nobody knows which documents clients hold: name them with --replaced, or say with --first that there were none. \
             Of a trust server, --domains reads the documents that its rounds have replaced. Pin files and bundles that \
-            versions of the app carry are named with --shipped. If the document is no pin file, say with --no-shipped-pins if \
+            versions of the app carry are named with --shipped. If no document is a pin file, say with --no-shipped-pins if \
             there are none; until you say either, nobody knows whether those apps get in (3).
+
+            If clients of several kinds are in the field, or apps with several roots, name all documents that are \
+            published: a step is advised only if the clients of each get in, and is to be done in each of them. A document \
+            that does not name a host is left out for that host. A repository's timestamp is taken to be renewed by a machine.
 
             A pattern such as *.example.com names no host: name the hosts to ask.
 
@@ -53,6 +57,9 @@ struct RolloverCommand: AsyncParsableCommand {
                 --public-key signer.pub --retiring old.pem --no-shipped-pins --json
               holdfastctl rollover --repository https://pins.example.com \\
                 --app-root root.json --published 2026-11-20 --no-shipped-pins
+              holdfastctl rollover --list pins.json --public-key signer.pub \\
+                --repository https://pins.example.com --app-root 1.root.json \\
+                --app-root 2.root.json --next next.pem --no-shipped-pins
               holdfastctl rollover --trust-server output/acme.json.signed \\
                 --signer output/acme.crt --domains data/acme.domains \\
                 --next next.pem --no-shipped-pins
@@ -67,11 +74,11 @@ struct RolloverCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The hosts to ask, if not all those of the document.", valueName: "host[:port]"),
+        help: ArgumentHelp("The hosts to ask, if not all those of the documents.", valueName: "host[:port]"),
         transform: { text in CheckedArgument { try ServerAddress.host(text) } })
     var hosts: [CheckedArgument<DialedHost>] = []
 
-    @OptionGroup(title: "The published document")
+    @OptionGroup(title: "The published documents")
     var sources: PublishedPinOptions
 
     @Option(
@@ -96,7 +103,7 @@ struct RolloverCommand: AsyncParsableCommand {
     @OptionGroup
     var earlier: ReplacedDocumentOptions
 
-    @Flag(name: .customLong("first"), help: "Nothing was published before the document.")
+    @Flag(name: .customLong("first"), help: "Nothing was published before the documents.")
     var isFirst = false
 
     @OptionGroup
@@ -112,7 +119,7 @@ struct RolloverCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("published"),
-        help: ArgumentHelp("When the document was published: Unix seconds, or a date in UTC.", valueName: "time"),
+        help: ArgumentHelp("When the documents were published: Unix seconds, or a date in UTC.", valueName: "time"),
         transform: TimeArgument.seconds)
     var published: Int64?
 
@@ -130,11 +137,11 @@ struct RolloverCommand: AsyncParsableCommand {
         guard earlier.isEmpty || !isFirst else {
             throw ValidationError("--replaced names a document from before, and --first says that there was none.")
         }
-        guard sources.count == 1 else {
-            throw ValidationError("Give one published document: \(PublishedPinOptions.sources).")
+        guard !sources.isEmpty else {
+            throw ValidationError("Say what is published: \(PublishedPinOptions.sources).")
         }
-        guard domains == nil || !sources.trustServer.isEmpty else {
-            throw ValidationError("--domains goes with --trust-server.")
+        guard domains == nil || sources.trustServer.count == 1 else {
+            throw ValidationError("--domains goes with one --trust-server.")
         }
     }
 
@@ -143,39 +150,27 @@ struct RolloverCommand: AsyncParsableCommand {
         let published = try await sources.read(at: now, connection: connection) {
             () async throws(CommandFailure) in try await connection.anchors()
         }
-        guard let pins = published.first else { throw CommandFailure(.wrongUsage, "no published document is named") }
-        let file = RolloverDocument(pins, at: now)
-        let document = sources.names[0]
-        var asked: [DialedHost] = []
-        if hosts.isEmpty {
-            let all = file.hosts(defaultPort: ServerAddress.defaultPort)
-            for pattern in all.patterns {
-                Output.standard.remark(
-                    "\(SafeText.escapedLine(pattern)) names no host to ask: name the hosts to ask")
-            }
-            asked = all.hosts
-        } else {
-            for host in hosts {
-                let host = try host.get()
-                asked.append(host.port == nil ? try DialedHost(host.name, port: ServerAddress.defaultPort) : host)
-            }
+        let files = published.map { RolloverDocument($0, at: now) }
+        let asked = try askedHosts(of: files)
+        for file in files { try file.check(at: now) }
+        let deciding = try asked.map { host in
+            let indices = files.indices.filter { files[$0].decides(about: host, at: now) }
+            if indices.isEmpty { try files.first?.check(host, at: now) }
+            return indices
         }
-        guard !asked.isEmpty else { throw CommandFailure(.nothingToAsk, "\(document) names no host to ask") }
-        for host in asked { try file.check(host, at: now) }
-        let common = try inputs(file, pins, try await connection.anchors(), at: now)
+        let common = try common(files, published, try await connection.anchors(), at: now)
+        let questions = zip(asked, deciding).map { common.question($0, to: $1) }
         let probe = try await connection.probe()
-        let premises = [common.since, earlier.premise].compactMap(\.self)
-        let reports = await SideBySide.map(asked, atMost: Self.hostsAtOnce) { host in
-            var inputs = common.inputs
-            (inputs.host, inputs.port) = (host.name, host.port)
-            inputs.servers = await probe.ask(host).presentations(
+        let reports = await SideBySide.map(questions, atMost: Self.hostsAtOnce) { question in
+            var inputs = question.inputs
+            inputs.servers = await probe.ask(question.host).presentations(
                 at: now)
-            return RolloverReport.all(of: inputs, host: host, document: document, from: file.source)
-        }.flatMap(\.self).map { report in
-            var report = report
-            report.premises? += premises
-            return report
-        }
+            return RolloverReport.all(of: inputs, host: question.host, documents: question.documents).map { report in
+                var report = report
+                report.premises? += question.premises
+                return report
+            }
+        }.flatMap(\.self)
         if answer.format != nil {
             try answer.write(PrometheusText(verb: "rollover", now: now, subjects: reports.map(\.metrics)))
         } else {
@@ -192,82 +187,148 @@ struct RolloverCommand: AsyncParsableCommand {
         if statuses.contains(.couldNotFindOut) { throw NegativeAnswer(status: .couldNotFindOut) }
     }
 
-    /// What advice rests on, apart from what the servers of a host show, and since when the document is taken to be
-    /// published, in words.
-    private func inputs(
-        _ file: RolloverDocument, _ pins: PublishedPins, _ anchors: TrustAnchors, at now: Date
-    ) throws(CommandFailure) -> (inputs: RolloverInputs, since: String) {
-        var documents: [PublicationOutlook.Document] = []
-        for (name, data, replaced) in try earlier.files() {
-            documents += try sources.earlier(data, named: name, at: now)
+    /// The hosts to ask, each once.
+    private func askedHosts(of files: [RolloverDocument]) throws -> [DialedHost] {
+        var asked: [DialedHost] = []
+        if hosts.isEmpty {
+            for file in files {
+                let all = file.hosts(defaultPort: ServerAddress.defaultPort)
+                for pattern in all.patterns {
+                    Output.standard.remark(
+                        "\(SafeText.escapedLine(pattern)) names no host to ask: name the hosts to ask")
+                }
+                asked += all.hosts.filter { !asked.contains($0) }
+            }
+        } else {
+            for host in hosts {
+                let host = try host.get()
+                asked.append(host.port == nil ? try DialedHost(host.name, port: ServerAddress.defaultPort) : host)
+            }
+        }
+        guard !asked.isEmpty else {
+            let names = files.map(\.name).joined(separator: ", ")
+            throw CommandFailure(.nothingToAsk, "\(names) \(files.count == 1 ? "names" : "name") no host to ask")
+        }
+        return asked
+    }
+
+    /// What is asked about a host, apart from what its servers show.
+    private struct Question: Sendable {
+        let host: DialedHost
+        let inputs: RolloverInputs
+        let documents: [RolloverWords.Document]
+        let premises: [String]
+    }
+
+    /// What advice rests on whatever the host.
+    private struct Common {
+        /// A published document, and what is taken for granted of it.
+        struct Published {
+            let file: RolloverDocument
+            let document: PublicationOutlook.Document
+            let premises: [String]
+        }
+
+        /// Everything but what is published and what builds carry.
+        var inputs: RolloverInputs
+        let builds: ShippedPinOptions
+        var carried: [PublicationOutlook.Document] = []
+        var published: [Published] = []
+        var premises: [String] = []
+
+        /// - Parameter indices: the documents that decide about the host.
+        func question(_ host: DialedHost, to indices: [Int]) -> Question {
+            var inputs = inputs
+            let deciding = indices.map { published[$0] }
+            (inputs.host, inputs.port) = (host.name, host.port)
+            inputs.documents += deciding.map(\.document) + carried
+            inputs.appVersions = builds.appVersions(carrying: inputs.documents)
+            let spans = deciding.map(\.file.staleness)
+            inputs.staleness = inputs.staleness ?? (spans.contains(nil) ? nil : spans.compactMap(\.self).max())
+            let others = published.indices.filter { !indices.contains($0) }.map {
+                "\(published[$0].file.name) does not name \(host): its clients do not connect there"
+            }
+            return Question(
+                host: host, inputs: inputs,
+                documents: deciding.map { .init(name: $0.file.name, source: $0.file.source) },
+                premises: deciding.flatMap(\.premises) + premises + others)
+        }
+    }
+
+    private func common(
+        _ files: [RolloverDocument], _ published: [PublishedPins], _ anchors: TrustAnchors, at now: Date
+    ) throws(CommandFailure) -> Common {
+        var earlier: [PublicationOutlook.Document] = []
+        for (name, data, replaced) in try self.earlier.files() {
+            earlier += try sources.earlier(data, named: name, at: now)
                 .map { $0.served(from: .distantPast, until: replaced) }
         }
-        var isKnown = false
-        if let domains, case .trustServer(let signer, let customer, _) = pins.document.kind {
+        for case .trustServer(let signer, let customer, _) in published.map(\.document.kind) {
+            guard let domains else { continue }
             let kept = try TrustServerFiles(customer: customer, data: "", output: "", domains: domains)
                 .replacedDocuments(signedBy: signer, at: now)
             if let gap = kept.gaps.first { throw CommandFailure(.unreadableFile, gap) }
-            documents += kept.documents
-            isKnown = true
+            earlier += kept.documents
         }
-        let (since, reason) = publication(of: file, after: documents, isKnown: isKnown, now)
-        documents.append(file.held(from: since))
+        let isKnown = domains != nil && files.count == 1
+        var common = Common(
+            inputs: RolloverInputs(
+                host: "", documents: earlier, hasEarlierDocuments: !isFirst && !isKnown, servers: [],
+                platforms: try platforms.platforms(anchors, named: connection.ca ?? "this machine's anchors"),
+                staleness: staleness.map { .seconds($0.seconds) }, now: now), builds: builds)
+        for file in files {
+            let own = earlier.filter { $0.kind.rolloverSource == file.source }
+            let (since, reason) = publication(of: file, after: own, now)
+            let name = files.count == 1 ? "the document" : file.name
+            let words = "\(name) has been published since \(since.formatted(.iso8601)): \(reason)"
+            common.published.append(
+                .init(
+                    file: file, document: file.held(from: since, at: now),
+                    premises: [words, file.renewalPremise(at: now)].compactMap(\.self)))
+        }
         for pins in try builds.documents(builtWith: sources.onlyRoot(), at: now) {
             var document = pins.document
             // Nobody knows since when the version is in use.
             document.published = .distantPast
-            documents.append(document)
+            common.carried.append(document)
         }
-        let platforms = try platforms.platforms(anchors, named: connection.ca ?? "this machine's anchors")
-        var inputs = RolloverInputs(
-            host: "", documents: documents, hasEarlierDocuments: !isFirst && !isKnown, servers: [],
-            platforms: platforms,
-            appVersions: appVersions(carrying: documents, with: file),
-            staleness: staleness.map { .seconds($0.seconds) } ?? file.staleness, now: now)
+        common.premises = [self.earlier.premise].compactMap(\.self)
+        let pinsCertificates = files.contains(where: \.pinsCertificates)
         for path in next {
             let data = try InputFile.content(of: path, maximumBytes: ChainFile.maximumBytes)
-            inputs.candidates += try CommandFailure.rethrowing { () throws(PublishingError) in
-                try RolloverInputs.Candidate.candidates(
-                    in: data, named: path, pinsCertificates: file.pinsCertificates)
+            common.inputs.candidates += try CommandFailure.rethrowing { () throws(PublishingError) in
+                try RolloverInputs.Candidate.candidates(in: data, named: path, pinsCertificates: pinsCertificates)
             }
         }
-        for text in retiring where !inputs.retire(pin: text) {
+        for text in retiring where !common.inputs.retire(pin: text) {
             let data = try InputFile.content(of: text, maximumBytes: ChainFile.maximumBytes)
-            try CommandFailure.rethrowing { () throws(PublishingError) in try inputs.retire(data, named: text) }
+            try CommandFailure.rethrowing { () throws(PublishingError) in
+                try common.inputs.retire(data, named: text)
+            }
         }
-        return (inputs, reason)
+        return common
     }
 
-    /// Since when the document counts as published, and why, in words.
-    /// - Parameter isKnown: whether the rounds of a trust server have kept what they replaced.
+    /// Since when a document counts as published, and why, in words.
     private func publication(
-        of file: RolloverDocument, after earlier: [PublicationOutlook.Document], isKnown: Bool, _ now: Date
+        of file: RolloverDocument, after earlier: [PublicationOutlook.Document], _ now: Date
     ) -> (Date, String) {
-        func since(_ date: Date, _ why: String) -> (Date, String) {
-            (date, "the document has been published since \(date.formatted(.iso8601)): \(why)")
+        if let published { return (Date(wholeSeconds: published), "--published says so") }
+        if let last = earlier.compactMap(\.replaced).max() { return (last, "it replaced another then") }
+        if domains != nil, file.source == .trustServer {
+            return (.distantPast, "no round has replaced a document that clients may still have")
         }
-        if let published { return since(Date(wholeSeconds: published), "--published says so") }
-        if let last = earlier.compactMap(\.replaced).max() { return since(last, "it replaced another then") }
-        if isKnown { return (.distantPast, "no round has replaced a document that clients may still have") }
-        if let issued = file.issued { return since(issued, "it was issued then, and nobody says that it was later") }
-        if let changed = changed(file) { return since(changed, "its file was changed then") }
-        return since(now, "nobody knows since when it has been there")
+        if let issued = file.issued { return (issued, "it was issued then, and nobody says that it was later") }
+        if let changed = changed(file) { return (changed, "its file was changed then") }
+        return (now, "nobody knows since when it has been there")
     }
 
-    private func appVersions(
-        carrying documents: [PublicationOutlook.Document], with file: RolloverDocument
-    ) -> PublicationOutlook.AppVersions {
-        let versions = builds.appVersions(carrying: documents)
-        // A pin file is what builds carry.
-        return versions == .noShippedPins && file.source == .pinFile ? .unknown : versions
-    }
-
-    /// When the file of the published document was last changed, for kinds that are written only to be published; nil if
+    /// When the file of a published document was last changed, for kinds that are written only to be published; nil if
     /// nobody knows.
     private func changed(_ file: RolloverDocument) -> Date? {
         switch file.source {
         case .pinFile, .list:
-            let attributes = try? FileManager.default.attributesOfItem(atPath: sources.names[0])
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file.name)
             return attributes?[.modificationDate] as? Date
         // The list that a server sends is not the file at hand.
         case .challengedList, .repository, .trustServer: return nil

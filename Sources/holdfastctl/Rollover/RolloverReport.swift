@@ -61,15 +61,11 @@ struct RolloverReport: Encodable {
         port = host.port ?? ServerAddress.defaultPort
     }
 
-    /// - Parameters:
-    ///   - document: the document's name as it was given.
-    ///   - source: where clients get it from.
-    init(
-        _ situation: RolloverSituation, host: DialedHost, document: String, from source: RolloverDocument.Source
-    ) {
+    /// - Parameter documents: those that are published.
+    init(_ situation: RolloverSituation, host: DialedHost, documents: [RolloverWords.Document]) {
         self.init(host: host)
         let advice = RolloverAdvice(on: situation)
-        let words = RolloverWords(situation, document: document, from: source, host: host.name)
+        let words = RolloverWords(situation, documents: documents, host: host.name)
         describe(advice.step, situation, words)
         let refusals = situation.refusals
         if !refusals.isEmpty {
@@ -85,13 +81,13 @@ struct RolloverReport: Encodable {
 
     /// The reports on a host: one, or one for each kind of key if they differ.
     static func all(
-        of inputs: RolloverInputs, host: DialedHost, document: String, from source: RolloverDocument.Source
+        of inputs: RolloverInputs, host: DialedHost, documents: [RolloverWords.Document]
     ) -> [RolloverReport] {
         do throws(PublishingError) {
             let situations = try RolloverSituation.situations(from: inputs)
             var reports: [RolloverReport] = []
             for situation in situations {
-                var report = RolloverReport(situation, host: host, document: document, from: source)
+                var report = RolloverReport(situation, host: host, documents: documents)
                 report.premises = inputs.premises
                 if !reports.contains(where: report.saysTheSame) { reports.append(report) }
             }
@@ -107,7 +103,7 @@ struct RolloverReport: Encodable {
             var seen = inputs
             seen.servers.removeAll { $0.chain == nil }
             if error.code == .notSeen, !seen.servers.isEmpty, seen.servers.count < inputs.servers.count {
-                let reports = all(of: seen, host: host, document: document, from: source)
+                let reports = all(of: seen, host: host, documents: documents)
                     .filter { $0.step == .letClientsIn }
                 if !reports.isEmpty { return reports }
             }

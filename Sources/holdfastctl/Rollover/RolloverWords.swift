@@ -4,26 +4,43 @@ import HoldfastPublishing
 
 /// The words in which advice is given.
 struct RolloverWords {
+    /// A published document.
+    struct Document: Hashable, Sendable {
+        let name: String
+        /// Where clients get it from.
+        let source: RolloverDocument.Source
+
+        /// As a file that is written.
+        fileprivate var file: String { ForeignFile.quoted(name) }
+
+        /// Clients with challenges get a list from a server, which has a file of its own.
+        fileprivate var list: String { source == .challengedList && name.contains("://") ? "pins.json" : file }
+        fileprivate var sending: String { source == .challengedList ? ", and let the server send that list" : "" }
+    }
+
     private let situation: RolloverSituation
-    /// The document's name as it was given.
-    let document: String
-    private let source: RolloverDocument.Source
+    /// Each once: apps with other roots get the same repository.
+    private let documents: [Document]
     private let host: String
 
-    init(_ situation: RolloverSituation, document: String, from source: RolloverDocument.Source, host: String) {
+    init(_ situation: RolloverSituation, documents: [Document], host: String) {
         self.situation = situation
-        self.document = document
-        self.source = source
+        var once: [Document] = []
+        for document in documents where !once.contains(document) { once.append(document) }
+        self.documents = once
         self.host = host
     }
+
+    /// The documents' names.
+    var document: String { documents.map(\.name).joined(separator: " and ") }
+
+    /// What is done in each document.
+    private func each(_ words: (Document) -> String) -> String { documents.map(words).joined(separator: "; and ") }
 
     private var pinsCertificates: Bool { situation.pinsCertificates }
 
     /// What is pinned.
     var thing: String { pinsCertificates ? "certificate" : "key" }
-
-    /// The document, as a file that is written.
-    private var file: String { ForeignFile.quoted(document) }
 
     /// How long clients use an older document.
     var span: String {
@@ -38,45 +55,50 @@ struct RolloverWords {
     }
 
     var publishing: String {
-        switch source {
-        case .pinFile: "holdfastctl keygen --tls \(host) -o \(host).next.key, and add its pin to \(file)"
-        case .list, .challengedList: "holdfastctl sign next.pem --key signer.pem --list \(list)" + sending
-        case .repository:
-            "holdfastctl keygen --tls \(host) -o \(host).next.key, add its pin to the repository's pin file, and "
-                + Self.publishingRepository
-        case .trustServer: "holdfastctl trust-server publish with --backup next.pem"
+        each { document in
+            switch document.source {
+            case .pinFile:
+                "holdfastctl keygen --tls \(host) -o \(host).next.key, and add its pin to \(document.file)"
+            case .list, .challengedList:
+                "holdfastctl sign next.pem --key signer.pem --list \(document.list)" + document.sending
+            case .repository:
+                "holdfastctl keygen --tls \(host) -o \(host).next.key, add its pin to the repository's pin file, and "
+                    + Self.publishingRepository
+            case .trustServer: "holdfastctl trust-server publish with --backup next.pem"
+            }
         }
     }
 
     /// How the pins of these are published beside the others.
     func adding(_ identities: [Int]) -> String {
-        switch source {
-        case .pinFile: return "add the pin to \(file), and publish that"
-        case .repository: return "add the pin to the repository's pin file, and " + Self.publishingRepository
-        case .list, .challengedList:
-            let sources = identities.map { isShown($0) ? host : name(of: $0) }
-            return "holdfastctl sign \(sources.joined(separator: " ")) --key signer.pem --list \(list)"
-                + (sending.isEmpty ? ", and publish that" : sending)
-        case .trustServer:
-            // A round takes up what servers show.
-            let backups = identities.filter { !isShown($0) }.map { " --backup \(name(of: $0))" }
-            return "holdfastctl trust-server publish" + (backups.isEmpty ? "" : " with\(backups.joined())")
+        each { document in
+            switch document.source {
+            case .pinFile: return "add the pin to \(document.file), and publish that"
+            case .repository: return "add the pin to the repository's pin file, and " + Self.publishingRepository
+            case .list, .challengedList:
+                let sources = identities.map { isShown($0) ? host : name(of: $0) }
+                return "holdfastctl sign \(sources.joined(separator: " ")) --key signer.pem --list \(document.list)"
+                    + (document.sending.isEmpty ? ", and publish that" : document.sending)
+            case .trustServer:
+                // A round takes up what servers show.
+                let backups = identities.filter { !isShown($0) }.map { " --backup \(name(of: $0))" }
+                return "holdfastctl trust-server publish" + (backups.isEmpty ? "" : " with\(backups.joined())")
+            }
         }
     }
 
     /// How the pins that end get a later end.
     var renewing: String {
-        switch source {
-        case .pinFile, .list: "set a later end in \(document), and publish it"
-        case .challengedList: "set a later end in the list" + sending
-        case .repository: "set a later end in the repository's pin file, and " + Self.publishingRepository
-        case .trustServer: "run its rounds again: holdfastctl trust-server publish with --every 5m"
+        each { document in
+            switch document.source {
+            case .pinFile, .list: "set a later end in \(document.name), and publish it"
+            case .challengedList: "set a later end in the list" + document.sending
+            case .repository: "set a later end in the repository's pin file, and " + Self.publishingRepository
+            case .trustServer: "run its rounds again: holdfastctl trust-server publish with --every 5m"
+            }
         }
     }
 
-    /// Clients with challenges get a list from a server, which has a file of its own.
-    private var list: String { source == .challengedList && document.contains("://") ? "pins.json" : file }
-    private var sending: String { source == .challengedList ? ", and let the server send that list" : "" }
     private static let publishingRepository = "holdfastctl repository pins, sign and publish it"
 
     private func isShown(_ identity: Int) -> Bool { situation.servers.contains { $0.shows == identity } }
@@ -107,12 +129,15 @@ struct RolloverWords {
 
     func removing(_ identities: [Int]) -> String {
         let digests = identities.map { situation.identities[$0].digest }.joined(separator: " ")
-        switch source {
-        case .pinFile: return "take it out of \(document), and publish that"
-        case .repository: return "take it out of the repository's pin file, and " + Self.publishingRepository
-        case .list, .challengedList:
-            return "holdfastctl list remove \(list) \(digests) --public-key signer.pub" + sending
-        case .trustServer: return "holdfastctl trust-server publish with --overlap 0s, and without --backup for it"
+        return each { document in
+            switch document.source {
+            case .pinFile: return "take it out of \(document.name), and publish that"
+            case .repository: return "take it out of the repository's pin file, and " + Self.publishingRepository
+            case .list, .challengedList:
+                return "holdfastctl list remove \(document.list) \(digests) --public-key signer.pub" + document.sending
+            case .trustServer:
+                return "holdfastctl trust-server publish with --overlap 0s, and without --backup for it"
+            }
         }
     }
 

@@ -183,8 +183,8 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
             // Clients are refused at a host of the list that no round has validated.
             let listed = domains == nil ? [] : try files.readDomains()
             let asked = try await AskedHosts(
-                of: [pins], beside: listed, after: try earlier(files, certificate, at: now),
-                in: AskingOptions(offline: asking.offline, clients: clients), by: connection, at: now)
+                of: [pins], beside: listed, after: try earlier(files, certificate, at: now), in: clients,
+                by: connection, at: now)
             for remark in asked.remarks { Output.standard.remark(remark) }
             code = report.take(asked, after: code)
         }

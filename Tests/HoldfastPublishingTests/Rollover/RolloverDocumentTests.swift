@@ -24,7 +24,7 @@ struct RolloverDocumentTests {
                 pinFile: Data(file.json), named: "bank.pins.json", carriedBy: ["1"], at: Self.now), at: Self.now)
         #expect(!document.pinsCertificates && document.staleness == nil && document.issued == nil)
         // It is published in the place of another, and no build carries it alone.
-        let held = document.held(from: Self.now)
+        let held = document.held(from: Self.now, at: Self.now)
         #expect(held.appVersions.isEmpty && held.published == Self.now && held.replaced == nil)
         try document.check(DialedHost("www.example.com", port: 443), at: Self.now)
         try document.check(DialedHost("api.example.com", port: 8_443), at: Self.now)

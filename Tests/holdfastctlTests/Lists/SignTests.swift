@@ -63,7 +63,8 @@ struct SignTests {
                     site.folder.appending(path: "rsa.key").path,
                 ])
             let place = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
-            let run = try await site.sign([SigningSite.name, "--list", "pins.json"] + place)
+            let builds = ["--no-shipped-pins"]
+            let run = try await site.sign([SigningSite.name, "--list", "pins.json"] + place + builds)
             #expect(run.status == 0 && run.lines.filter { $0.hasPrefix("added") }.count == 2, "\(run.errors)")
             let pins = Set([ecdsa, rsa].map { Pin.certificate($0.der) })
             #expect(try Set(site.entries().map(\.pin)) == pins)
@@ -76,7 +77,8 @@ struct SignTests {
                     + place)
             #expect(check.status == 0 && check.lines.count == 2, "\(check.output)\(check.errors)")
             // Their issuer is one, and one entry.
-            let issuer = try await site.sign([SigningSite.name, "--depth", "1", "--list", "issuer.json"] + place)
+            let issuer = try await site.sign(
+                [SigningSite.name, "--depth", "1", "--list", "issuer.json"] + place + builds)
             #expect(try issuer.status == 0 && site.entries(of: "issuer.json").count == 1, "\(issuer.errors)")
             await server.stop()
         }
@@ -183,7 +185,8 @@ struct SignTests {
             ]
             let run = try await site.run(
                 ["sign", "--key", "key.pem", "--fingerprint", String(repeating: "ab", count: 32)]
-                    + ["--expires", "2099-02-19", "--list", "pins.json"] + names.flatMap { ["--name", $0] })
+                    + ["--expires", "2099-02-19", "--list", "pins.json", "--force", "offline"]
+                    + names.flatMap { ["--name", $0] })
             #expect(run.status == 0, "\(run.errors)")
             let listed = Set(try site.entries().map(\.name))
             #expect(
@@ -371,7 +374,8 @@ struct SignTests {
                         try await CommandRun.holdfastctl(
                             [
                                 "sign", "--key", "key.pem", "--list", "pins.json", "-n", "host\(number).example.com",
-                                "-f", String(repeating: "0\(number)", count: 32), "-t", "4070908800",
+                                "-f", String(repeating: "0\(number)", count: 32), "-t", "4070908800", "--force",
+                                "offline",
                             ], in: site.folder
                         ).status
                     }

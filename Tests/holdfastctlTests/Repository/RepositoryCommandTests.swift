@@ -117,8 +117,9 @@ struct RepositoryCommandTests {
             let gap = try await Self.refusal(site, ["publish", "site", "--key", "online-2.pem"])
             #expect(gap.contains("override gap"), "\(gap)")
             let replaced = try await Self.run(
-                site, "publish", "site", "--key", "online-2.pem", "--key", "online.pem")
-            #expect(replaced.versions == [2, 1, 2, 3] && replaced.overridden.isEmpty)
+                site, "publish", "site", "--key", "online-2.pem", "--key", "online.pem", "--force", "offline")
+            #expect(replaced.versions == [2, 1, 2, 3])
+            #expect(replaced.overridden == ["offline: no host was asked whether clients get in"])
             #expect(try await Self.refusal(site, ["renew", "site", "--key", "online.pem"]).contains("otherKey"))
             // Root and targets get another key, which the old one signs as well.
             for role in ["root", "targets"] {

@@ -70,7 +70,7 @@ struct SignerCommandTests {
             let rotated = try await repository(
                 ["rotate", "site", "--role", "root"] + signer, environment: environment)
             #expect(rotated.output.contains("by the keys of root 2: 1 of 1 needed"), "\(rotated.output)")
-            _ = try await repository(["publish", "site", "--key", "online.pem"])
+            _ = try await repository(["publish", "site", "--key", "online.pem", "--force", "offline"])
             #expect(try await repository(["status", "site"], status: 3).output.hasPrefix("Clients accept it;"))
         }
 

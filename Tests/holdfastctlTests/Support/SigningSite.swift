@@ -60,9 +60,17 @@ struct SigningSite {
         return try await CommandRun.inProcess(arguments, in: folder)
     }
 
-    /// Signs with the site's key and root.
+    /// Signs with the site's key and root. Unless the arguments say where its hosts are, no host is asked of a first list:
+    /// there is none.
     func sign(_ arguments: [String]) async throws -> CommandRun {
-        try await run(["sign", "--key", "key.pem", "--ca", "root.pem"] + arguments)
+        var offline: [String] = []
+        if let option = arguments.firstIndex(of: "--list"), option + 1 < arguments.count,
+            !FileManager.default.fileExists(atPath: folder.appending(path: arguments[option + 1]).path),
+            !arguments.contains("--connect-to"), !arguments.contains("--force")
+        {
+            offline = ["--force", "offline"]
+        }
+        return try await run(["sign", "--key", "key.pem", "--ca", "root.pem"] + arguments + offline)
     }
 
     /// The entries of a list, verified.

@@ -1,0 +1,71 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import holdfastctl
+
+@Suite("holdfastctl sign and the first list", .timeLimit(.minutes(15)))
+struct FirstListTests {
+    private static func isThere(_ file: String, _ site: SigningSite) -> Bool {
+        FileManager.default.fileExists(atPath: site.folder.appending(path: file).path)
+    }
+
+    @Test("A first list is made only if clients get in with it, and if that is known")
+    func judged() async throws {
+        try await SigningSite.with { site in
+            let (leaf, _) = (try site.leaf("leaf.pem"), try site.leaf("next.pem"))
+            try site.leaf("wild.pem", [.dns("*.example.com")])
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let place = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
+                let none = ["--no-shipped-pins"]
+                let wrong = try await site.sign(["next.pem", "--list", "pins.json"] + place + none)
+                #expect(wrong.status == 1 && wrong.errors.contains("clients would be locked out"), "\(wrong.errors)")
+                #expect(wrong.errors.contains("pins.json is not made"), "\(wrong.errors)")
+                let unsaid = try await site.sign(["leaf.pem", "next.pem", "--list", "pins.json"] + place)
+                #expect(unsaid.status == 3 && unsaid.errors.contains("app versions unknown"), "\(unsaid.errors)")
+                // Nobody knows what hosts a wildcard stands for.
+                let wild = try await site.sign(["wild.pem", "--list", "wild.json"] + place + none)
+                #expect(wild.status == 3 && wild.errors.contains("no host can be asked"), "\(wild.errors)")
+                #expect(!Self.isThere("pins.json", site) && !Self.isThere("wild.json", site))
+                let forced = try await site.sign(
+                    ["wild.pem", "--list", "wild.json", "--force", "unreachable"] + place + none)
+                #expect(forced.status == 0 && Self.isThere("wild.json", site), "\(forced.errors)")
+
+                let first = try await site.sign(["leaf.pem", "next.pem", "--list", "pins.json"] + place + none)
+                #expect(first.status == 0 && first.lines.first == "pins.json: 2 entries, a new list", "\(first.errors)")
+                #expect(first.output.contains("it is the first list: "), "\(first.output)")
+                // A new entry takes nothing from clients, and nobody is asked.
+                try site.leaf("third.pem")
+                #expect(try await site.sign(["third.pem", "--list", "pins.json"]).status == 0)
+            }
+            let down = try await site.sign(
+                ["leaf.pem", "--list", "down.json", "--no-shipped-pins", "--connect-to", "127.0.0.1:1"])
+            #expect(down.status == 3 && !Self.isThere("down.json", site), "\(down.errors)")
+            let meant = try await site.sign(["leaf.pem", "--list", "down.json", "--force", "offline"])
+            #expect(meant.status == 0 && meant.errors.contains("offline: no host was asked"), "\(meant.errors)")
+        }
+    }
+
+    @Test("Builds that carry other pins are named: the list is made, for it cannot help them, and that is no good news")
+    func builds() async throws {
+        try await SigningSite.with { site in
+            let (leaf, old) = (try site.leaf("leaf.pem"), try site.leaf("old.pem"))
+            let carried = try PinFile(hosts: [
+                PinFile.Host(
+                    HostPattern(SigningSite.name), pins: [PinFile.KeyPin(.publicKey(of: old.der))])
+            ])
+            try site.write("app.pins.json", String(decoding: carried.json, as: UTF8.self))
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let run = try await site.sign([
+                    "leaf.pem", "--list", "pins.json", "--shipped", "7.4=app.pins.json", "--connect-to",
+                    "127.0.0.1:\(server.port)", "--timeout", "60s",
+                ])
+                #expect(run.status == 1 && run.errors.contains("refused, as before: "), "\(run.errors)")
+                #expect(try site.entries().map(\.pin) == [.certificate(leaf.der)])
+            }
+        }
+    }
+}
