@@ -13,7 +13,8 @@ struct PlaceCommand: AsyncParsableCommand {
             clients find at --url decides whether it has uploaded.
 
             The folder itself is the place called folder. It needs no program: something else serves it. With a --url for \
-            it, a document counts as published once clients find it there.
+            it, a document counts as published once clients find it there. With an --answers-url, clients that follow a \
+            canary ask challenges there, as apps do.
 
             EXAMPLES
               holdfast-server place add bank folder --data /srv/pins \\
@@ -35,6 +36,8 @@ struct PlaceCommand: AsyncParsableCommand {
         var name: String
         @Option(help: "The address below which clients find documents.")
         var url: String
+        @Option(help: "For the folder: the address below which apps ask challenges, at /app/init.")
+        var answersURL: String?
         @Option(help: "How many seconds the program may take.")
         var limit: Int64 = 120
         @Option(help: "For a program without conditions: the host name of the one machine that runs it.")
@@ -49,12 +52,15 @@ struct PlaceCommand: AsyncParsableCommand {
             guard (program == nil) == isFolder, !isFolder || notFencedOn == nil else {
                 throw ValidationError("Give the --program that uploads to a place. The folder needs none.")
             }
+            guard isFolder || answersURL == nil else {
+                throw ValidationError("Give --answers-url with the folder: no place answers challenges.")
+            }
         }
 
         func run() async throws {
             let app = try AppName(app)
             guard let program else {
-                let address = try FolderAddress(url)
+                let address = try FolderAddress(url, answers: answersURL)
                 return try await server.withServer { open in
                     try await open.catalog.set(address, of: app, by: actor.actor)
                     try await show(open, app)
@@ -109,6 +115,9 @@ struct PlaceCommand: AsyncParsableCommand {
                     let program = standing.place?.program.path ?? ""
                     Terminal.line("\(standing.name)  \(standing.url.absoluteString)  \(program)")
                     for words in [standing.words] + standing.notes.map(\.words) { Terminal.line("  \(words)") }
+                }
+                if let answers = try await open.catalog.folderAddress(of: app)?.answers {
+                    Terminal.line("apps ask challenges at \(answers.absoluteString)")
                 }
             }
         }

@@ -47,12 +47,7 @@ struct StatusCommand: AsyncParsableCommand {
                 }
                 isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
                 for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
-                if let canary = standing.canary {
-                    let end = CommandValue.time(canary.end)
-                    Terminal.line("  the canary has change \(canary.change) since \(CommandValue.time(canary.began))")
-                    Terminal.line("  everybody can get it from \(end) on, if the canary's clients get in until then")
-                    for refusal in canary.refusals + canary.reported { Terminal.line("  HELD: \(refusal)") }
-                }
+                for line in standing.canary?.lines ?? [] { Terminal.line("  \(line)") }
                 for line in await Self.reported(of: app, open.catalog) { Terminal.line("  \(line)") }
                 for (change, state) in standing.open {
                     let words = "\(state.rawValue): change \(change.id), \(change.reason)"
@@ -137,14 +132,20 @@ struct StatusCommand: AsyncParsableCommand {
             members["publishBecause"] = .text(deadline.words)
         }
         if let canary = standing.canary {
-            members["canary"] = .object([
-                "change": .text("\(canary.change)"), "began": AdministrationView.time(canary.began),
-                "end": AdministrationView.time(canary.end), "followed": .integer(canary.followed),
-                "refusals": AdministrationView.texts(canary.refusals),
-                "reported": AdministrationView.texts(canary.reported),
-            ])
+            members["canary"] = .object(Self.members(of: canary))
         }
         if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
+        return members
+    }
+
+    private static func members(of canary: Publisher.CanaryStanding) -> [String: CanonicalJSON] {
+        var members: [String: CanonicalJSON] = [
+            "change": .text("\(canary.change)"), "began": AdministrationView.time(canary.began),
+            "end": AdministrationView.time(canary.end), "followed": .integer(canary.followed),
+            "refusals": AdministrationView.texts(canary.refusals),
+            "reported": AdministrationView.texts(canary.reported),
+        ]
+        if let since = canary.heldSince { members["heldSince"] = AdministrationView.time(since) }
         return members
     }
 

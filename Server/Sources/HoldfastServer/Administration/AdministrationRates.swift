@@ -8,11 +8,15 @@ final class AdministrationRates: Sendable {
         /// Two a second for each source, after the first hundred and fifty.
         var failures = TokenBuckets<SourcePrefix>(rate: 2, burst: 150, greatestCount: 4_096)
         /// One a second for each token, after the first sixty.
-        var costly = TokenBuckets<String>(rate: 1, burst: 60, greatestCount: Catalog.greatestTokenCount)
+        var costly = TokenBuckets<String>(
+            rate: 1, burst: Double(greatestSaved), greatestCount: Catalog.greatestTokenCount)
         /// One a minute for each token, after the first thousand: a body has 256 KiB.
         var announcements = TokenBuckets<String>(
             rate: 1.0 / 60, burst: 1_000, greatestCount: Catalog.greatestTokenCount)
     }
+
+    /// How much of what is costly a token can have saved.
+    static let greatestSaved = 60
 
     private let state = Mutex(State())
     private let instant: @Sendable () -> UInt64

@@ -76,10 +76,12 @@ final class JudgingTurns: Sendable {
 }
 
 extension AdministrationRoute {
-    /// Whether clients judge something in a call.
+    /// Whether clients judge something in a call, or keys are made and all that is published is signed anew with them.
     var judges: Bool {
         switch self {
-        case .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot: true
+        case .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot, .rotateKeys,
+            .replaceKey:
+            true
         default: false
         }
     }

@@ -200,20 +200,22 @@ extension UtilityAdministration {
 
     // MARK: Changes
 
-    /// The reference has texts for all apps together; here they belong to the apps whose rules refer to them.
+    /// The reference has texts for all apps together; here they belong to the apps whose rules refer to them. Each of these
+    /// apps gets a change, or none of them does.
     private func proposeForAll(
         _ call: Call, using key: String, _ reason: String, _ change: (inout Wish) throws(ServerError) -> Void
     ) async throws(Refusal) -> ListenerAnswer {
-        var answers: [ListenerAnswer] = []
+        var published: [Content] = []
         for app in apps(call) {
-            let content = try await content(of: app)
-            let isUsed = content?.versions.contains { $0.messageKey?.utf8.elementsEqual(key.utf8) == true } ?? false
-            let isThere = content?.texts.contains { $0.key.utf8.elementsEqual(key.utf8) } ?? false
-            guard isUsed || isThere else { continue }
-            answers.append(try await propose(app, call, reason, change))
+            guard let content = try await content(of: app) else { continue }
+            let isUsed = content.versions.contains { $0.messageKey?.utf8.elementsEqual(key.utf8) == true }
+            guard isUsed || content.texts.contains(where: { $0.key.utf8.elementsEqual(key.utf8) }) else { continue }
+            published.append(content)
         }
-        guard let last = answers.last else { throw .app("No rule for versions refers to this text.") }
-        return last
+        guard !published.isEmpty else { throw .app("No rule for versions refers to this text.") }
+        let changes = try await propose(published, call, reason, change)
+        guard changes.count > 1 else { return Self.accepted(changes[0]) }
+        return Self.json(["changes": .array(changes.map { .object($0) })], .accepted)
     }
 
     private func propose(
@@ -222,25 +224,65 @@ extension UtilityAdministration {
         guard let published = try await content(of: app) else {
             throw .app("Nothing is published for the app yet: publish its first change.")
         }
-        var wish = Wish(
-            hosts: published.hosts, domains: published.domains, versions: published.versions, texts: published.texts)
-        do throws(ServerError) { try change(&wish) } catch { throw Refusal(error) }
-        let members = try await inTurn(call) { [wish] () async throws(Refusal) -> [String: CanonicalJSON] in
-            try await refusing { () async throws(ServerError) in
-                try await catalog.requireFewOpenChanges(of: app)
-                let content = try Content(
-                    app: app, hosts: wish.hosts, formats: published.formats, domains: wish.domains,
-                    versions: wish.versions, texts: wish.texts, end: try await catalog.now() + Self.lifetime)
-                var generator = SystemRandomNumberGenerator()
-                let id = try await publisher.propose(
-                    content, proposer: nil, reason: "\(call.actor) \(reason)", by: call.actor,
-                    using: &generator
-                ).change
-                return try await AdministrationView.change(id, by: publisher)
+        return Self.accepted(try await propose([published], call, reason, change)[0])
+    }
+
+    /// Proposes the same change of what several apps have published.
+    /// - Returns: a description of each change, as many as there are apps.
+    private func propose(
+        _ published: [Content], _ call: Call, _ reason: String, _ change: (inout Wish) throws(ServerError) -> Void
+    ) async throws(Refusal) -> [[String: CanonicalJSON]] {
+        var wishes: [(published: Content, wish: Wish)] = []
+        for content in published {
+            var wish = Wish(
+                hosts: content.hosts, domains: content.domains, versions: content.versions, texts: content.texts)
+            do throws(ServerError) { try change(&wish) } catch { throw Refusal(error) }
+            wishes.append((content, wish))
+        }
+        return try await inTurn(call, times: wishes.count) {
+            [wishes] () async throws(Refusal) -> [[String: CanonicalJSON]] in
+            try await refusing { () async throws(ServerError) -> [[String: CanonicalJSON]] in
+                let end = try await catalog.now() + Self.lifetime
+                var contents: [Content] = []
+                for (published, wish) in wishes {
+                    try await catalog.requireFewOpenChanges(of: published.app)
+                    contents.append(
+                        try Content(
+                            app: published.app, hosts: wish.hosts, formats: published.formats, domains: wish.domains,
+                            versions: wish.versions, texts: wish.texts, end: end))
+                }
+                var changes: [[String: CanonicalJSON]] = []
+                for id in try await propose(contents, because: "\(call.actor) \(reason)", by: call.actor) {
+                    changes.append(try await AdministrationView.change(id, by: publisher))
+                }
+                return changes
             }
         }
-        var answer = Self.json(members, .accepted)
-        if case .text(let id)? = members["id"] {
+    }
+
+    /// Proposes contents of several apps. If one cannot be proposed, the others end at once.
+    private func propose(
+        _ contents: [Content], because reason: String, by actor: String
+    ) async throws(ServerError) -> [RandomID] {
+        var generator = SystemRandomNumberGenerator()
+        var changes: [RandomID] = []
+        do throws(ServerError) {
+            for content in contents {
+                changes.append(
+                    try await publisher.propose(
+                        content, proposer: nil, reason: reason, by: actor, using: &generator
+                    ).change)
+            }
+        } catch {
+            for change in changes { try? await catalog.lapse(change, because: "that of another app was refused") }
+            throw error
+        }
+        return changes
+    }
+
+    private static func accepted(_ change: [String: CanonicalJSON]) -> ListenerAnswer {
+        var answer = json(change, .accepted)
+        if case .text(let id)? = change["id"] {
             answer.headers.append(("Location", "/v1/changes/\(String(decoding: id, as: UTF8.self))"))
         }
         return answer

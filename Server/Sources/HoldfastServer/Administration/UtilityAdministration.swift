@@ -142,10 +142,13 @@ struct UtilityAdministration: Sendable {
     }
 
     /// Has clients judge something, which takes a second of a processor or longer.
+    /// - Parameter count: how often. No call costs more than a token can have saved.
     func inTurn<Value>(
-        _ call: Call, _ body: () async throws(Refusal) -> Value
+        _ call: Call, times count: Int, _ body: () async throws(Refusal) -> Value
     ) async throws(Refusal) -> Value {
-        if let wait = rates.takeCostly(call.grant.name) { throw Self.tooMany(wait) }
+        for _ in 0..<min(count, AdministrationRates.greatestSaved) {
+            if let wait = rates.takeCostly(call.grant.name) { throw Self.tooMany(wait) }
+        }
         guard await turns.begin(call.grant.name) else { throw Self.tooMany(10) }
         defer { turns.end(call.grant.name) }
         return try await body()

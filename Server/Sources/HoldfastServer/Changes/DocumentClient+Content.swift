@@ -1,6 +1,8 @@
+import HoldfastPublishing
+
 extension DocumentClient {
-    /// The clients of what an audience gets: one for each format that apps ask for, and for the pin file of builds. What
-    /// other systems read says what the pin file says, and a repository's canary is an app of its own.
+    /// The clients of what an audience gets: one for each format that apps ask for, and for each that builds are made with. A
+    /// repository's canary is an app of its own.
     static func all(of content: Content, for audience: Audience) -> [DocumentClient] {
         guard let app = audience.name(of: content.app) else { return [] }
         return content.formats.compactMap { format in
@@ -16,9 +18,33 @@ extension DocumentClient {
                     kind: .trustServer(path: path, customer: format.customer ?? ""),
                     name: "trust-server apps with \(path)")
             case (.pinFile, let path?):
-                return DocumentClient(kind: .pinFile(path: path), name: "builds that are made with \(path)")
-            default: return nil
+                // The canary gets the octets of everybody, which have everybody's name.
+                return DocumentClient(
+                    kind: .pinFile(path: path, application: format.application(of: content.app)),
+                    name: "builds that are made with \(path)")
+            case (_, let path?):
+                let name = "builds that are made with \(path)"
+                if let source = format.kind.source {
+                    return DocumentClient(kind: .configuration(path: path, of: source), name: name)
+                }
+                // What cannot be made was not published.
+                return (try? PinFileMaker(content: content, format: format, publicKeys: [:]).pinFile(at: nil)).map {
+                    DocumentClient(kind: .code(path: path, pins: $0), name: name)
+                }
+            case (_, nil): return nil
             }
+        }
+    }
+}
+
+extension ContentFormat.Kind {
+    /// Whose configuration it is, of the systems whose configuration is read here; nil for the others.
+    fileprivate var source: PinImport.Source? {
+        switch self {
+        case .android: .android
+        case .apple: .ats
+        case .trustKit: .trustkit
+        case .challenge, .list, .trustServer, .repository, .pinFile, .alamofire, .okhttp: nil
         }
     }
 }

@@ -61,7 +61,7 @@ struct RepositoryJudge {
         } catch {
             faults.append("repository: \(clients) would refuse what is prepared: \(error)")
         }
-        let name = format.application ?? "\(content.app)"
+        let name = format.application(of: content.app)
         if let live = state.live, let known = (try? PinFile(json: live.pins))?.app, !known.utf8.elementsEqual(name.utf8)
         {
             faults.append(

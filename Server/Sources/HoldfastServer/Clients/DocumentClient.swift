@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastTUF
 import Logging
 
@@ -13,10 +14,14 @@ struct DocumentClient: Sendable {
         case challenge(app: String)
         /// A `TrustServerStore`, with a policy for certificates and one for keys.
         case trustServer(path: String, customer: String)
-        /// A `PinRepository` with the first root, of a repository in a folder.
-        case repository(folder: String, root: [UInt8])
-        /// The policies of a pin file, as a build carries it.
-        case pinFile(path: String)
+        /// A `PinRepository` with the first root, of a repository in a folder, for an application; nil for any.
+        case repository(folder: String, root: [UInt8], application: String?)
+        /// The policies of a pin file, as a build of an application carries it.
+        case pinFile(path: String, application: String)
+        /// Another system's configuration, as a build carries it.
+        case configuration(path: String, of: PinImport.Source)
+        /// Code that a build is made with. Nobody here reads it: the pin file from which it was made judges.
+        case code(path: String, pins: [UInt8])
     }
 
     /// A client that has its pins.
@@ -34,10 +39,17 @@ struct DocumentClient: Sendable {
     /// The path of the document; nil for answers to challenges, which are none.
     var path: String? {
         switch kind {
-        case .list(let path), .trustServer(let path, _), .pinFile(let path): path
-        case .repository(let folder, _): "\(folder)/\(Self.bundle)"
+        case .list(let path), .trustServer(let path, _), .pinFile(let path, _), .configuration(let path, _),
+            .code(let path, _):
+            path
+        case .repository(let folder, _, _): "\(folder)/\(Self.bundle)"
         case .challenge: nil
         }
+    }
+
+    /// Where challenges of an app are asked.
+    static func challengeAddress(below base: URL, of app: String) -> URL {
+        base.appending(path: "app/init").appending(queryItems: [.init(name: "appName", value: app)])
     }
 
     private static let bundle = "bundle.json"
@@ -52,11 +64,15 @@ struct DocumentClient: Sendable {
         switch kind {
         case .list(let path): return try await certStore(build, build.base.appending(path: path), isChallenging: false)
         case .challenge(let app):
-            let url = build.base.appending(path: "app/init").appending(queryItems: [.init(name: "appName", value: app)])
-            return try await certStore(build, url, isChallenging: true)
+            return try await certStore(build, Self.challengeAddress(below: build.base, of: app), isChallenging: true)
         case .trustServer(let path, let customer): return try await trustServer(build, path, customer)
-        case .repository(let folder, let root): return try await repository(build, folder, root, hosts)
-        case .pinFile(let path): return try await pinFile(build, path)
+        case .repository(let folder, let root, let application):
+            return try await repository(build, folder, root, application, hosts)
+        case .pinFile(let path, let application): return try await pinFile(build, path, application)
+        case .configuration(let path, let source): return try await configuration(build, path, source)
+        case .code(let path, let pins):
+            _ = try await Self.download(build, path)
+            return ready(with: try Self.read(Data(pins)))
         }
     }
 
@@ -101,11 +117,12 @@ struct DocumentClient: Sendable {
     }
 
     private func repository(
-        _ build: ClientBuild, _ folder: String, _ root: [UInt8], _ hosts: [DialedHost]
+        _ build: ClientBuild, _ folder: String, _ root: [UInt8], _ application: String?, _ hosts: [DialedHost]
     ) async throws(ClientFailure) -> Ready {
         var configuration = PinRepositoryConfiguration(
             source: .bundle(build.base.appending(path: "\(folder)/\(Self.bundle)")), root: Data(root),
             floor: PinFloor(covering: hosts.map { HostPattern($0) }))
+        configuration.application = application
         configuration.secureDataStore = InMemoryDataStore()
         configuration.remoteDataProvider = build.provider
         // What may be asked without TLS is the provider's business.
@@ -117,8 +134,52 @@ struct DocumentClient: Sendable {
         return Ready(name: name) { [try store.policy(for: $0.name)] }
     }
 
-    private func pinFile(_ build: ClientBuild, _ path: String) async throws(ClientFailure) -> Ready {
-        let request = RemoteDataRequest(url: build.base.appending(path: path), maximumBytes: Self.greatestFile)
+    private func pinFile(
+        _ build: ClientBuild, _ path: String, _ application: String
+    ) async throws(ClientFailure) -> Ready {
+        let file = try Self.read(try await Self.download(build, path))
+        guard file.app.map({ $0.utf8.elementsEqual(application.utf8) }) ?? false else {
+            throw ClientFailure(
+                isRefusal: true, "expected pins of the application \(application), found those of another")
+        }
+        return ready(with: file)
+    }
+
+    private func configuration(
+        _ build: ClientBuild, _ path: String, _ source: PinImport.Source
+    ) async throws(ClientFailure) -> Ready {
+        let octets = try await Self.download(build, path)
+        let read: PinImport
+        let file: PinFile
+        do throws(PublishingError) {
+            // Those systems match a pin anywhere in a path, unless they say where.
+            read = try PinImport(octets, from: source, role: .both)
+            file = try read.file()
+        } catch {
+            throw ClientFailure(refusing: error)
+        }
+        // It may let others in, or fewer, than what can be judged here.
+        if let loss = read.losses.first {
+            throw ClientFailure(isRefusal: false, "it says what nobody here can judge: \(loss.text)")
+        }
+        if source == .trustkit, let warning = PinExport(file, as: .trustkit).warnings.first {
+            throw ClientFailure(isRefusal: true, warning)
+        }
+        return ready(with: file)
+    }
+
+    private static func read(_ octets: Data) throws(ClientFailure) -> PinFile {
+        do throws(PinFileError) { return try PinFile(json: octets) } catch { throw ClientFailure(refusing: error) }
+    }
+
+    private func ready(with file: PinFile) -> Ready {
+        let manager = TrustManager()
+        manager.add(policies: file.policies())
+        return Ready(name: name) { host in manager.policy(for: host).map { [$0] } ?? [] }
+    }
+
+    private static func download(_ build: ClientBuild, _ path: String) async throws(ClientFailure) -> Data {
+        let request = RemoteDataRequest(url: build.base.appending(path: path), maximumBytes: greatestFile)
         let response: RemoteDataResponse
         do {
             response = try await build.provider.data(for: request)
@@ -129,15 +190,7 @@ struct DocumentClient: Sendable {
         guard case .body(let body) = response.content else {
             throw ClientFailure(isRefusal: false, "it could not be downloaded: no document came")
         }
-        let file: PinFile
-        do throws(PinFileError) {
-            file = try PinFile(json: body)
-        } catch {
-            throw ClientFailure(refusing: error)
-        }
-        let manager = TrustManager()
-        manager.add(policies: file.policies())
-        return Ready(name: name) { host in manager.policy(for: host).map { [$0] } ?? [] }
+        return body
     }
 
     private static func updating<Store>(_ make: () throws(StoreError) -> Store) throws(ClientFailure) -> Store {

@@ -83,6 +83,9 @@ public struct ContentFormat: Sendable, Hashable {
         ASCIIText.isPrintable(octets, 1...255)
     }
 
+    /// The application that a pin file names.
+    func application(of app: AppName) -> String { application ?? "\(app)" }
+
     var sortingKey: [UInt8] { Array(kind.rawValue.utf8) }
 
     var json: CanonicalJSON {

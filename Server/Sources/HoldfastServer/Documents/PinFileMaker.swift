@@ -81,7 +81,7 @@ struct PinFileMaker: Sendable {
         }
         var document: [String: Any] = ["schema": 1, "hosts": hosts]
         if let now {
-            document["app"] = format.application ?? "\(content.app)"
+            document["app"] = format.application(of: content.app)
             document["issuedAt"] = UTCText.encode(now)
             document["notAfter"] = UTCText.encode(content.end)
             document["refresh"] = ["after": format.refresh]

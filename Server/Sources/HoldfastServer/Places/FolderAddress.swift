@@ -5,6 +5,8 @@ public import Foundation
 public struct FolderAddress: Sendable, Hashable {
     /// The address below which clients find documents.
     public let url: URL
+    /// The address below which clients ask challenges; nil if nobody has said.
+    public let answers: URL?
     /// The canonical octets.
     public let octets: [UInt8]
 
@@ -12,10 +14,16 @@ public struct FolderAddress: Sendable, Hashable {
     private static let greatestSize = 4 << 10
 
     /// Names an address.
+    /// - Parameters:
+    ///   - text: the address below which clients find documents.
+    ///   - answers: the address below which they ask challenges; nil if nobody says.
     /// - Throws: ``ServerError`` `invalidValue` for a text that is no address.
-    public init(_ text: String) throws(ServerError) {
+    public init(_ text: String, answers: String? = nil) throws(ServerError) {
         url = try Place.address(text)
-        octets = CanonicalJSON.object(["format": .text(Self.format), "url": .text(text)]).octets
+        self.answers = try answers.map { text throws(ServerError) in try Place.address(text) }
+        var members: [String: CanonicalJSON] = ["format": .text(Self.format), "url": .text(text)]
+        if let answers { members["answers"] = .text(answers) }
+        octets = CanonicalJSON.object(members).octets
     }
 
     /// Reads what is stored.
@@ -24,13 +32,18 @@ public struct FolderAddress: Sendable, Hashable {
         var fields = try JSONFields(
             try CanonicalJSONReader.read(octets, "folder", limit: Self.greatestSize), "folder")
         try fields.text("format", Self.format) { $0.elementsEqual(Self.format.utf8) ? () : nil }
-        let text = try fields.text("url", "an address") {
-            ASCIIText.isPrintable($0, 1...1_024) ? String(decoding: $0, as: UTF8.self) : nil
+        let text = try fields.text("url", "an address", Self.text)
+        let answers = try fields.optionalText("answers").map { octets throws(ServerError) in
+            guard let text = Self.text(octets) else { throw fields.invalid("answers", "an address") }
+            return text
         }
         try fields.finish()
-        try self.init(text)
+        try self.init(text, answers: answers)
         guard self.octets == octets else {
             throw ServerError(.malformed, of: "folder", expected: "the one spelling", found: "another")
         }
+    }
+    private static func text(_ octets: [UInt8]) -> String? {
+        ASCIIText.isPrintable(octets, 1...1_024) ? String(decoding: octets, as: UTF8.self) : nil
     }
 }

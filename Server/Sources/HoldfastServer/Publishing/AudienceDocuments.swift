@@ -4,12 +4,15 @@ import HoldfastSigning
 import Synchronization
 
 /// What clients of an audience get, for clients that run in this process: documents at the public address, or from the
-/// folder where there is none, and answers to challenges as the public listener gives them. It remembers what they got.
+/// folder where there is none, and answers to challenges where apps ask them, or as the public listener would give them. It
+/// remembers what they got.
 final class AudienceDocuments: RemoteDataProvider {
     /// The name under which they ask.
     private let app: AppName
     /// The address below which everybody finds the folder; nil if nobody has said.
     private let address: URL?
+    /// The address below which challenges are asked; nil where nobody listens that could be asked.
+    private let answers: URL?
     private let reader: any RemoteDataProvider
     private let folder: PublicFolder
     private let live: LiveSnapshot
@@ -17,13 +20,17 @@ final class AudienceDocuments: RemoteDataProvider {
     private let now: Int64
     /// What was found, by its address.
     private let found = Mutex<[String: Digest]>([:])
+    /// Whether a challenge was answered with what the server says now.
+    private let isAnswered = Mutex(false)
 
-    init(
-        of app: AppName, at address: URL?, _ reader: any RemoteDataProvider, or folder: PublicFolder,
-        _ live: LiveSnapshot, now: Int64
-    ) {
-        (self.app, self.address, self.reader, self.folder) = (app, address, reader, folder)
-        (self.live, self.now) = (live, now)
+    /// - Parameters:
+    ///   - app: the name under which clients ask.
+    ///   - address: where everybody finds the folder, and asks challenges; nil if nobody has said.
+    ///   - publisher: what serves.
+    ///   - now: the time, in seconds since 1970.
+    init(of app: AppName, at address: FolderAddress?, from publisher: Publisher, now: Int64) {
+        (self.app, self.address, self.answers) = (app, address?.url, address?.answers ?? publisher.listener.url)
+        (reader, folder, live, self.now) = (publisher.reader, publisher.folder, publisher.live, now)
     }
 
     /// The address to give clients: without a public one, one that never leaves this process.
@@ -33,16 +40,24 @@ final class AudienceDocuments: RemoteDataProvider {
         return address ?? local.url ?? folder.url
     }
 
-    /// Whether clients have found what the server serves now at a path, and not something that was there before.
-    func haveFound(_ path: String) -> Bool {
+    /// Whether a client has found what the server serves now, and not something that was there before.
+    func hasFound(_ client: DocumentClient) -> Bool {
+        guard let path = client.path else { return isAnswered.withLock { $0 } }
         let digest = found.withLock { $0[base.appending(path: path).absoluteString] }
         return digest != nil && digest == live.current.document(at: path.utf8)?.digest
     }
 
     func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
         if let header = request.headers[Challenge.header] {
-            guard let challenge = Challenge(header) else { throw RemoteDataError(status: 403) }
-            return try await answer(to: challenge)
+            guard let answers else {
+                guard let challenge = Challenge(header) else { throw RemoteDataError(status: 403) }
+                return try await answer(to: challenge)
+            }
+            var request = request
+            request.url = DocumentClient.challengeAddress(below: answers, of: "\(app)")
+            let response = try await reader.data(for: request)
+            if case .body(let body) = response.content { isAnswered.withLock { $0 = isCurrent(body) } }
+            return response
         }
         let response = try await document(for: request)
         if case .body(let body) = response.content {
@@ -72,7 +87,15 @@ final class AudienceDocuments: RemoteDataProvider {
             try? key.signature(for: challenge.signedOctets(body))
         }
         guard let signature else { throw RemoteDataError(status: 503) }
+        isAnswered.withLock { $0 = true }
         return RemoteDataResponse(
             .body(Data(body)), headers: [Challenge.signatureHeader: Base64.encode(signature)])
+    }
+
+    /// Whether an answer says what the server says now, at whatever time it was given: the time is its first member.
+    private func isCurrent(_ body: Data) -> Bool {
+        guard let app = live.current.apps[app] else { return false }
+        let comma = UInt8(ascii: ",")
+        return body.drop { $0 != comma }.elementsEqual(app.answer(at: now).drop { $0 != comma })
     }
 }

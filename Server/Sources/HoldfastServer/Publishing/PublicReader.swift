@@ -16,6 +16,8 @@ struct PublicReader: Sendable {
     let build: ClientBuild
     /// What apps that follow the repository ship with; nil if there is none.
     let root: [UInt8]?
+    /// The application whose pins they take; nil if no repository is published.
+    let application: String?
 
     private static let patience: Duration = .seconds(20)
 
@@ -65,7 +67,8 @@ struct PublicReader: Sendable {
         guard let root else { return }
         let folder = "repo/\(app)"
         let client = DocumentClient(
-            kind: .repository(folder: folder, root: root), name: "apps that follow the repository \(folder)")
+            kind: .repository(folder: folder, root: root, application: application),
+            name: "apps that follow the repository \(folder)")
         try await start(client, subject("\(folder)/\(RepositoryPath.bundle)"))
     }
 
@@ -119,6 +122,7 @@ extension Publisher {
         }
         return PublicReader(
             app: app, url: url, reader: reader, clients: clients,
-            build: ClientBuild(scene.keys, asking: url, reader, at: scene.now), root: root?.octets)
+            build: ClientBuild(scene.keys, asking: url, reader, at: scene.now), root: root?.octets,
+            application: scene.published?.repository?.application(of: app))
     }
 }

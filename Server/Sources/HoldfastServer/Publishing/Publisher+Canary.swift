@@ -14,8 +14,19 @@ extension Publisher {
         public let followed: Int64
         /// Who was refused where, and why; empty if nobody was.
         public let refusals: [String]
+        /// Since when somebody is refused, in seconds since 1970; nil if nobody is.
+        public let heldSince: Int64?
         /// What clients report that holds it up, which anybody can forge; empty if nothing does.
         public let reported: [String]
+
+        /// All of it in words, a line each.
+        public var lines: [String] {
+            [
+                "the canary has change \(change) since \(ClockGuard.text(began))",
+                "everybody can get it from \(ClockGuard.text(end)) on, if the canary's clients get in until then",
+            ] + (heldSince.map { ["HELD since \(ClockGuard.text($0)): clients refuse what the canary has"] } ?? [])
+                + (refusals + reported).map { "HELD: \($0)" }
+        }
     }
 
     func canaryStanding(_ scene: AppScene) -> CanaryStanding? {
@@ -25,7 +36,8 @@ extension Publisher {
             probes: canary.probes, look: nil, now: scene.now)
         return CanaryStanding(
             change: canary.change, began: canary.began, end: judge.end, followed: canary.probes.followed(at: scene.now),
-            refusals: canary.probes.refusals, reported: scene.canaryReports?.refusals ?? [])
+            refusals: canary.probes.refusals, heldSince: canary.probes.heldSince,
+            reported: scene.canaryReports?.refusals ?? [])
     }
 
     /// An address that serves documents slowly holds up no look for longer.
@@ -66,8 +78,7 @@ extension Publisher {
         var look = CanaryLook()
         guard let name = Audience.canary.name(of: content.app) else { return look }
         let documents = AudienceDocuments(
-            of: name, at: try await catalog.folderAddress(of: content.app)?.url, reader, or: folder, live,
-            now: scene.now)
+            of: name, at: try await catalog.folderAddress(of: content.app), from: self, now: scene.now)
         let build = ClientBuild(scene.keys, asking: documents.base, documents, at: scene.now)
         var hosts: [(host: AppScene.Host, dialed: DialedHost)] = []
         for host in scene.hosts where content.hosts.contains(where: { $0.covers(host.host) }) {
@@ -91,7 +102,7 @@ extension Publisher {
                 }
             case .success(let ready)?:
                 // What was there before says nothing about the change.
-                if let path = client.path, !documents.haveFound(path) {
+                if !documents.hasFound(client) {
                     look.leaveOpen("how \(client.name) fare: something else is there than what the canary has")
                 } else {
                     Self.look(at: hosts, as: ready, scene, &look)
@@ -133,7 +144,9 @@ extension Publisher {
         return root.map {
             [
                 DocumentClient(
-                    kind: .repository(folder: folder, root: $0.octets),
+                    kind: .repository(
+                        folder: folder, root: $0.octets,
+                        application: canary.content?.repository?.application(of: canary.app)),
                     name: "apps that follow the repository \(folder)")
             ]
         } ?? []

@@ -55,6 +55,8 @@ public struct Publisher: Sendable {
     let name: String
     /// How documents are read back from public addresses.
     let reader: any RemoteDataProvider
+    /// Where this process answers apps.
+    let listener: OwnListener
 
     /// Makes a publisher.
     /// - Parameters:
@@ -64,10 +66,12 @@ public struct Publisher: Sendable {
     ///   - live: what clients are answered from.
     ///   - name: what this machine is called among those that upload to places.
     ///   - reader: how documents are read back from public addresses.
+    ///   - listener: where this process answers apps.
     public init(
         _ catalog: Catalog, folder: PublicFolder, secret: SigningSecret?, live: LiveSnapshot = LiveSnapshot(),
         name: String = SystemText.hostName,
-        reader: any RemoteDataProvider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
+        reader: any RemoteDataProvider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true),
+        listener: OwnListener = OwnListener()
     ) {
         self.catalog = catalog
         self.folder = folder
@@ -75,6 +79,7 @@ public struct Publisher: Sendable {
         self.live = live
         self.name = name
         self.reader = reader
+        self.listener = listener
     }
 
     /// Proposes a content.

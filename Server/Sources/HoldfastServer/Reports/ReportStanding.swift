@@ -6,6 +6,8 @@ public struct ReportStanding: Sendable, Hashable {
     public let ratios: [ReportedRatio]
     /// Certificates of the last 24 hours that the watcher never saw.
     public let strangers: [ReportedStranger]
+    /// Whether it holds the canary of the app, so that a change waits.
+    public let holdsCanary: Bool
 
     /// What people should look at, a sentence each.
     public var warnings: [String] { ratios.filter(\.isAlarming).map(Self.words) + strangers.map(\.words) }
@@ -51,6 +53,7 @@ extension Catalog {
         return ReportStanding(
             isEnabled: settings.isEnabled,
             ratios: ReportedRatio.all(try reportGroups(of: app, sinceHour: since / 3_600, session)),
-            strangers: try reportedStrangers(of: app, since: since, session, ledger))
+            strangers: try reportedStrangers(of: app, since: since, session, ledger),
+            holdsCanary: try canaryReports(of: app, session, ledger).map { !$0.refusals.isEmpty } ?? false)
     }
 }

@@ -54,6 +54,7 @@ public struct ServerProcess: Sendable {
         apps.limits.connections = min(apps.limits.connections, connections)
         let problem = open.secretProblem
         let isReading = mending != nil
+        let hasTLS = settings.listen.identity != nil
         let readiness: @Sendable () -> [String] = {
             [
                 problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
@@ -65,7 +66,10 @@ public struct ServerProcess: Sendable {
             budget: SigningBudget(ceiling: ceiling ?? SigningBudget.measuredCeiling(threads: System.coreCount)),
             time: { catalog.signingTime }, counters: counters,
             readiness: readiness, reports: reports, on: group, logger: listenerLogger, requests: logger,
-            onListening: { onListening(.apps, Self.text($0)) })
+            onListening: {
+                publisher.listener.listens(on: hasTLS ? nil : $0?.ipAddress, port: $0?.port ?? 0)
+                onListening(.apps, Self.text($0))
+            })
         let administration = try AdministrationListener(
             settings.adminListen, for: publisher, counters: counters,
             answersUtilityTools: settings.answersUtilityTools, readiness: readiness, on: group,

@@ -80,7 +80,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard !isCounted else { return }
         peer = IPAddress(context.channel.remoteAddress)
         source = peer.map(SourcePrefix.init) ?? .unknown
-        isCounted = table.open(source, isProxy: peer.map(settings.proxies.contains) ?? true)
+        isCounted = table.open(
+            source, isProxy: peer.map(settings.proxies.contains) ?? true, at: NIODeadline.now().uptimeNanoseconds)
         guard isCounted else {
             state = .closed
             return context.close(promise: nil)

@@ -28,7 +28,7 @@ struct HTTPListener: Service {
         counters: ListenerCounters = ListenerCounters(), requests: RequestLog? = nil,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void
     ) {
-        let table = ConnectionTable(settings.limits, counters)
+        let table = ConnectionTable(settings.limits, speaksTLS: settings.identity != nil, counters)
         place =
             settings.host.utf8.contains(UInt8(ascii: ":"))
             ? "[\(settings.host)]:\(settings.port)" : "\(settings.host):\(settings.port)"

@@ -19,6 +19,8 @@ public final class ListenerCounters: Sendable {
         var refusedSources = 0
         var refusedBusy = 0
         var refusedConnections = 0
+        var handshakes = 0
+        var refusedHandshakes = 0
         var connections = 0
     }
 
@@ -43,6 +45,8 @@ public final class ListenerCounters: Sendable {
     }
 
     func countRefusedConnection() { state.withLock { $0.refusedConnections += 1 } }
+    func countHandshake() { state.withLock { $0.handshakes += 1 } }
+    func countRefusedHandshake() { state.withLock { $0.refusedHandshakes += 1 } }
     func set(connections: Int) { state.withLock { $0.connections = connections } }
 
     /// What was counted, as families of Prometheus.
@@ -69,6 +73,12 @@ public final class ListenerCounters: Sendable {
             MetricsText.Family(
                 "holdfast_connections_refused_total", .counter, "Connections beyond the limits.",
                 [.init([], Double(state.refusedConnections))]),
+            MetricsText.Family(
+                "holdfast_handshakes_total", .counter, "TLS handshakes that clients could begin.",
+                [.init([], Double(state.handshakes))]),
+            MetricsText.Family(
+                "holdfast_handshakes_refused_total", .counter, "Connections whose source began too many handshakes.",
+                [.init([], Double(state.refusedHandshakes))]),
             MetricsText.Family(
                 "holdfast_connections", .gauge, "Open connections of the public listener.",
                 [.init([], Double(state.connections))]),

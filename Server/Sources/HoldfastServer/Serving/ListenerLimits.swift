@@ -6,6 +6,11 @@ public struct ListenerLimits: Sendable, Hashable {
     public var connections = 4_096
     /// How many of them one source may have; proxies that are trusted may have all.
     public var connectionsPerSource = 256
+    /// How many TLS handshakes a source may begin in a second, each of which costs a signature before anybody has asked for
+    /// anything; proxies that are trusted may begin any number.
+    public var handshakesPerSecond = 50.0
+    /// How many of them a source can have saved: as many as it may have connections.
+    public var handshakesAtOnce = 256
     /// The octets of all header fields of a request together. Phones send less than a thousand.
     public var headerOctets = 16_384
     /// The header fields of a request.

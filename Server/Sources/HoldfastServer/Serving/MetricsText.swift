@@ -84,6 +84,10 @@ struct MetricsText: Sendable {
                 "holdfast_alarms_total", .counter, "Keys that hosts showed and nobody had announced.",
                 apps.map { Sample([("app", "\($0)")], Double(alarms[$0] ?? 0)) }),
             Family(
+                "holdfast_canary_held", .gauge,
+                "Whether clients refuse what the canary of the app has, so that its change waits.",
+                apps.map { Sample([("app", "\($0)")], ledger.canaries[$0]?.probes.heldSince == nil ? 0 : 1) }),
+            Family(
                 "holdfast_open_change_seconds", .gauge, "When the oldest change that waits for people was proposed.",
                 apps.compactMap { app in oldest[app].map { Sample([("app", "\(app)")], Double($0)) } }),
             Family(

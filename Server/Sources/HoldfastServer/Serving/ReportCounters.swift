@@ -74,6 +74,10 @@ final class ReportCounters: Sendable {
                 "holdfast_reported_strangers", .gauge,
                 "Certificates that clients reported in the last 24 hours and the watcher never saw.",
                 apps.map { .init([("app", "\($0)")], Double($1.strangers.count)) }),
+            MetricsText.Family(
+                "holdfast_canary_held_by_reports", .gauge,
+                "Whether what clients report holds the canary of the app. Anybody can forge it.",
+                apps.map { .init([("app", "\($0)")], $1.holdsCanary ? 1 : 0) }),
         ]
     }
 }

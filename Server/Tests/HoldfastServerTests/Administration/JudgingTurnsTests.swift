@@ -65,6 +65,65 @@ struct JudgingTurnsTests {
         #expect(turns.waiting == 0)
     }
 
+    private func answer(
+        _ method: HTTPMethod, _ target: String, token: String, body: String = "", _ site: AdministrationSite,
+        _ responder: AdministrationResponder
+    ) async throws -> ListenerAnswer {
+        let bearer = try #require(site.tokens[token]).secretText
+        var headers: HTTPHeaders = ["Authorization": "Bearer \(bearer)"]
+        if !body.isEmpty { headers.add(name: "Content-Type", value: "application/json") }
+        let head = HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: headers)
+        return await responder.answer(ListenerRequest(head: head, body: ByteBuffer(string: body), source: .unknown))
+    }
+
+    /// Does something while a call of a token has its turn, and as many of its calls wait as may.
+    private func withWaiting(_ token: String, _ turns: JudgingTurns, _ body: () async throws -> Void) async throws {
+        #expect(await turns.begin(token))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<JudgingTurns.greatestWait {
+                group.addTask {
+                    _ = await turns.begin(token)
+                    turns.end(token)
+                }
+            }
+            while turns.waiting < JudgingTurns.greatestWait { await Task.yield() }
+            try await body()
+            turns.end(token)
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("Every call that has clients judge, or makes keys and signs all with them, waits for its turn")
+    func everyCall() async throws {
+        try await AdministrationSite.run { site in
+            let change = try await site.propose()
+            let turns = JudgingTurns(1)
+            let responder = AdministrationResponder(
+                publisher: site.world.publisher, counters: ListenerCounters(), readiness: { [] }, turns: turns)
+            let head = site.world.catalog.ledger.chain.head
+            let digest = HoldfastServer.Digest(of: site.world.announced.der)
+            let calls: [(HTTPMethod, String, token: String, body: String)] = [
+                (.GET, "/v1/apps/bank/hosts/\(World.host)/next/\(digest)/ready", "gate", ""),
+                (.GET, "/v1/changes/\(change)/gates", "administer", ""),
+                (.POST, "/v1/changes", "administer", AdministrationSite.proposal()),
+                (.POST, "/v1/changes/\(change)/publish", "administer", ""),
+                (.POST, "/v1/changes/\(change)/drafts", "administer", ""),
+                (.POST, "/v1/apps/bank/repository/drafts", "administer", #"{"files":[]}"#),
+                (.POST, "/v1/apps/bank/repository/publish", "administer", ""),
+                (.POST, "/v1/apps/bank/repository/rotate", "administer", ""),
+                (.POST, "/v1/apps/bank/keys/fingerprints/replace", "administer", #"{"replaces":"x"}"#),
+            ]
+            for (method, target, token, body) in calls {
+                try await withWaiting(token, turns) {
+                    let refused = try await answer(method, target, token: token, body: body, site, responder)
+                    let wait = refused.headers.first { $0.name == "Retry-After" }?.value
+                    #expect(refused.status == .tooManyRequests && wait == "10", "\(method) \(target)")
+                }
+            }
+            #expect(site.world.catalog.ledger.chain.head == head)
+        }
+    }
+
     @Test("Whoever asks for more judging than can wait is asked to come back, and gets everything else")
     func refused() async throws {
         try await AdministrationSite.run { site in
@@ -73,26 +132,13 @@ struct JudgingTurnsTests {
             let responder = AdministrationResponder(
                 publisher: site.world.publisher, counters: ListenerCounters(), readiness: { [] }, turns: turns)
             func answer(_ target: String) async throws -> ListenerAnswer {
-                let bearer = try #require(site.tokens["read"]).secretText
-                let head = HTTPRequestHead(
-                    version: .http1_1, method: .GET, uri: target, headers: ["Authorization": "Bearer \(bearer)"])
-                return await responder.answer(ListenerRequest(head: head, body: ByteBuffer(), source: .unknown))
+                try await self.answer(.GET, target, token: "read", site, responder)
             }
-            #expect(await turns.begin("read"))
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<JudgingTurns.greatestWait {
-                    group.addTask {
-                        _ = await turns.begin("read")
-                        turns.end("read")
-                    }
-                }
-                while turns.waiting < JudgingTurns.greatestWait { await Task.yield() }
+            try await withWaiting("read", turns) {
                 let refused = try await answer("/v1/changes/\(change)/gates")
                 let wait = refused.headers.first { $0.name == "Retry-After" }?.value
                 #expect(refused.status == .tooManyRequests && wait == "10")
                 #expect(try await answer("/v1/changes/\(change)").status == .ok)
-                turns.end("read")
-                try await group.waitForAll()
             }
             #expect(try await answer("/v1/changes/\(change)/gates").status == .ok)
         }

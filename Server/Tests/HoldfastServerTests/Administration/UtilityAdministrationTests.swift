@@ -172,6 +172,69 @@ struct UtilityAdministrationTests {
         }
     }
 
+    /// Another app with something published, whose rule for versions refers to the same text.
+    private func addShop(to site: AdministrationSite) async throws -> AppName {
+        let (shop, change) = try await site.world.addApp("shop")
+        let rule = try VersionRule(platform: .android, required: AppVersion("3.0.0".utf8), messageKey: "update")
+        let text = try LocalizedText(key: "update", language: "en", text: "Please update the shop")
+        try await site.world.catalog.set(versions: [rule], texts: [text], of: shop, by: "operator")
+        try await site.world.catalog.add(try await site.world.statement(.carol, .reject, of: change))
+        let wishes = Catalog.ContentWishes(
+            formats: [try ContentFormat(.list, refresh: 3_600), try ContentFormat(.challenge, refresh: 3_600)],
+            includesSeen: true)
+        let proposal = try await site.world.propose(site.world.catalog.draft(of: shop, wishes))
+        try await site.world.approve(proposal.change)
+        #expect(try await site.world.publisher.publish(proposal.change).stage == .published(generation: 1))
+        return shop
+    }
+
+    @Test("A text of several apps is a change of each of them, or of none")
+    func severalApps() async throws {
+        try await listening { site in
+            let world = site.world
+            let shop = try await addShop(to: site)
+            var tokens = site.tokens
+            tokens["all"] = try await world.token("all", .propose, app: nil)
+            let wide = AdministrationSite(world: world, port: site.port, tokens: tokens)
+            let body = #"{"messageKey":"update","language":"cs","text":"x"}"#
+            let both = try await call(wide, "POST", "/admin/texts", token: "all", body: body)
+            #expect(both.status == 202 && both.header("Location") == nil, "\(both.text)")
+            let changes = try #require(both.json["changes"] as? [[String: Any]])
+            #expect(changes.compactMap { $0["app"] as? String } == ["bank", "shop"], "\(both.text)")
+            for change in changes {
+                let id = try #require(RandomID(hex: (change["id"] as? String ?? "").utf8))
+                #expect(try await world.catalog.change(id).content.texts.count == 2)
+            }
+            // A token for one app changes that.
+            let own = try await call(site, "POST", "/admin/texts", body: body)
+            #expect(own.status == 202 && own.json["app"] as? String == "bank", "\(own.text)")
+
+            // Both have a text of this name; a token for one app shows that app's.
+            tokens["shop"] = try await world.token("shop", .read, app: shop)
+            let narrow = AdministrationSite(world: world, port: site.port, tokens: tokens)
+            for (token, text) in [
+                ("all", "Please update"), ("shop", "Please update the shop"), ("read", "Please update"),
+            ] {
+                let answer = try await call(narrow, "GET", "/admin/texts/update/en", token: token)
+                #expect(answer.json["text"] as? String == text, "\(token): \(answer.text)")
+            }
+
+            // The second app takes no more changes, so the first gets none either.
+            let content = try #require(try await world.publisher.published(shop))
+            let outlook = try await world.catalog.changes(of: shop)[0].outlook
+            var generator = SystemRandomNumberGenerator()
+            while world.catalog.ledger.openChanges(at: world.now).count(where: { $0.proposal.app == shop }) < 100 {
+                _ = try await world.catalog.propose(
+                    content, outlook: outlook, forcing: [], proposer: nil, reason: "a test", by: "test", base: 1,
+                    using: &generator)
+            }
+            let head = world.catalog.ledger.chain.head
+            let full = try await call(wide, "POST", "/admin/texts", token: "all", body: body)
+            #expect(full.status == 400 && full.text.contains("less than 100 open changes of shop"), "\(full.text)")
+            #expect(world.catalog.ledger.chain.head == head)
+        }
+    }
+
     @Test("Tokens are passwords of their names, and what is wrong is said as the reference says it")
     func refusals() async throws {
         try await listening { site in

@@ -93,6 +93,36 @@ struct ReadmeTests {
         }
     }
 
+    @Test("Commands about places do what they are there for", .enabled(if: ReadmeTests.isTested))
+    func placesWork() async throws {
+        try await withFolder { folder in
+            let desk = try await ManualDesk(in: folder)
+            for command in try commands().prefix(while: { !$0.text.contains("host add") }) {
+                for name in ["alice"] + command.others {
+                    _ = try await desk.run(command.text.replacing("alice", with: name))
+                }
+            }
+            let places = try Manual("Server/README.md").blocks.flatMap(\.commands).map(\.text)
+                .filter { $0.hasPrefix("holdfast-server place") }
+            #expect(places.count == 4, "\(places)")
+            let list = "holdfast-server place list bank --data /srv/pins"
+            for command in places {
+                let said = try await desk.run(command)
+                let listed = try await desk.run(list)
+                switch true {
+                case command.contains("add bank folder"):
+                    #expect(listed.contains("folder  https://pins.example.com"), "\(listed)")
+                    #expect(listed.contains("apps ask challenges at https://pins.example.com"), "\(listed)")
+                case command.contains("add bank bucket"):
+                    #expect(listed.contains("bucket  https://pins.example.com"), "\(listed)")
+                case command.contains("remove bank bucket"): #expect(!listed.contains("bucket"), "\(listed)")
+                default: #expect(said == listed)
+                }
+            }
+            await desk.host.shutdown()
+        }
+    }
+
     @Test(
         "The commands of a repository do what they are there for, after those of the first app",
         .enabled(if: ReadmeTests.isTested))

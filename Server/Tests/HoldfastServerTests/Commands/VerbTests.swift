@@ -189,6 +189,27 @@ struct VerbTests {
         }
     }
 
+    @Test("genesis refuses zero and more than there are, and says what one approval and few keys mean")
+    func genesis() async throws {
+        try await withFolder { folder in
+            let (desk, _) = try await makeDesk(in: folder)
+            let people = ["--approver", "alice=alice.pub", "--approver", "bob=bob.pub"]
+            func genesis(_ number: String, status: Int32 = 0) async throws -> String {
+                try await desk.run(
+                    ["genesis"] + people + ["--number", number, "--output", "genesis-\(number).txt"], status: status)
+            }
+            for number in ["0", "-1", "3"] {
+                #expect(try await genesis(number, status: 2).contains("number"), "\(number)")
+                #expect(!FileManager.default.fileExists(atPath: desk.path("genesis-\(number).txt")))
+            }
+            let one = try await genesis("1")
+            #expect(one.contains("One approval is enough: whoever has one of the keys publishes what they like."))
+            #expect(one.contains("With 2 approvers of whom 1 must agree, few keys may be lost."), "\(one)")
+            let two = try await genesis("2")
+            #expect(!two.contains("One approval is enough") && two.contains("few keys may be lost"), "\(two)")
+        }
+    }
+
     @Test("gate says whether what was announced may be installed, and from when on it may")
     func gate() async throws {
         try await withFolder { folder in

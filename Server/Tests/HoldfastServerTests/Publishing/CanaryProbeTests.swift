@@ -28,6 +28,10 @@ struct CanaryProbeTests {
         try #require(world.catalog.ledger.canaries[world.app]).probes
     }
 
+    private func metrics(_ world: World) -> String {
+        MetricsText(families: MetricsText.families(of: world.catalog.ledger, isReady: true, at: world.now)).text
+    }
+
     @Test("Time alone passes no canary: it counts as far as clients of every format were seen to get in")
     func timeAlone() async throws {
         try await withCanary(World.formats) { world, change in
@@ -71,12 +75,17 @@ struct CanaryProbeTests {
             let head = world.catalog.ledger.chain.head
             _ = await world.publisher.probeCanaries()
             #expect(world.catalog.ledger.chain.head == head)
-            let standing = try await world.publisher.standing(of: world.app)
-            #expect(standing.canary?.refusals == held.refusals && standing.canary?.followed == 0)
+            let canary = try #require(try await world.publisher.standing(of: world.app).canary)
+            #expect(canary.refusals == held.refusals && canary.followed == 0 && canary.heldSince == world.now)
+            let since = ClockGuard.text(world.now)
+            #expect(canary.lines.contains("HELD since \(since): clients refuse what the canary has"))
+            #expect(canary.lines.contains("HELD: \(held.refusals[0])"), "\(canary.lines)")
+            #expect(metrics(world).contains(#"holdfast_canary_held{app="bank"} 1"#))
 
             try await world.pass(CanaryProbes.longestPause + 1)
             try await world.followCanary(for: Self.day / 2)
             #expect(try probes(world).heldSince == nil)
+            #expect(metrics(world).contains(#"holdfast_canary_held{app="bank"} 0"#))
             try await world.approve(change)
             let error = await expectError(.gate) { try await world.publisher.publish(change) }
             #expect(error?.found.contains("seen to get in for 39600 s of 86400 s") == true, "\(error as Any)")

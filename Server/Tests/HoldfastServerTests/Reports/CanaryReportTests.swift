@@ -21,6 +21,14 @@ struct CanaryReportTests {
         }
     }
 
+    /// Whether /metrics says that reports hold the canary.
+    private func isHeldInMetrics(_ desk: ReportDesk) async throws -> Bool {
+        desk.inbox.counters.set([desk.world.app: try await desk.standing()])
+        let text = MetricsText(families: desk.inbox.families).text
+        let line = text.split(separator: "\n").first { $0.hasPrefix("holdfast_canary_held_by_reports{") }
+        return try #require(line) == #"holdfast_canary_held_by_reports{app="bank"} 1"#
+    }
+
     /// What the gate says once the canary's time is over.
     private func refusal(_ world: World, _ change: RandomID) async throws -> String? {
         try await world.followCanary(for: Self.day)
@@ -45,6 +53,8 @@ struct CanaryReportTests {
             #expect(!words.contains("has it until"), "its time is over: \(words)")
             let standing = try #require(try await world.publisher.standing(of: world.app).canary)
             #expect(standing.refusals.isEmpty && standing.reported.count == 1, "hearsay makes nothing red")
+            #expect(standing.heldSince == nil && standing.lines.contains { $0.hasPrefix("HELD: ") })
+            #expect(try await isHeldInMetrics(desk))
             var finder = NoticeFinder(world.catalog.server)
             try await finder.readReports(in: world.catalog, at: world.now)
             let told = finder.notices(world.catalog.ledger, world.publisher.live.current, at: world.now)
@@ -61,6 +71,7 @@ struct CanaryReportTests {
             try await world.approve(forced)
             #expect(try await world.publisher.publish(forced) == .published(generation: 2))
             await expectError(.outOfTurn) { try await world.publisher.publish(change) }
+            #expect(try await !isHeldInMetrics(desk))
             // The next canary begins with no report against it.
             let next = try await world.approved().change
             world.clock.advance(by: .seconds(3_600))

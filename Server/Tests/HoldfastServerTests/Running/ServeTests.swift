@@ -34,6 +34,24 @@ struct ServeTests {
         }
     }
 
+    @Test("Each round's line in the log has the head of the audit, with which a restored server is checked")
+    func heads() async throws {
+        try await ServeSite.run { site in
+            try await site.publish()
+            let server = try await ServingProcess.start(site)
+            try await server.says("signed again: ")
+            await server.stop()
+            let lines = server.text.matches(of: /signed again: [^\n]*; head ([0-9]+ [0-9a-f]{64})/)
+            let logged = try #require(lines.last).1
+            var (chain, heads) = (AuditChain(), Set<String>())
+            for entry in try await site.open.catalog.audit(after: -1, limit: 10_000) {
+                try chain.follow(entry)
+                heads.insert("\(chain.head)")
+            }
+            #expect(heads.contains(String(logged)), "\(logged)")
+        }
+    }
+
     @Test("It stops within ten seconds whoever is connected", arguments: [SIGTERM, SIGINT])
     func stops(_ signal: Int32) async throws {
         try await ServeSite.run { site in

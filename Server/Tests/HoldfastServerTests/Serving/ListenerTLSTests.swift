@@ -52,6 +52,84 @@ struct ListenerTLSTests {
         }
     }
 
+    private static func prefix(_ text: String) throws -> SourcePrefix { SourcePrefix(try IPAddress(text)) }
+
+    @Test(
+        "A source begins handshakes at a rate of its own: what a flood costs is counted, and nobody else waits for it")
+    func handshakes() throws {
+        var limits = ListenerLimits()
+        limits.handshakesPerSecond = 50
+        limits.handshakesAtOnce = 256
+        let counters = ListenerCounters()
+        let table = ConnectionTable(limits, speaksTLS: true, counters)
+        let (flood, other) = (try Self.prefix("192.0.2.1"), try Self.prefix("198.51.100.1"))
+        /// Connects so often within a second, and says how many handshakes could begin.
+        func begun(_ count: Int, from source: SourcePrefix, in second: UInt64, isProxy: Bool = false) -> Int {
+            (0..<count).count { number in
+                let now = second * 1_000_000_000 + UInt64(number) * 1_000_000_000 / UInt64(count)
+                guard table.open(source, isProxy: isProxy, at: now) else { return false }
+                table.close(source)
+                return true
+            }
+        }
+        #expect((256...306).contains(begun(100_000, from: flood, in: 1)))
+        #expect((49...51).contains(begun(100_000, from: flood, in: 2)))
+        // The same network, and another.
+        let neighbor = try Self.prefix("192.0.2.200")
+        #expect((0..<10).count { _ in table.open(neighbor, isProxy: false, at: 2_999_999_999) } <= 1)
+        #expect(begun(200, from: other, in: 2) == 200)
+        // A proxy carries many clients.
+        #expect(begun(10_000, from: flood, in: 3, isProxy: true) == 10_000)
+        #expect(
+            MetricsText(families: counters.families).text.contains("# TYPE holdfast_handshakes_refused_total counter"))
+        // Without TLS nobody signs for a connection.
+        let plain = ConnectionTable(limits, speaksTLS: false, counters)
+        for _ in 0..<10_000 {
+            #expect(plain.open(flood, isProxy: false, at: 0))
+            plain.close(flood)
+        }
+    }
+
+    @Test(
+        "Over sockets: connections beyond the rate are closed before a signature, and another source gets in",
+        .enabled(if: ForeignProgram.isTested("curl")))
+    func handshakesOverSockets() async throws {
+        let site = try ServingSite()
+        site.publish(documents: ["lists/bank.json": ServingSite.document(Array("list".utf8))])
+        let authority = try TestAuthority.root()
+        try await withFolder { folder in
+            let (chain, key) = (folder.appending(path: "chain.pem"), folder.appending(path: "key.pem"))
+            let leaf = try authority.leaf(names: [.dns("localhost")])
+            try Data(leaf.pem.utf8).write(to: chain)
+            let base64 = Data(leaf.key.privateKeyDER).base64EncodedString(options: .lineLength64Characters)
+            try Data("-----BEGIN PRIVATE KEY-----\n\(base64)\n-----END PRIVATE KEY-----\n".utf8).write(to: key)
+            try Data(authority.certificate.pem.utf8).write(to: folder.appending(path: "root.pem"))
+            var limits = ListenerLimits()
+            (limits.handshakesPerSecond, limits.handshakesAtOnce) = (1e-6, 3)
+            let settings = try ListenerSettings(
+                port: 0, identity: TLSIdentity(certificates: chain, key: key), limits: limits)
+            let counters = ListenerCounters()
+            try await site.listening(settings, counters: counters) { port in
+                func status(from source: String) async throws -> Int32 {
+                    try await ForeignProgram.run(
+                        "curl",
+                        [
+                            "-sS", "--interface", source, "--cacert", "root.pem", "--connect-to",
+                            "localhost:443:127.0.0.1:\(port)", "https://localhost/lists/bank.json",
+                        ], in: folder
+                    ).status
+                }
+                var answers: [Bool] = []
+                for _ in 0..<5 { answers.append(try await status(from: "127.0.0.1") == 0) }
+                #expect(answers == [true, true, true, false, false])
+                #expect(try await status(from: "127.0.9.1") == 0)
+            }
+            let text = MetricsText(families: counters.families).text
+            #expect(text.contains("holdfast_handshakes_total 4\n"), "\(text)")
+            #expect(text.contains("holdfast_handshakes_refused_total 2\n"), "\(text)")
+        }
+    }
+
     @Test("Beyond loopback it listens only with TLS or behind a proxy that is named")
     func addresses() throws {
         for good in ["127.0.0.1", "127.1.2.3", "::1"] { _ = try ListenerSettings(host: good, port: 0) }

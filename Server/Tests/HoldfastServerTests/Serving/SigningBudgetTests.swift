@@ -1,4 +1,5 @@
 import HoldfastProbe
+import NIOCore
 import Testing
 
 @testable import HoldfastServer
@@ -109,6 +110,29 @@ struct SigningBudgetTests {
         #expect(served == 1_000)
         // An eighth of what there is in five seconds, and what it had saved.
         #expect(taken <= ceiling / 8 * 5 + 20 && taken >= ceiling / 8 * 4)
+    }
+
+    @Test(
+        "Over sockets: behind a trusted proxy each client has a rate of its own, and nobody else's word makes another source"
+    )
+    func forwarded() async throws {
+        let site = try ServingSite()
+        site.publish(apps: [try site.app()])
+        // At once, so that no source saves anything in between.
+        let requests = ["192.0.2.1", "198.51.100.1", "192.0.2.200"].map { client in
+            "GET /app/init?appName=bank HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: \(client)\r\n"
+                + "X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw==\r\n"
+        }
+        let batch = requests.dropLast().map { "\($0)\r\n" }.joined() + "\(requests[2])Connection: close\r\n\r\n"
+        for (block, expected) in [("127.0.0.0/8", [200, 200, 503]), ("10.0.0.0/8", [200, 503])] {
+            var settings = try ListenerSettings(port: 0, proxies: TrustedProxies([try AddressBlock(block)]))
+            settings.limits.pause = .milliseconds(1)
+            try await site.listening(settings, ceiling: 8) { port in
+                let text = try await RawClient(port: port).exchange(batch)
+                let statuses = text.matches(of: /HTTP\/1\.1 ([0-9]{3})/).compactMap { Int($0.1) }
+                #expect(Array(statuses.prefix(expected.count)) == expected, "\(block): \(text)")
+            }
+        }
     }
 
     @Test("The ceiling is measured, and never so low that nothing is signed")

@@ -88,6 +88,15 @@ struct ColumnMutationTests {
             #expect(damaged.octets == mutant && ["http", "https"].contains(damaged.url.scheme))
         }
         #expect(places > 0)
+        let address = try FolderAddress("https://pins.example.com/a", answers: "https://app.example.com")
+        let addresses = campaign(0xF01D, [address.octets]) { mutant in
+            let damaged = try FolderAddress(mutant)
+            #expect(damaged.octets == mutant)
+            for url in [damaged.url, damaged.answers].compactMap(\.self) {
+                #expect(["http", "https"].contains(url.scheme) && url.host?.isEmpty == false)
+            }
+        }
+        #expect(addresses > 0)
     }
 
     @Test("A damaged outlook is read row by row, or is none")

@@ -1,0 +1,122 @@
+import Foundation
+import HoldfastTesting
+import Synchronization
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("How a canary's clients get what they judge by", .timeLimit(.minutes(10)))
+struct CanaryWayTests {
+    private static let day: Int64 = 86_400
+
+    /// A world where the canary has a change, and a listener that answers apps: with nothing, at first.
+    private func withCanary(
+        _ kinds: [ContentFormat.Kind],
+        _ body: (World, _ older: PublishedSnapshot, _ site: ServingSite, _ port: Int, ListenerCounters) async throws ->
+            Void
+    ) async throws {
+        try await World.run(canary: Self.day) { world in
+            let formats = try kinds.map { try ContentFormat($0, refresh: 3_600) }
+            try await world.publish(world.draft { $0.formats = formats }, forcing: [.canary])
+            let older = world.publisher.live.current
+            let change = try await world.approved(formats).change
+            #expect(try await world.publisher.publish(change) == .canary(until: world.now + Self.day))
+            let (site, counters) = (try ServingSite(), ListenerCounters())
+            site.time.withLock { $0 = world.now }
+            try await site.listening(counters: counters) { port in
+                try await body(world, older, site, port, counters)
+            }
+        }
+    }
+
+    private func answers(_ counters: ListenerCounters, status: Int) -> Int {
+        let text = MetricsText(families: counters.families).text
+        let name = #"holdfast_answers_total{route="challenge",status="\#(status)"} "#
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+        return line.flatMap { Int($0.dropFirst(name.count)) } ?? 0
+    }
+
+    private func expectWaiting(
+        _ world: World, for words: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let problems = await world.publisher.probeCanaries()
+        #expect(
+            problems.count == 1
+                && problems[0].contains("how CertStore apps with challenge answers of bank-canary fare: \(words)"),
+            "\(problems)", sourceLocation: sourceLocation)
+    }
+
+    @Test("Challenges are asked at the address where apps ask them, and without an answer the canary waits")
+    func address() async throws {
+        try await withCanary([.list, .challenge]) { world, _, site, port, counters in
+            let base = "http://127.0.0.1:\(port)"
+            try await world.catalog.set(FolderAddress(base, answers: base), of: world.app, by: "operator")
+            site.live.replace(with: world.publisher.live.current)
+            #expect(await world.publisher.probeCanaries() == [])
+            #expect(answers(counters, status: 200) == 1)
+            site.time.withLock { $0 = nil }
+            await expectWaiting(world, for: "networkError")
+            #expect(answers(counters, status: 503) == 1)
+        }
+    }
+
+    @Test("A serving process asks its own listener, and an answer about what was there before counts for nothing")
+    func listener() async throws {
+        try await withCanary([.list, .challenge]) { world, older, site, port, counters in
+            // Before it listens, they are answered as the listener would.
+            #expect(await world.publisher.probeCanaries() == [])
+            #expect(answers(counters, status: 200) == 0)
+            world.publisher.listener.listens(on: "127.0.0.1", port: port)
+            await expectWaiting(world, for: "networkError")
+            #expect(answers(counters, status: 404) == 1)
+            site.live.replace(with: older)
+            let problems = await world.publisher.probeCanaries()
+            #expect(
+                problems.count == 1 && problems[0].contains("challenge answers of bank-canary")
+                    && problems[0].contains("something else is there than what the canary has"), "\(problems)")
+            #expect(answers(counters, status: 200) == 1)
+            site.live.replace(with: world.publisher.live.current)
+            #expect(await world.publisher.probeCanaries() == [])
+            #expect(answers(counters, status: 200) == 2)
+            // What speaks TLS, or is no address of this machine alone, is not asked.
+            for host in [nil, "192.0.2.1", "::2"] {
+                world.publisher.listener.listens(on: host, port: port)
+                #expect(world.publisher.listener.url == nil)
+            }
+            world.publisher.listener.listens(on: "0.0.0.0", port: port)
+            #expect(await world.publisher.probeCanaries() == [])
+            #expect(answers(counters, status: 200) == 3)
+        }
+    }
+
+    @Test("Each file for another system has a client: one that a shown certificate would lock out holds the canary")
+    func otherSystems() async throws {
+        let kinds: [ContentFormat.Kind] = [.pinFile, .android, .apple, .trustKit, .alamofire, .okhttp]
+        try await World.run(canary: Self.day) { world in
+            let formats = try kinds.map { try ContentFormat($0, refresh: 3_600) }
+            let change = try await world.approved(formats).change
+            #expect(try await world.publisher.publish(change) == .canary(until: world.now + Self.day))
+            #expect(await world.publisher.probeCanaries() == [])
+            let stranger = try world.root.leaf(names: [.dns(World.host)])
+            try await world.see(stranger, at: "192.0.2.2")
+            let problems = await world.publisher.probeCanaries()
+            #expect(problems.count == kinds.count, "\(problems)")
+            for name in ["pins.json", "xml", "plist", "trustkit.plist", "alamofire.swift", "okhttp.kt"] {
+                let words = "builds that are made with pins/bank-canary.\(name) refuse \(World.host):443 at 192.0.2.2: "
+                #expect(problems.contains { $0.contains(words) }, "\(name): \(problems)")
+            }
+            // A damaged one is refused, and another that is whole says nothing about the change.
+            try await world.pass(CanaryProbes.longestPause + 1)
+            #expect(await world.publisher.probeCanaries() == [])
+            let file = world.publisher.folder.url.appending(path: "pins/bank-canary.xml")
+            let octets = try Data(contentsOf: file)
+            try Data("<network-security-config>".utf8).write(to: file)
+            let damaged = await world.publisher.probeCanaries()
+            #expect(
+                damaged.count == 1 && damaged[0].contains("pins/bank-canary.xml refuse it: expected"), "\(damaged)")
+            try (octets + Data("\n".utf8)).write(to: file)
+            let other = await world.publisher.probeCanaries()
+            #expect(other.count == 1 && other[0].contains("something else is there"), "\(other)")
+        }
+    }
+}
