@@ -16,8 +16,23 @@ public struct PinListDraft: Sendable, Hashable {
 
     /// Makes a draft of these entries. If some have the same name, certificate and depth, the last one is kept.
     public init(_ entries: [FingerprintEntry] = []) {
-        self.entries = []
-        for entry in entries { add(entry) }
+        var last: [Place: FingerprintEntry] = [:]
+        for entry in entries { last[Place(entry)] = entry }
+        // Two are never alike: these have another name, certificate or depth each, and all of these are compared.
+        self.entries = last.values.sorted(by: Self.isBefore)
+    }
+
+    /// What no two entries have in common.
+    private struct Place: Hashable {
+        let name: [UInt8]
+        let pin: Pin
+        let depth: Int
+
+        init(_ entry: FingerprintEntry) {
+            name = Array(entry.name.utf8)
+            pin = entry.pin
+            depth = entry.depth
+        }
     }
 
     /// Makes a draft with the entries of a list, after verifying all their signatures with a key.

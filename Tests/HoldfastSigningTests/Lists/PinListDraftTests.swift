@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastSigning
+import HoldfastTesting
 import Testing
 
 @Suite("Lists in the making")
@@ -33,6 +34,21 @@ struct PinListDraftTests {
         #expect(data.last == 0x0A)
         #expect(throws: DocumentError.self) { try FingerprintList(verifying: data, with: SigningKey().publicKey) }
         #expect(try FingerprintList(verifying: PinListDraft().signed(by: key), with: key.publicKey).entries.isEmpty)
+    }
+
+    @Test("A draft of many entries is what adding them one after the other gives, each place once with its last entry")
+    func together() throws {
+        var generator = SplitMix64(seed: 28)
+        let entries = try (0..<400).map { _ in
+            try entry(
+                ["a", "b", "B", "e\u{301}", "é"].randomElement(using: &generator) ?? "a",
+                UInt8.random(in: 0...3, using: &generator), Int64.random(in: 1...9, using: &generator),
+                depth: Int.random(in: 0...1, using: &generator))
+        }
+        var draft = PinListDraft()
+        for entry in entries { draft.add(entry) }
+        #expect(PinListDraft(entries).entries.map(\.signedBytes) == draft.entries.map(\.signedBytes))
+        #expect(PinListDraft(entries) == draft)
     }
 
     @Test("Entries are sorted by name, of one name the latest expiry first, whatever the order they came in")
