@@ -66,6 +66,14 @@ public struct ApproverKey: Sendable, Hashable {
         }
     }
 
+    /// Whether passkeys have keys of this kind.
+    var isOfPasskeys: Bool {
+        switch key {
+        case .ed25519, .p256: true
+        case .p384: false
+        }
+    }
+
     private static var unusable: ServerError {
         ServerError(
             .invalidValue, of: "key", expected: "an Ed25519, P-256 or P-384 key in its DER encoding",

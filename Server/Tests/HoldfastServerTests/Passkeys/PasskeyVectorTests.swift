@@ -31,7 +31,8 @@ struct PasskeyVectorTests {
         try Vectors.expect(
             "server-passkey.json",
             [
-                "format": "holdfast-passkey-evidence-v1 over a text. docs/formats.md says what the lines mean.",
+                "format": "holdfast-passkey-evidence-v1 over a text, and holdfast-approvers-v2. "
+                    + "docs/formats.md and Server/README.md say what the lines mean.",
                 "origin": party.origin, "text": String(decoding: text, as: UTF8.self),
                 "challenge": Base64.encode(PasskeyChallenge.approval(of: text).octets),
                 "registration": [
@@ -42,6 +43,7 @@ struct PasskeyVectorTests {
                     "subjectPublicKeyInfo": Base64.encode(credential.key.subjectPublicKeyInfo),
                     "identity": "\(credential.key.identity)",
                 ],
+                "statement": try statement(),
                 "accepted": [String(decoding: good.octets, as: UTF8.self)],
                 "refused": refused.map { one in
                     [
@@ -50,6 +52,31 @@ struct PasskeyVectorTests {
                     ]
                 },
             ])
+    }
+
+    /// A genesis with somebody who has a key file, and somebody who has a passkey.
+    private func statement() throws -> [String: Any] {
+        let phone = try ApproverSet.Member(name: "phone", key: SoftPasskey.ed25519.key, isPasskey: true)
+        let statement = try ApproverStatement(
+            genesisOf: Story.server,
+            approvers: ApproverSet(
+                [Approver.alice.member, phone], number: 1, passkeys: PasskeyTerms(at: SoftPasskey.party)),
+            recovery: nil)
+        let signatures = try [
+            Approver.alice.signature(of: statement.octets),
+            ApproverSignature(SoftPasskey.ed25519.evidence(over: statement.octets)),
+        ]
+        #expect(throws: Never.self) {
+            try ApproverChain(
+                genesis: SignedApprovers(text: statement.octets, signatures: signatures), digest: statement.digest,
+                server: Story.server)
+        }
+        return [
+            "text": String(decoding: statement.octets, as: UTF8.self), "sha256": "\(statement.digest)",
+            "signatures": signatures.map { signature in
+                ["identity": "\(signature.identity)", "signature": Base64.encode(signature.signature)]
+            },
+        ]
     }
 
     private func expectAccepted(_ octets: [UInt8], _ text: [UInt8], _ party: RelyingParty) {

@@ -379,6 +379,25 @@ def passkeys():
         check(passkey_approval(one["evidence"], vector["text"], vector["origin"]) == one["code"], one["why"])
     for one in foreign["passkeys"]:
         check(passkey_approval(one["evidence"], foreign["text"], foreign["origin"]) is None, one["algorithm"])
+    statement = vector["statement"]
+    lines = statement["text"].split("\n")
+    check(lines[0] == "holdfast-approvers-v2" and sha256(statement["text"]) == statement["sha256"], "a statement")
+    check(lines[8:10] == [vector["origin"], "key-required"], "terms of passkeys")
+    members = {}
+    for line in lines[6:8]:
+        name, key, *mark = line.split(" ")
+        members[sha256(base64.b64decode(key, validate=True))] = (key, mark)
+    check(list(members) == sorted(members), "approvers are sorted")
+    for one in statement["signatures"]:
+        key, mark = members.pop(one["identity"])
+        signature = base64.b64decode(one["signature"], validate=True)
+        if mark == ["passkey"]:
+            evidence = signature.decode()
+            check(evidence.split("\n")[1] == key, "the key of evidence")
+            check(passkey_approval(evidence, statement["text"], vector["origin"]) is None, "a statement by a passkey")
+        else:
+            serialization.load_der_public_key(base64.b64decode(key)).verify(signature, statement["text"].encode())
+    check(not members, "all approvers signed")
     for one in [vector["registration"]] + foreign["passkeys"]:
         key = one["subjectPublicKeyInfo"]
         check(sha256(base64.b64decode(key, validate=True)) == one["identity"], "identity of a passkey")

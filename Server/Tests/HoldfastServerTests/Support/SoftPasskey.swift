@@ -65,7 +65,7 @@ struct SoftPasskey: Sendable {
         var flags = flags
         if withKey { flags.insert(.attested) }
         if !extensions.isEmpty { flags.insert(.extended) }
-        var octets = Digest(of: partyID.utf8).octets + [flags.rawValue]
+        var octets = HoldfastServer.Digest(of: partyID.utf8).octets + [flags.rawValue]
         octets += (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * UInt32($0))) }
         if withKey {
             octets += [UInt8](repeating: 0, count: 16) + [UInt8(id.count >> 8), UInt8(id.count & 0xFF)] + id
@@ -96,7 +96,7 @@ struct SoftPasskey: Sendable {
         let (data, client) = (try data(), clientDataJSON(kind, challenge))
         return try PasskeyAssertion(
             authenticatorData: data, clientDataJSON: client,
-            signature: try signature(of: data + Digest(of: client).octets))
+            signature: try signature(of: data + HoldfastServer.Digest(of: client).octets))
     }
 
     func signature(of message: [UInt8]) throws -> [UInt8] {
