@@ -158,9 +158,7 @@ public struct ApproverStatement: Sendable, Hashable {
     private static func terms(_ reader: inout LineReader) throws(ServerError) -> PasskeyTerms {
         let party = try reader.line("origin", "an origin such as https://pins.example.com") { RelyingParty(octets: $0) }
         let words = PasskeyTerms.Rule.allCases.map(\.rawValue).joined(separator: " or ")
-        let rule = try reader.line("rule of passkeys", words) { line in
-            PasskeyTerms.Rule.allCases.first { $0.rawValue.utf8.elementsEqual(line) }
-        }
+        let rule = try reader.line("rule of passkeys", words) { PasskeyTerms.Rule(octets: $0) }
         return PasskeyTerms(rule, at: party)
     }
 }

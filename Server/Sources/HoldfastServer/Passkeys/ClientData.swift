@@ -24,9 +24,7 @@ struct ClientData: Sendable, Hashable {
         let subject = "clientDataJSON"
         var fields = try JSONFields(
             try JSONReader.read(octets, subject, limit: Self.limit, ofStrangers: true), subject)
-        kind = try fields.text("type", "webauthn.create or webauthn.get") { text in
-            Kind.allCases.first { $0.rawValue.utf8.elementsEqual(text) }
-        }
+        kind = try fields.text("type", "webauthn.create or webauthn.get") { Kind(octets: $0) }
         challenge = try fields.text("challenge", "Base64 for addresses, without padding") { Base64URL.decode($0) }
         origin = try fields.text("origin")
         let hasAncestor = fields.optional("topOrigin") != nil

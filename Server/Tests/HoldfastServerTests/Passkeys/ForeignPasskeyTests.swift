@@ -12,7 +12,9 @@ struct ForeignPasskeyTests {
         let party = try RelyingParty(origin: "https://pins.example.com:8443")
         let registration = PasskeyChallenge.registration(.signIn, using: &generator)
         let visitor = Digest(of: "visitor".utf8)
-        let ceremonies = (0..<2).map { _ in SignInCeremony(for: visitor, at: Story.now, using: &generator) }
+        let ceremonies = (0..<2).map { _ in
+            PasskeyCeremony(.signIn(using: &generator), for: visitor, at: Story.now)
+        }
         let answers = try await SoftWebAuthn.answers(
             at: party, registration: registration, signing: ceremonies.map(\.challenge))
         for kind in ["es256", "edDSA"] {

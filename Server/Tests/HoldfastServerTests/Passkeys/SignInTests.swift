@@ -7,9 +7,9 @@ struct SignInTests {
     private static let visitor = Digest(of: "visitor".utf8)
     private static let now = Story.now
 
-    private static func ceremony(_ seed: UInt64 = 7) -> SignInCeremony {
+    private static func ceremony(_ seed: UInt64 = 7) -> PasskeyCeremony {
         var generator = SeededGenerator(seed: seed)
-        return SignInCeremony(for: visitor, at: now, using: &generator)
+        return PasskeyCeremony(.signIn(using: &generator), for: visitor, at: now)
     }
 
     @Test("The answer of the visitor who asked signs in, for two minutes")
@@ -18,7 +18,7 @@ struct SignInTests {
             let credential = try passkey.credential()
             passkey.counter = 4
             let answer = try passkey.assertion(for: Self.ceremony().challenge)
-            for time in [Self.now, Self.now + SignInCeremony.span] {
+            for time in [Self.now, Self.now + PasskeyCeremony.span] {
                 let used = try Self.ceremony().signedIn(answer, with: credential, by: Self.visitor, at: time)
                 #expect(used.counter == 4)
                 // Once more, it is a copy.
@@ -26,7 +26,7 @@ struct SignInTests {
                     try Self.ceremony().signedIn(answer, with: used, by: Self.visitor, at: time)
                 }
             }
-            for time in [Self.now + SignInCeremony.span + 1, Self.now - 1] {
+            for time in [Self.now + PasskeyCeremony.span + 1, Self.now - 1] {
                 expectError(.notForThis) {
                     try Self.ceremony().signedIn(answer, with: credential, by: Self.visitor, at: time)
                 }
@@ -52,6 +52,32 @@ struct SignInTests {
         }
     }
 
+    @Test("A passkey is made by the visitor who asked, for what was asked, within two minutes")
+    func registering() throws {
+        var generator = SeededGenerator(seed: 9)
+        let ceremony = PasskeyCeremony(
+            .registration(.signIn, using: &generator), for: Self.visitor, at: Self.now)
+        let made = try SoftPasskey().registration(for: ceremony.challenge)
+        func register(
+            _ purpose: PasskeyPurpose = .signIn, by visitor: Digest = Self.visitor, at now: Int64 = Self.now
+        ) throws -> PasskeyCredential {
+            try ceremony.registered(made, for: purpose, at: SoftPasskey.party, by: visitor, at: now)
+        }
+        #expect(try register().purpose == .signIn)
+        expectError(.notForThis) { try register(.approval) }
+        expectError(.notForThis) { try register(by: Digest(of: "thief".utf8)) }
+        expectError(.notForThis) { try register(at: Self.now + PasskeyCeremony.span + 1) }
+        // The challenge of a registration, or of an approval, signs nobody in.
+        let text = Array("text".utf8)
+        for challenge in [ceremony.challenge, .approval(of: text)] {
+            let other = PasskeyCeremony(challenge, for: Self.visitor, at: Self.now)
+            let answer = try SoftPasskey().assertion(for: challenge)
+            expectError(.notForThis) {
+                try other.signedIn(answer, with: SoftPasskey().credential(), by: Self.visitor, at: Self.now)
+            }
+        }
+    }
+
     @Test("A passkey that approves signs nobody in")
     func approver() throws {
         let answer = try SoftPasskey().assertion(for: Self.ceremony().challenge)
@@ -66,7 +92,7 @@ struct SignInTests {
     func confusion() throws {
         let text = try ApprovalText(.approve, Story().subject, end: Story.end).octets
         var digest = ChosenOctets(Digest(of: text).octets)
-        let ceremony = SignInCeremony(for: Self.visitor, at: Self.now, using: &digest)
+        let ceremony = PasskeyCeremony(.signIn(using: &digest), for: Self.visitor, at: Self.now)
         #expect(ceremony.challenge.octets.suffix(32).elementsEqual(Digest(of: text).octets))
         let answer = try SoftPasskey().assertion(for: ceremony.challenge)
         // It is a good sign-in, and no approval: not by its form,
