@@ -6,7 +6,7 @@ import HoldfastProbe
 import HoldfastPublishing
 
 /// `holdfastctl check`
-struct CheckCommand: AsyncParsableCommand {
+struct CheckCommand: AsyncParsableCommand, ChoosesClients {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Connect to servers and say whether they are trusted, and why.",
@@ -145,7 +145,19 @@ struct CheckCommand: AsyncParsableCommand {
     var published: PublishedPinOptions
 
     @OptionGroup(title: "Clients")
-    var clients: OutlookOptions
+    var builds: ShippedPinOptions
+
+    @OptionGroup(title: "Clients")
+    var earlier: ReplacedDocumentOptions
+
+    @OptionGroup(title: "Clients")
+    var age: StalenessOptions
+
+    @OptionGroup(title: "Clients")
+    var platforms: PlatformOptions
+
+    @OptionGroup(title: "Clients")
+    var renewals: RenewalOptions
 
     @OptionGroup(title: "Clients")
     var authority: IssuerOptions
@@ -182,7 +194,7 @@ struct CheckCommand: AsyncParsableCommand {
             }
             return
         }
-        guard clients.isEmpty && authority.issuers.isEmpty || !published.isEmpty else {
+        guard clients.isEmpty && renewals.renewedEvery == nil && authority.issuers.isEmpty || !published.isEmpty else {
             throw ValidationError("The options about clients go with \(PublishedPinOptions.sources).")
         }
         guard !hostArguments.isEmpty || !published.isEmpty else {
@@ -311,10 +323,10 @@ struct CheckCommand: AsyncParsableCommand {
     ) throws(CommandFailure) -> PublishedOutlook? {
         guard let pins else { return nil }
         var documents = pins.versions.map(\.document)
-        if let every = clients.renewedEvery {
+        if let every = renewals.renewedEvery {
             for index in documents.indices {
                 documents[index].renew(
-                    every: .seconds(every.seconds), lasting: .seconds(clients.lifetime.seconds), at: time)
+                    every: .seconds(every.seconds), lasting: .seconds(renewals.lifetime.seconds), at: time)
             }
         }
         let versions = clients.held.builds.appVersions(carrying: documents)

@@ -1,39 +1,61 @@
 import ArgumentParser
 
 /// What clients may hold that no host shows: what was published before, and what builds of the app carry.
-struct HeldDocumentOptions: ParsableArguments {
-    @OptionGroup
-    var builds: ShippedPinOptions
-
-    @OptionGroup
-    var earlier: ReplacedDocumentOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "The longest time for which a client may not have asked for a new document.", valueName: "span"),
-        transform: TimeSpan.read)
-    var staleness = TimeSpan.days(30)
+struct HeldDocumentOptions {
+    let builds: ShippedPinOptions
+    let earlier: ReplacedDocumentOptions
+    let staleness: TimeSpan
 
     var isEmpty: Bool { builds.isEmpty && earlier.isEmpty }
 }
 
 /// Which clients must get in, for verbs that publish pins or watch them.
-struct ClientOptions: ParsableArguments {
-    @OptionGroup
-    var held: HeldDocumentOptions
+struct ClientOptions {
+    let held: HeldDocumentOptions
+    let platforms: PlatformOptions
 
-    @OptionGroup
-    var platforms: PlatformOptions
+    var isEmpty: Bool { held.isEmpty && platforms.isEmpty }
 }
 
 /// Whether hosts are asked, and for which clients, for verbs that only report what clients get.
-struct AskingOptions: ParsableArguments {
-    @Flag(help: "Ask no host: say only what is certain whatever the hosts show.")
-    var offline = false
-
-    @OptionGroup
-    var clients: ClientOptions
+struct AskingOptions {
+    let offline: Bool
+    let clients: ClientOptions
 
     var held: HeldDocumentOptions { clients.held }
     var platforms: PlatformOptions { clients.platforms }
+}
+
+/// How old what clients hold may be.
+struct StalenessOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The longest time for which a client may not have asked for a new document.", valueName: "span"),
+        transform: TimeSpan.read)
+    var staleness = TimeSpan.days(30)
+}
+
+/// Whether hosts are asked.
+struct OfflineOptions: ParsableArguments {
+    @Flag(help: "Ask no host: say only what is certain whatever the hosts show.")
+    var offline = false
+}
+
+/// A verb that is told for which clients it judges.
+///
+/// It declares each group of options by itself: a debug build of ArgumentParser checks a group several times for each
+/// group that holds it, and needs seconds for three groups within each other.
+protocol ChoosesClients {
+    var builds: ShippedPinOptions { get }
+    var earlier: ReplacedDocumentOptions { get }
+    var age: StalenessOptions { get }
+    var platforms: PlatformOptions { get }
+}
+
+extension ChoosesClients {
+    var held: HeldDocumentOptions {
+        HeldDocumentOptions(builds: builds, earlier: earlier, staleness: age.staleness)
+    }
+
+    var clients: ClientOptions { ClientOptions(held: held, platforms: platforms) }
 }

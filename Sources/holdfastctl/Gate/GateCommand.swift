@@ -6,7 +6,7 @@ import HoldfastProbe
 import HoldfastPublishing
 
 /// `holdfastctl gate`
-struct GateCommand: AsyncParsableCommand {
+struct GateCommand: AsyncParsableCommand, ChoosesClients {
     static let configuration = CommandConfiguration(
         commandName: "gate",
         abstract: "Say whether a certificate may be installed, before clients meet it.",
@@ -66,7 +66,19 @@ struct GateCommand: AsyncParsableCommand {
     var published: PublishedPinOptions
 
     @OptionGroup(title: "Clients")
-    var clients: OutlookOptions
+    var builds: ShippedPinOptions
+
+    @OptionGroup(title: "Clients")
+    var earlier: ReplacedDocumentOptions
+
+    @OptionGroup(title: "Clients")
+    var age: StalenessOptions
+
+    @OptionGroup(title: "Clients")
+    var platforms: PlatformOptions
+
+    @OptionGroup(title: "Clients")
+    var renewals: RenewalOptions
 
     @Option(
         name: .customLong("published"),
@@ -191,9 +203,9 @@ struct GateCommand: AsyncParsableCommand {
             read.map { pins in
                 var document = pins.document
                 if let since, document.kind != .shippedPins { document.published = since }
-                if let interval = clients.renewedEvery {
+                if let interval = renewals.renewedEvery {
                     document.renew(
-                        every: .seconds(interval.seconds), lasting: .seconds(clients.lifetime.seconds), at: now)
+                        every: .seconds(interval.seconds), lasting: .seconds(renewals.lifetime.seconds), at: now)
                 }
                 return document
             } + shipped + earlier

@@ -34,4 +34,11 @@ extension RepositoryKeyOptions {
     func signers(_ files: [TUFSigningKey], of state: TUFRepositoryState) throws(CommandFailure) -> [TUFSigningKey] {
         files + (try signer.keys(among: state.publicKeys(of: [.root, .targets])))
     }
+
+    /// The online keys, likewise.
+    func onlineSigners(
+        _ files: [TUFSigningKey], of state: TUFRepositoryState
+    ) throws(CommandFailure) -> [TUFSigningKey] {
+        files + (try signer.keys(among: state.publicKeys(of: [.snapshot, .timestamp])))
+    }
 }

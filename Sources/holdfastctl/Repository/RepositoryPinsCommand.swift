@@ -5,7 +5,7 @@ import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl repository pins`
-struct RepositoryPinsCommand: AsyncParsableCommand {
+struct RepositoryPinsCommand: AsyncParsableCommand, ChoosesClients {
     static let configuration = CommandConfiguration(
         commandName: "pins",
         abstract: "Prepare new pins: the next version that the offline keys sign.",
@@ -58,7 +58,16 @@ struct RepositoryPinsCommand: AsyncParsableCommand {
     var overrides: HostOverrides
 
     @OptionGroup
-    var clients: ClientOptions
+    var builds: ShippedPinOptions
+
+    @OptionGroup
+    var earlier: ReplacedDocumentOptions
+
+    @OptionGroup
+    var age: StalenessOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
 
     @OptionGroup
     var printing: PrintOptions

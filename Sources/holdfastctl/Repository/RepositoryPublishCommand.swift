@@ -5,7 +5,7 @@ import HoldfastOutput
 import HoldfastPublishing
 
 /// `holdfastctl repository publish`
-struct RepositoryPublishCommand: AsyncParsableCommand {
+struct RepositoryPublishCommand: AsyncParsableCommand, ChoosesClients {
     static let configuration = CommandConfiguration(
         commandName: "publish",
         abstract: "Check the drafts, and publish them.",
@@ -76,26 +76,38 @@ struct RepositoryPublishCommand: AsyncParsableCommand {
     var root: RepositoryRootOption
 
     @OptionGroup
+    var keys: RepositoryKeyOptions
+
+    @OptionGroup
     var publishing: RepositoryPublishing
 
     @Option(help: ArgumentHelp("Publish even if this check fails. Repeatable.", valueName: "name"))
     var force: [RepositoryOverride] = []
 
     @OptionGroup
-    var clients: ClientOptions
+    var builds: ShippedPinOptions
+
+    @OptionGroup
+    var earlier: ReplacedDocumentOptions
+
+    @OptionGroup
+    var age: StalenessOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    func validate() throws { try publishing.validateKeys() }
+    func validate() throws { try publishing.validate(keys) }
 
     func run() async throws {
-        let files = try publishing.keys.read()
+        let files = try keys.read()
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         let state = try await place.state()
         try root.check(state, in: place.path)
-        let signers = try publishing.signers(files, of: state)
+        let signers = try keys.onlineSigners(files, of: state)
         let now = SystemWallClock().now
         if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
         var warnings: [String] = []

@@ -5,11 +5,8 @@ import HoldfastOutput
 import HoldfastPublishing
 import HoldfastSigning
 
-/// The options that `publish` and `renew` have in common: online keys, and how long the timestamp lasts.
+/// The options that `publish` and `renew` have in common: how long the timestamp lasts, and what is printed.
 struct RepositoryPublishing: ParsableArguments {
-    @OptionGroup
-    var keys: RepositoryKeyOptions
-
     @Option(
         help: ArgumentHelp("How long the timestamp lasts, at least 7d.", valueName: "span"), transform: TimeSpan.read)
     var lifetime = TimeSpan.days(14)
@@ -52,15 +49,10 @@ struct RepositoryPublishing: ParsableArguments {
         }
     }
 
-    func validateKeys() throws {
+    func validate(_ keys: RepositoryKeyOptions) throws {
         guard plan || !keys.isEmpty else {
             throw ValidationError("Give the online key with --key, or what signs with it with --signer-command.")
         }
-    }
-
-    /// The online keys: those in files, and those with which programs sign.
-    func signers(_ files: [TUFSigningKey], of state: TUFRepositoryState) throws(CommandFailure) -> [TUFSigningKey] {
-        files + (try keys.signer.keys(among: state.publicKeys(of: [.snapshot, .timestamp])))
     }
 
     /// If a plan without a key was requested, prints how to upload what is published.

@@ -4,7 +4,7 @@ import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl repository renew`
-struct RepositoryRenewCommand: AsyncParsableCommand {
+struct RepositoryRenewCommand: AsyncParsableCommand, ChoosesClients {
     static let configuration = CommandConfiguration(
         commandName: "renew",
         abstract: "Confirm that what is published is the newest; for cron, once a day.",
@@ -45,10 +45,25 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
     var place: RepositoryPlace
 
     @OptionGroup
+    var keys: RepositoryKeyOptions
+
+    @OptionGroup
     var publishing: RepositoryPublishing
 
     @OptionGroup
-    var hosts: AskingOptions
+    var asking: OfflineOptions
+
+    @OptionGroup
+    var builds: ShippedPinOptions
+
+    @OptionGroup
+    var earlier: ReplacedDocumentOptions
+
+    @OptionGroup
+    var age: StalenessOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
 
     @OptionGroup(title: "A restored folder")
     var served: RepositoryServedVersions
@@ -56,7 +71,7 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
-    func validate() throws { try publishing.validateKeys() }
+    func validate() throws { try publishing.validate(keys) }
 
     func run() async throws {
         try await PrometheusText.recording(
@@ -65,12 +80,12 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
     }
 
     private func renew() async throws {
-        let files = try publishing.keys.read()
+        let files = try keys.read()
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         let state = try await place.state(includingDrafts: false)
         guard let live = state.live else { throw place.unpublished }
-        let signers = try publishing.signers(files, of: state)
+        let signers = try keys.onlineSigners(files, of: state)
         let now = SystemWallClock().now
         if try await publishing.printUpload(of: state, in: place, signers, at: now) { return }
         var publishing = publishing
@@ -78,6 +93,7 @@ struct RepositoryRenewCommand: AsyncParsableCommand {
             publishing.above = max(publishing.above, latest)
         }
         try await publishing.publish(
-            state, place, signers, includingDrafts: false, asking: hosts.offline ? nil : connection, in: hosts, at: now)
+            state, place, signers, includingDrafts: false, asking: asking.offline ? nil : connection,
+            in: AskingOptions(offline: asking.offline, clients: clients), at: now)
     }
 }

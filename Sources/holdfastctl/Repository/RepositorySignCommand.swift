@@ -5,7 +5,7 @@ import HoldfastOutput
 import HoldfastPublishing
 
 /// `holdfastctl repository sign`
-struct RepositorySignCommand: AsyncParsableCommand {
+struct RepositorySignCommand: AsyncParsableCommand, ChoosesClients {
     static let configuration = CommandConfiguration(
         commandName: "sign",
         abstract: "Read what is about to be published, and add a signature to it.",
@@ -62,7 +62,16 @@ struct RepositorySignCommand: AsyncParsableCommand {
     var overrides: HostOverrides
 
     @OptionGroup
-    var clients: ClientOptions
+    var builds: ShippedPinOptions
+
+    @OptionGroup
+    var earlier: ReplacedDocumentOptions
+
+    @OptionGroup
+    var age: StalenessOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
 
     @OptionGroup
     var printing: PrintOptions

@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastPublishing
 
 /// `holdfastctl repository status`
-struct RepositoryStatusCommand: AsyncParsableCommand {
+struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show whether clients accept what is published, until when, and what is prepared.",
@@ -58,7 +58,19 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
     var app: RepositoryAppOptions
 
     @OptionGroup
-    var hosts: AskingOptions
+    var asking: OfflineOptions
+
+    @OptionGroup
+    var builds: ShippedPinOptions
+
+    @OptionGroup
+    var earlier: ReplacedDocumentOptions
+
+    @OptionGroup
+    var age: StalenessOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
 
     @Option(
         help: ArgumentHelp("Exit with 4 if anything ends in less than this time.", valueName: "span"),
@@ -110,14 +122,15 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
             report.take(following, watch: watch.map(RepositoryWatch.init), at: now)
             if let pins = following.published { published.append(pins) }
         }
-        report.isOffline = hosts.offline
-        if hosts.offline {
+        report.isOffline = asking.offline
+        if asking.offline {
             if report.isGood { report.verdict += "; no host was asked whether clients get in" }
             report.isUnknown = true
         } else {
             let earlier = try await earlier(than: live, in: folder, for: published, at: now)
             try await report.ask(
-                published, after: earlier, in: hosts, builtWith: root ?? live?.roots.first?.data, by: connection,
+                published, after: earlier, in: AskingOptions(offline: asking.offline, clients: clients),
+                builtWith: root ?? live?.roots.first?.data, by: connection,
                 watch: watch, at: now)
         }
         if answer.format != nil {
@@ -137,12 +150,12 @@ struct RepositoryStatusCommand: AsyncParsableCommand {
     ) async throws(CommandFailure) -> EarlierDocuments {
         if let live, let folder {
             return try await RepositoryPlace.earlier(
-                than: live, in: folder, provedFrom: published.compactMap(\.root), hosts.held, at: now)
+                than: live, in: folder, provedFrom: published.compactMap(\.root), held, at: now)
         }
         var earlier = EarlierDocuments(premises: [
             "what was served before is not known without the folder: name it with --replaced"
         ])
-        earlier.name(try hosts.held.earlier.bundles(provedFrom: published.compactMap(\.root)))
+        earlier.name(try held.earlier.bundles(provedFrom: published.compactMap(\.root)))
         return earlier
     }
 

@@ -7,7 +7,7 @@ public import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl trust-server publish`
-struct TrustServerPublishCommand: AsyncParsableCommand {
+struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
     static let configuration = CommandConfiguration(
         commandName: "publish",
         abstract: "Ask every host, sign what was validated, and replace the published document.",
@@ -156,7 +156,13 @@ struct TrustServerPublishCommand: AsyncParsableCommand {
     var certificate: String?
 
     @OptionGroup(title: "Clients")
-    var held: HeldDocumentOptions
+    var builds: ShippedPinOptions
+
+    @OptionGroup(title: "Clients")
+    var earlier: ReplacedDocumentOptions
+
+    @OptionGroup(title: "Clients")
+    var age: StalenessOptions
 
     @OptionGroup(title: "Clients")
     var platforms: PlatformOptions

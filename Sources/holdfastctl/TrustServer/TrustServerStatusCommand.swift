@@ -6,7 +6,7 @@ import HoldfastPublishing
 import HoldfastSigning
 
 /// `holdfastctl trust-server status`
-struct TrustServerStatusCommand: AsyncParsableCommand {
+struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Say whether clients accept the published document, and how old it and its pins are.",
@@ -70,7 +70,19 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
     var url: String?
 
     @OptionGroup
-    var asking: AskingOptions
+    var asking: OfflineOptions
+
+    @OptionGroup
+    var builds: ShippedPinOptions
+
+    @OptionGroup
+    var earlier: ReplacedDocumentOptions
+
+    @OptionGroup
+    var age: StalenessOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
 
     @OptionGroup
     var answer: AnswerOptions
@@ -167,7 +179,8 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
             let pins = try PublishedPins(
                 trustServerDocument: data, named: name, signer: certificate, customer: signer.customer, at: now)
             let asked = try await AskedHosts(
-                of: [pins], after: try earlier(files, certificate, at: now), in: asking, by: connection, at: now)
+                of: [pins], after: try earlier(files, certificate, at: now),
+                in: AskingOptions(offline: asking.offline, clients: clients), by: connection, at: now)
             for remark in asked.remarks { Output.standard.remark(remark) }
             code = report.take(asked, after: code)
         }
@@ -256,7 +269,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand {
     ) throws(CommandFailure) -> EarlierDocuments {
         var earlier = try kept(files, certificate, at: now)
         earlier.name(
-            try asking.held.earlier.documents(signedBy: certificate, customer: signer.customer, at: now))
+            try held.earlier.documents(signedBy: certificate, customer: signer.customer, at: now))
         return earlier
     }
 

@@ -390,8 +390,10 @@ private struct OnceServer {
                     return used
                 }
                 guard !isSecond else { return channel.close() }
-                if vanishes { channel.parent?.close(promise: nil) }
                 return channel.eventLoop.makeCompletedFuture {
+                    if vanishes, let listener = channel.parent {
+                        try channel.pipeline.syncOperations.addHandler(VanishingListener(listener))
+                    }
                     try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
                 }
             }
@@ -403,4 +405,22 @@ private struct OnceServer {
     func reset() async { isUsed.withLock { $0 = false } }
 
     func shutdown() async { try? await channel.close() }
+}
+
+/// Ends the listener before its first connection's handshake goes on: whoever ends it while it hands the connection over
+/// may end that as well.
+private final class VanishingListener: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let listener: any Channel
+
+    init(_ listener: any Channel) { self.listener = listener }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        listener.close(promise: nil)
+        listener.closeFuture.hop(to: context.eventLoop).assumeIsolated().whenComplete { _ in
+            context.fireChannelRead(data)
+            context.fireChannelReadComplete()
+        }
+    }
 }

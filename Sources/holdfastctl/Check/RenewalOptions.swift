@@ -1,14 +1,7 @@
 import ArgumentParser
 
-/// What an outlook needs to know that no host shows: which builds are in the field, what clients may still hold, and
-/// where they run.
-struct OutlookOptions: ParsableArguments {
-    @OptionGroup
-    var clients: ClientOptions
-
-    var held: HeldDocumentOptions { clients.held }
-    var platforms: PlatformOptions { clients.platforms }
-
+/// How a repository is renewed, which no file of it says.
+struct RenewalOptions: ParsableArguments {
     @Option(
         name: .customLong("renewed-every"),
         help: ArgumentHelp(
@@ -22,6 +15,4 @@ struct OutlookOptions: ParsableArguments {
         help: ArgumentHelp("Of a repository: how long each renewal makes the timestamp last.", valueName: "span"),
         transform: TimeSpan.read)
     var lifetime = TimeSpan.days(14)
-
-    var isEmpty: Bool { held.isEmpty && platforms.isEmpty && renewedEvery == nil }
 }
