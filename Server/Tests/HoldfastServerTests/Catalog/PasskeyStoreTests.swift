@@ -40,7 +40,9 @@ struct PasskeyStoreTests {
             let token = PasskeyDesk.token(51)
             let text = try await desk.invitation(token)
             await expectError(.notApproved) { try await catalog.invite(PasskeyDesk.signed(text, by: [.alice])) }
-            await expectError(.notApproved) { try await catalog.invite(PasskeyDesk.signed(text, by: [.alice, .alice])) }
+            await expectError(.notApproved) {
+                try await catalog.invite(PasskeyDesk.signed(text, by: [.alice, .alice]))
+            }
             await expectError(.invalidSignature) {
                 try await catalog.invite(PasskeyDesk.signed(text, by: [.alice, .mallory]))
             }
