@@ -115,7 +115,7 @@ public struct ApproverStatement: Sendable, Hashable {
         let number = try reader.number("number of approvals", in: 1...most)
         let count = try reader.number("count of approvers", in: 1...most)
         let approvers = try Self.members(&reader, count, allowingPasskeys: hasPasskeys)
-        let passkeys = hasPasskeys ? try Self.terms(&reader) : nil
+        let passkeys = try hasPasskeys ? Self.terms(&reader) : nil
         let recoveryNumber = try reader.number("number of recovery keys", in: 0...most)
         let recoveryCount = try reader.number("count of recovery keys", in: 0...most)
         let recovery = try Self.members(&reader, recoveryCount, allowingPasskeys: false)

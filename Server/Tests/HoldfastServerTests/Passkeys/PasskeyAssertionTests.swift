@@ -28,7 +28,7 @@ struct PasskeyAssertionTests {
             #expect(credential.counter == 9)
             #expect(credential.isBackupEligible)
             // The challenge of the other purpose makes no passkey for this one.
-            let other = try #require(PasskeyPurpose.allCases.first { $0 != purpose })
+            let other = try #require(PasskeyPurpose.allCases.first(where: { $0 != purpose }))
             let challenge = Self.registration(other)
             expectError(.notForThis) {
                 try passkey.registration(for: challenge).credential(for: purpose, challenge, at: SoftPasskey.party)

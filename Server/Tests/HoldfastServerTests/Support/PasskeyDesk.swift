@@ -41,6 +41,7 @@ struct PasskeyDesk {
     }
 
     /// Makes a passkey with an invitation that is there.
+    @discardableResult
     func answer(_ passkey: SoftPasskey, _ token: AccessToken) async throws -> RegisteredPasskey {
         var generator = SystemRandomNumberGenerator()
         let challenge = try await catalog.beginRegistration(token, for: Self.visitor, using: &generator)
