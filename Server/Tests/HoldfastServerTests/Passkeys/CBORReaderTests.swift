@@ -80,7 +80,8 @@ struct CBORReaderTests {
             try [SoftPasskey().coseKey.octets, SoftPasskey.ed25519.coseKey.octets]
             + [SoftPasskey.map([("fmt", .text("none")), ("attStmt", .map([])), ("authData", .octets([1, 2]))]).octets]
         let read = campaign(30, seeds) { mutant in
-            #expect(try CBORReader.read(mutant, "test", limit: 1_024).octets == mutant)
+            let damaged = try CBORReader.read(mutant, "test", limit: 1_024)
+            #expect(damaged.octets == mutant)
         }
         #expect(read > 0)
     }
