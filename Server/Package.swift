@@ -90,6 +90,8 @@ let package = Package(
                 holdfast("HoldfastProbe"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
                 holdfast("HoldfastNIOTesting"), crypto, cryptoExtras, logging, serviceLifecycle, nio("NIOCore"),
                 nio("NIOPosix"), nio("NIOHTTP1"), nioSSL,
+                // What clients have, for what they report.
+                holdfast("HoldfastNIO"), holdfast("HoldfastReports"), holdfast("HoldfastReportsAsyncHTTPClient"),
             ],
             exclude: ["Python"], swiftSettings: strict),
     ]

@@ -8,6 +8,9 @@ struct AppReportsCommand: AsyncParsableCommand {
         discussion: """
             Clients send reports to /reports?appName=APP. Numbers are of reports, scaled as these say that they were \
             sampled, and never of clients; anybody can forge them. They warn, and may hold a canary.
+
+            With --sample the newest report with a certificate is printed as it is kept:
+              holdfast-server app reports bank --sample SHA256 | holdfastctl show --report -
             """)
 
     @OptionGroup var server: ServerOptions
@@ -19,14 +22,24 @@ struct AppReportsCommand: AsyncParsableCommand {
     var isOn = false
     @Flag(name: .customLong("off"), help: "Take none from now on; what was counted stays for thirty days.")
     var isOff = false
+    @Option(
+        help: ArgumentHelp("Print the newest report with this certificate.", valueName: "sha256"),
+        transform: CommandValue.digest)
+    var sample: Digest?
 
     func validate() throws {
-        guard !isOn || !isOff else { throw ValidationError("Give --on or --off, or neither.") }
+        guard [isOn, isOff, sample != nil].filter({ $0 }).count <= 1 else {
+            throw ValidationError("Give one of --on, --off and --sample, or none.")
+        }
     }
 
     func run() async throws {
         let name = try AppName(app)
         try await server.withServer { open in
+            if let sample {
+                let octets = try await open.catalog.reportSample(of: name, showing: sample)
+                return Terminal.printJSON(String(decoding: octets, as: UTF8.self))
+            }
             if isOn || isOff {
                 try await open.catalog.set(ReportSettings(isEnabled: isOn), of: name, by: actor.actor)
             }

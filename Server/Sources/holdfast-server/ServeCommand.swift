@@ -132,7 +132,7 @@ struct ServeCommand: AsyncParsableCommand {
         do {
             do throws(ServerError) {
                 // Clients are answered first; the loop compresses at once.
-                try await open.publisher.refresh(compressing: false)
+                try await open.publisher.refresh(compressing: false, isHurried: true)
             } catch {
                 logger.error("reading what is published: \(error)")
             }

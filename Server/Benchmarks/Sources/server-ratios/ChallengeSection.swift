@@ -57,7 +57,8 @@ struct ChallengeSection {
         }
         let content = try Content(app: AppName("bank"), hosts: [], formats: [], end: now + 86_400)
         return PublishedSnapshot.App(
-            generation: 1, content: content, entries: entries, publicKey: try key.publicKey.base64, key: key)
+            generation: 1, content: AnsweredContent(content), entries: entries, publicKey: try key.publicKey.base64,
+            key: key)
     }
 
     /// A signature of swift-crypto over as many octets as the server signs, in this run, with nothing else.

@@ -3,7 +3,8 @@ import NIOHTTP1
 /// What clients report, and whether an app takes it.
 extension AdministrationResponder {
     private static let greatestRows: Int64 = 1_000
-    private static let greatestSamples: Int64 = 16
+    /// As many as a day has, so that each stranger of the last 24 hours has one.
+    private static let greatestSamples = Int64(ReportSampler.greatestOfApp)
 
     func getReports(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let app = try call.app()

@@ -144,11 +144,11 @@ extension Catalog {
                 guard let purpose = SealedKey.Purpose(octets: name.name.utf8),
                     let key = try Self.key(purpose, of: name.app, server, session, ledger)
                 else { continue }
-                _ = try key.sealed?.opened(with: secret)
+                try key.sealed?.require(secret)
             }
             for app in ledger.appNames {
                 for key in try Self.nextKeys(of: app, server, session, ledger) {
-                    _ = try key.sealed?.opened(with: secret)
+                    try key.sealed?.require(secret)
                 }
             }
         }

@@ -9,8 +9,23 @@ extension Catalog {
         let signedAt: Int64
         let end: Int64
         let isWithdrawn: Bool
+        /// That of the octets; ``Digest/nothing`` if it is no longer published.
+        let digest: Digest
 
-        var digest: Digest { isWithdrawn ? .nothing : Digest(of: octets) }
+        /// - Parameter digest: that of the octets, where somebody has compared it already.
+        init(
+            app: AppName, path: String, version: Int64, octets: [UInt8], signedAt: Int64, end: Int64, isWithdrawn: Bool,
+            digest: Digest? = nil
+        ) {
+            self.app = app
+            self.path = path
+            self.version = version
+            self.octets = octets
+            self.signedAt = signedAt
+            self.end = end
+            self.isWithdrawn = isWithdrawn
+            self.digest = isWithdrawn ? .nothing : digest ?? Digest(of: octets)
+        }
     }
 
     /// A version of a document that is, or was, published.
@@ -31,7 +46,8 @@ extension Catalog {
         let times: ClosedRange<Int64> = 0...CanonicalJSON.greatestInteger
         return StoredDocument(
             app: app, path: path, version: known.version, octets: try row.octets(0),
-            signedAt: times.clamping(try row.integer(1)), end: times.clamping(try row.integer(2)), isWithdrawn: false)
+            signedAt: times.clamping(try row.integer(1)), end: times.clamping(try row.integer(2)), isWithdrawn: false,
+            digest: known.digest)
     }
 }
 

@@ -23,7 +23,7 @@ public struct Content: Sendable, Hashable {
     public let octets: [UInt8]
 
     /// What approvals name.
-    public var digest: Digest { Digest(of: octets) }
+    public let digest: Digest
 
     /// As large as the largest list that a client reads.
     public static let greatestSize = 8 << 20
@@ -52,6 +52,7 @@ public struct Content: Sendable, Hashable {
         ]
         if let domains { members["domains"] = domains.json }
         octets = CanonicalJSON.object(members).octets
+        digest = Digest(of: octets)
         guard octets.count <= Self.greatestSize else {
             throw ServerError(
                 .invalidValue, of: "content", expected: "at most \(Self.greatestSize) octets",
@@ -87,6 +88,7 @@ public struct Content: Sendable, Hashable {
     static func sorted<Element>(
         _ elements: [Element], _ field: String, _ key: (Element) -> [UInt8]
     ) throws(ServerError) -> [Element] {
+        guard elements.count > 1 else { return elements }
         let keyed = elements.map { (key: key($0), element: $0) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }
         for (first, second) in zip(keyed, keyed.dropFirst()) where first.key == second.key {

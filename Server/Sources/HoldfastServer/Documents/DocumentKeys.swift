@@ -52,9 +52,13 @@ struct DocumentKeys: Sendable {
         fingerprints = try keys.fingerprints.map { key throws(ServerError) in
             try key.documentSigner(for: .list, permit, secret)
         }
-        challenges = try keys.fingerprints.map { key throws(ServerError) in
-            try key.documentSigner(for: .challenge, permit, secret)
-        }
+        // Programs are told what they sign; a key that the server has is opened once.
+        challenges =
+            if let key = keys.fingerprints, key.program != nil {
+                try key.documentSigner(for: .challenge, permit, secret)
+            } else {
+                fingerprints
+            }
         trustServer = try keys.trustServer.map { key throws(ServerError) in
             try key.trustServerSigner(permit, secret)
         }

@@ -127,14 +127,14 @@ extension Content {
     /// content ends, whatever is first: whoever keeps an old list, or serves one, has nothing that was approved for longer.
     /// - Throws: ``ServerError`` `notPublishable` for what a list cannot say.
     func entries(at now: Int64) throws(ServerError) -> [FingerprintEntry] {
-        var draft = PinListDraft()
+        var entries: [FingerprintEntry] = []
         for host in hosts {
             for certificate in host.certificates where certificate.expires >= now {
                 let subject = "host \(host.name)"
                 let pin = try ServerError.translating(.notPublishable, of: subject) { () throws(PinError) in
                     try Pin(subject: .certificate, digest: certificate.fingerprint.octets)
                 }
-                draft.add(
+                entries.append(
                     try ServerError.translating(.notPublishable, of: subject) { () throws(DocumentError) in
                         try FingerprintEntry(
                             name: host.name, pin: pin,
@@ -143,6 +143,6 @@ extension Content {
                     })
             }
         }
-        return draft.entries
+        return PinListDraft(entries).entries
     }
 }

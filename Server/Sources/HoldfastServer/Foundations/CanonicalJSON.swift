@@ -3,7 +3,7 @@
 /// `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)` writes the same octets.
 ///
 /// Keys are names of fields: 1 to 64 ASCII letters, digits, hyphens and underscores.
-public indirect enum CanonicalJSON: Sendable, Hashable {
+public enum CanonicalJSON: Sendable, Hashable {
     /// `true` or `false`.
     case boolean(Bool)
     /// An integer.
@@ -47,7 +47,7 @@ public indirect enum CanonicalJSON: Sendable, Hashable {
             let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             for (index, member) in sorted.enumerated() {
                 if index > 0 { octets.append(UInt8(ascii: ",")) }
-                Self.write(Array(member.key.utf8), to: &octets)
+                Self.write(member.key.utf8, to: &octets)
                 octets.append(UInt8(ascii: ":"))
                 member.value.write(to: &octets)
             }
@@ -55,18 +55,26 @@ public indirect enum CanonicalJSON: Sendable, Hashable {
         }
     }
 
-    private static func write(_ text: [UInt8], to octets: inout [UInt8]) {
+    private static func write<Text: Collection<UInt8>>(_ text: Text, to octets: inout [UInt8]) {
         octets.append(UInt8(ascii: "\""))
-        for octet in text {
-            if let short = shortEscapes[octet] {
+        var rest = text[...]
+        // Most texts have nothing to escape.
+        while let place = rest.firstIndex(where: needsEscape) {
+            octets += rest[..<place]
+            if let short = shortEscapes[rest[place]] {
                 octets += [UInt8(ascii: "\\"), short]
-            } else if octet < 0x20 {
-                octets += "\\u00\(Hex.encode([octet]))".utf8
             } else {
-                octets.append(octet)
+                octets += "\\u00\(Hex.encode([rest[place]]))".utf8
             }
+            rest = rest[place...].dropFirst()
         }
+        octets += rest
         octets.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether a text has an octet as it is only behind a backslash.
+    static func needsEscape(_ octet: UInt8) -> Bool {
+        octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\")
     }
 
     /// The control characters that have an escape of two characters, and the two characters that must have one.

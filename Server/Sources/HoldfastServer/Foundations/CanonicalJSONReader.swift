@@ -55,8 +55,9 @@ struct CanonicalJSONReader {
 
     private mutating func object(depth: Int) throws(ServerError) -> CanonicalJSON {
         position += 1
-        var members: [String: CanonicalJSON] = [:]
-        if take("}") { return .object(members) }
+        if take("}") { return .object([:]) }
+        // Larger than most objects: to grow is dear.
+        var members = [String: CanonicalJSON](minimumCapacity: 6)
         var before: [UInt8]?
         repeat {
             let key = try text()
@@ -94,12 +95,17 @@ struct CanonicalJSONReader {
 
     private mutating func text() throws(ServerError) -> [UInt8] {
         guard take("\"") else { throw malformed("a text") }
-        var text: [UInt8] = []
+        // Most texts have nothing that is escaped.
+        let plain = octets[position...].prefix { !CanonicalJSON.needsEscape($0) }
+        position += plain.count
+        var text = Array(plain)
         while let octet = next {
             switch octet {
             case UInt8(ascii: "\""):
                 position += 1
-                guard String(validating: text, as: UTF8.self) != nil else { throw malformed("text in UTF-8") }
+                guard text.allSatisfy({ $0 < 0x80 }) || String(validating: text, as: UTF8.self) != nil else {
+                    throw malformed("text in UTF-8")
+                }
                 return text
             case UInt8(ascii: "\\"): text.append(try escape())
             case 0..<0x20: throw malformed("control characters escaped")

@@ -94,7 +94,9 @@ struct JSONFields {
         guard case .array(let elements) = try required(key) else { throw invalid(key, "an array") }
         guard elements.count <= limit else { throw invalid(key, "at most \(limit) elements") }
         var values: [Value] = []
-        for (index, element) in elements.enumerated() { values.append(try read(element, "\(place(key))[\(index)]")) }
+        values.reserveCapacity(elements.count)
+        let place = place(key)
+        for (index, element) in elements.enumerated() { values.append(try read(element, "\(place)[\(index)]")) }
         return values
     }
 

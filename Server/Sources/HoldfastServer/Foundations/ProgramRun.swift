@@ -2,9 +2,10 @@ import Foundation
 
 /// A program of the operator while it runs.
 ///
-/// It has a process group of its own, which ends with the deadline, and with the program. A watchdog outside this process,
-/// `timeout` of coreutils, ends the program a second later if this process was stopped or killed meanwhile. What it writes
-/// to standard error is thrown away: a log is no place for a PIN, nor for what libraries say.
+/// It has a process group of its own, which ends with the deadline, and with the program. A watchdog outside this process
+/// sees to that if this process was stopped or killed meanwhile: `timeout` of coreutils ends the program a second after
+/// the deadline, and the shell that leads the group ends the group with the program. What the program writes to standard
+/// error is thrown away: a log is no place for a PIN, nor for what libraries say.
 struct ProgramRun: ~Copyable {
     /// How it ended.
     enum End: Sendable, Hashable {
@@ -27,8 +28,20 @@ struct ProgramRun: ~Copyable {
 
     private let identifier: pid_t
     private let output: Int32
+    /// A file that only the shell of the watchdog writes to: how the program ended.
+    private let report: Int32
 
-    /// Codes of `timeout` and `env` themselves: it failed, the program cannot be run, there is none.
+    /// Runs the program, reports its exit code, and ends the group, itself included. It waits for a program that was told
+    /// to end, and hands it no descriptor with which to report. It is this process's own child: nobody else has to wait
+    /// for it, since the first process of a container may be one that does not.
+    private static let watchdog = """
+        trap : TERM
+        timeout --foreground --signal=KILL "$@" 3>&-
+        echo $? >&3
+        kill -KILL 0
+        """
+
+    /// Codes of `timeout`, the shell and `env`: it failed, the program cannot be run, there is none.
     private static let notStartedCodes: [Int32: String] = [
         125: "the watchdog could not start it", 126: "it cannot be run", 127: "there is no such program",
     ]
@@ -79,23 +92,40 @@ struct ProgramRun: ~Copyable {
         let number: Int32
     }
 
+    /// What the program and its watchdog are given.
+    private struct Descriptors {
+        let input: Int32
+        let output: Int32
+        let report: Int32
+    }
+
     private init(
         _ command: ProgramCommand, input: [UInt8], in folder: URL?, _ environment: [String: String]?, _ output: Output
     ) throws(StartFailure) {
         let inputFile = try Self.file(with: input)
         defer { close(inputFile) }
-        let (reading, writing) = try Self.ends(output)
+        let reportFile = try Self.file(with: [])
+        let (reading, writing): (Int32, Int32)
+        do throws(StartFailure) {
+            (reading, writing) = try Self.ends(output)
+        } catch {
+            close(reportFile)
+            throw error
+        }
         defer { close(writing) }
         let place = folder.map { ["env", "--chdir=\($0.path)"] } ?? []
-        let words = ["timeout", "--signal=KILL", "\(command.limit + 1)"] + place + command.words
+        let words = ["/bin/sh", "-c", Self.watchdog, "sh", "\(command.limit + 1)"] + place + command.words
         do throws(StartFailure) {
             identifier = try Self.start(
-                words, environment ?? ProcessInfo.processInfo.environment, input: inputFile, output: writing)
+                words, environment ?? ProcessInfo.processInfo.environment,
+                Descriptors(input: inputFile, output: writing, report: reportFile))
         } catch {
             close(reading)
+            close(reportFile)
             throw error
         }
         self.output = reading
+        report = reportFile
     }
 
     /// Where to read what it prints, and where it prints.
@@ -117,9 +147,12 @@ struct ProgramRun: ~Copyable {
         return (ends[0], ends[1])
     }
 
-    deinit { close(output) }
+    deinit {
+        close(output)
+        close(report)
+    }
 
-    /// A file for standard input, which is gone when everybody has closed it: nobody has to write while the program reads.
+    /// A file that is gone when everybody has closed it: nobody has to write while the program reads its standard input.
     private static func file(with octets: [UInt8]) throws(StartFailure) -> Int32 {
         let url = FileManager.default.temporaryDirectory.appending(path: "holdfast-\(UUID().uuidString)")
         let descriptor = unsafe open(url.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600 as mode_t)
@@ -139,7 +172,7 @@ struct ProgramRun: ~Copyable {
     }
 
     private static func start(
-        _ words: [String], _ variables: [String: String], input: Int32, output: Int32
+        _ words: [String], _ variables: [String: String], _ descriptors: Descriptors
     ) throws(StartFailure) -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -152,9 +185,11 @@ struct ProgramRun: ~Copyable {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         try check(unsafe posix_spawnattr_init(&attributes))
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        try check(unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO))
-        try check(unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO))
+        try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptors.input, STDIN_FILENO))
+        try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptors.output, STDOUT_FILENO))
         try check(unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0))
+        // The last: nothing that is still needed has the number 3, and one that has it already loses FD_CLOEXEC by it.
+        try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptors.report, 3))
         // Event loops make this process ignore SIGPIPE, which a child would inherit.
         var signals = sigset_t()
         _ = unsafe sigemptyset(&signals)
@@ -203,9 +238,21 @@ struct ProgramRun: ~Copyable {
             }
             guard hasEnded else { continue }
             let status = stop()
+            if let code = reportedCode() {
+                // As shells say that a signal ended it.
+                return code > 128 ? .signaled(code - 128) : .ended(code: code, output: octets)
+            }
             let signal = status & 0x7F
             return signal == 0 ? .ended(code: status >> 8 & 0xFF, output: octets) : .signaled(signal)
         }
+    }
+
+    /// The exit code that the watchdog wrote down; nil if something ended it before.
+    private func reportedCode() -> Int32? {
+        var buffer = [UInt8](repeating: 0, count: 8)
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(report, $0.baseAddress, $0.count, 0) }
+        guard count > 1, buffer[count - 1] == 0x0A else { return nil }
+        return Int32(String(decoding: buffer[..<(count - 1)], as: UTF8.self))
     }
 
     /// - Returns: whether the output is complete.

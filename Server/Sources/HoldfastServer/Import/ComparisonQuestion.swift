@@ -24,7 +24,7 @@ struct ComparisonQuestion: Sendable {
     }
 
     /// Everything that clients ask, and what they never should.
-    static func all(of app: AppName, _ content: Content) -> [ComparisonQuestion] {
+    static func all(of app: AppName, _ content: AnsweredContent) -> [ComparisonQuestion] {
         let (path, key) = ("/app/init", "/app/init/public-key")
         // A name that an app may have, and none has.
         let stranger = "no-\(Digest(of: "\(app)".utf8))"
@@ -52,7 +52,7 @@ struct ComparisonQuestion: Sendable {
 
     /// One of each side of every limit, on every system that has a rule and on one that has none.
     private static func versions(
-        of app: AppName, _ content: Content, _ platform: VersionRule.Platform, _ path: String
+        of app: AppName, _ content: AnsweredContent, _ platform: VersionRule.Platform, _ path: String
     ) -> [ComparisonQuestion] {
         let rules = content.versions.filter { $0.platform == platform }
         let systems = Set(rules.compactMap(\.majorSystemVersion)).sorted()

@@ -55,7 +55,7 @@ public struct ServerComparison: Sendable, Hashable {
 
 /// What this server answers about an app, before it is published as well.
 struct OwnAnswers: Sendable {
-    let content: Content
+    let content: AnsweredContent
     let isPublished: Bool
     /// The key that apps are built with: Base64 of its X9.63 form.
     let publicKey: String
@@ -85,17 +85,17 @@ struct OwnAnswers: Sendable {
                 expected: "challenge answers that are published, or an open change with them",
                 found: "neither", remedy: "Propose its first change again with change propose --again.")
         }
-        content = open.content
+        content = AnsweredContent(open.content)
         isPublished = false
         // The uncompressed point ends the SubjectPublicKeyInfo (RFC 5480 2).
         publicKey = Base64.encode(key.publicKey.suffix(65))
         // Nobody has approved it, so it is signed with a key that is thrown away: what is compared is what is signed.
-        let rehearsed = try DocumentKeys(rehearsing: content, at: now)
+        let rehearsed = try DocumentKeys(rehearsing: open.content, at: now)
         self.snapshot = PublishedSnapshot(
             sequence: 0, documents: [:],
             apps: [
                 app: PublishedSnapshot.App(
-                    generation: 0, content: content, entries: try content.entries(at: now), publicKey: publicKey,
+                    generation: 0, content: content, entries: try open.content.entries(at: now), publicKey: publicKey,
                     key: rehearsed.fingerprints)
             ])
     }

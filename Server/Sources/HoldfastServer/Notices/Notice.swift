@@ -1,5 +1,5 @@
 /// What people are told about without asking: a change that waits for them, an emergency, a canary that is held, an alarm,
-/// an end that is near, and where the audit ends after a round (`holdfast-notice-v1`).
+/// an end that is near, where the audit ends after a round, and what clients report (`holdfast-notice-v1`).
 ///
 /// It names apps, hosts, ids and times, and has no text of anybody's: no reason, no secret, no octets of a document.
 public struct Notice: Sendable, Hashable {
@@ -20,6 +20,8 @@ public struct Notice: Sendable, Hashable {
         /// Something was published or signed again: the audit ends here. Whoever keeps it can tell later whether the
         /// audit was cut off or rewritten.
         case head
+        /// Clients report what people should look at. Anybody can forge that.
+        case report
     }
 
     /// What it is about.

@@ -8,6 +8,19 @@ struct NoticeFinder: Sendable {
     /// The documents and generations of the last round, and where the audit ended after it.
     private var round: (documents: [Ledger.Name: Ledger.Version], generations: [AppName: Int64], head: AuditHead)?
 
+    /// Why people should look at reports, and when that was last so.
+    private var reported: [ReportAlarm: Int64] = [:]
+    /// When that was read.
+    private var reportsRead: Int64?
+
+    /// How often reports are read, in seconds.
+    private static let reportPause: Int64 = 60
+    /// For how many seconds what reports said stays news. Whoever forges failures and successes in turn, so that it ends
+    /// and begins again, has people told once.
+    private static let reportSpan: Int64 = 86_400
+    /// The news of reports at a time, which anybody can forge: they take no room of other news.
+    private static let greatestReported = 32
+
     init(_ server: RandomID) { self.server = server }
 
     /// Reads for how long clients go on without asking, where that has changed.
@@ -34,6 +47,15 @@ struct NoticeFinder: Sendable {
         approvers = (head.digest, head.approvers.members.map(\.key.identity))
     }
 
+    /// Reads what clients report, once a minute.
+    /// - Throws: ``ServerError`` of the database; what was known before counts then.
+    mutating func readReports(in catalog: Catalog, at now: Int64?) async throws(ServerError) {
+        guard let now, reportsRead.map({ !(0..<Self.reportPause).contains(now - $0) }) ?? true else { return }
+        for alarm in try await catalog.reportAlarms() { reported[alarm] = now }
+        reported = reported.filter { now - $0.value < Self.reportSpan }
+        reportsRead = now
+    }
+
     /// Finds what is to be said, the most urgent first.
     /// - Parameters:
     ///   - ledger: what the audit has.
@@ -50,7 +72,7 @@ struct NoticeFinder: Sendable {
             notices += changes(ledger, at: now)
         }
         notices.append(head(ledger))
-        return notices
+        return notices + reports()
     }
 
     /// One for each approver, so that a receiver can call each of them.
@@ -135,5 +157,32 @@ struct NoticeFinder: Sendable {
         return Notice(
             .head, of: server, ["count": "\(head.count)", "digest": "\(head.digest)"],
             words: "The audit has \(head.count) entries.")
+    }
+
+    /// What a client sent is in none: status has the figures and the certificates.
+    private func reports() -> [Notice] {
+        let notices: [Notice] = reported.keys.map { alarm in
+            let app = "\(alarm.app)"
+            switch alarm.subject {
+            case .failures(let host):
+                return Notice(
+                    .report, of: server, ["app": app, "about": "failures", "host": host],
+                    words:
+                        "Reports, which anybody can forge, say that clients of \(app) cannot connect to \(host): see status."
+                )
+            case .certificates(let host):
+                return Notice(
+                    .report, of: server, ["app": app, "about": "certificates", "host": host],
+                    words:
+                        "Reports, which anybody can forge, say that \(host) of \(app) shows what the watcher never saw: see status."
+                )
+            case .canary(let change):
+                return Notice(
+                    .report, of: server, ["app": app, "about": "canary", "change": "\(change)"],
+                    words:
+                        "Reports, which anybody can forge, hold the canary of \(app), so its change waits: see status.")
+            }
+        }
+        return Array(notices.sorted { "\($0.id)" < "\($1.id)" }.prefix(Self.greatestReported))
     }
 }

@@ -69,7 +69,9 @@ public struct NoticeService: Service {
         // The publishing loop says what is wrong with the database.
         try? await finder.readStalenesses(in: catalog)
         try? await finder.readApprovers(in: catalog)
-        let notices = finder.notices(catalog.ledger, live.current, at: catalog.signingTime)
+        let now = catalog.signingTime
+        try? await finder.readReports(in: catalog, at: now)
+        let notices = finder.notices(catalog.ledger, live.current, at: now)
         for delivery in deliveries { delivery.offer(notices) }
     }
 }

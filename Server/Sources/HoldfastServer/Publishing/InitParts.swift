@@ -9,14 +9,21 @@ struct InitParts: Sendable, Hashable {
     let domains: [UInt8]
 
     init(_ entries: [FingerprintEntry], _ domains: ContentDomains?) {
-        let list = entries.map { entry in
-            let depth = entry.depth > 0 ? ",\"depth\":\(entry.depth)" : ""
-            let name = String(decoding: CanonicalJSON.text(entry.name).octets, as: UTF8.self)
+        // Octet by octet, since a server may have a hundred thousand entries when it starts.
+        var octets = Array(#""fingerprints":["#.utf8)
+        for (index, entry) in entries.enumerated() {
+            octets += (index > 0 ? #",{"name":"# : #"{"name":"#).utf8
+            octets += CanonicalJSON.text(entry.name).octets
+            octets += #","fingerprint":""#.utf8
+            octets += entry.fingerprint.utf8
+            octets += #"","expires":"#.utf8
             // The last second for which it counts, as the format has it.
-            let expires = Int64(entry.end.timeIntervalSince1970) - 1
-            return #"{"name":\#(name),"fingerprint":"\#(entry.fingerprint)","expires":\#(expires)\#(depth)}"#
+            octets += String(Int64(entry.end.timeIntervalSince1970) - 1).utf8
+            if entry.depth > 0 { octets += ",\"depth\":\(entry.depth)".utf8 }
+            octets.append(UInt8(ascii: "}"))
         }
-        fingerprints = Array(#""fingerprints":[\#(list.joined(separator: ","))]"#.utf8)
+        octets.append(UInt8(ascii: "]"))
+        fingerprints = octets
         self.domains = Array((domains.map(Self.json) ?? "").utf8)
     }
 

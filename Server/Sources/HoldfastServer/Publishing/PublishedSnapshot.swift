@@ -37,20 +37,20 @@ public struct PublishedSnapshot: Sendable {
         /// Describes a document.
         public init(octets: [UInt8], mediaType: String, signedAt: Int64, refresh: Int64, end: Int64) {
             self.init(
-                octets: octets, mediaType: mediaType, signedAt: signedAt, refresh: refresh, end: end,
-                like: { _ in nil },
-                compressing: true)
+                octets: octets, digest: Digest(of: octets), mediaType: mediaType, signedAt: signedAt, refresh: refresh,
+                end: end, like: { _ in nil }, compressing: true)
         }
 
         /// Describes a document.
         /// - Parameters:
+        ///   - digest: that of the octets.
         ///   - known: a document that may have the same octets: compressing them costs more than all else.
         ///   - compressing: whether they are compressed if they have not been.
         init(
-            octets: [UInt8], mediaType: String, signedAt: Int64, refresh: Int64, end: Int64,
+            octets: [UInt8], digest: Digest, mediaType: String, signedAt: Int64, refresh: Int64, end: Int64,
             like known: (Digest) -> Document?, compressing: Bool
         ) {
-            digest = Digest(of: octets)
+            self.digest = digest
             let known = known(digest)
             body = known?.body ?? ByteBuffer(bytes: octets)
             let isCompressed = known?.isCompressed ?? false
@@ -72,9 +72,9 @@ public struct PublishedSnapshot: Sendable {
     public struct App: Sendable {
         /// The generation that is published.
         public let generation: Int64
-        /// The approved content: rules for versions, texts, `domainsConfig`, and the last second at which answers may be
-        /// signed (``Content/end``).
-        public let content: Content
+        /// What answers need of the approved content: rules for versions, texts, `domainsConfig`, and the last second at
+        /// which they may be signed.
+        public let content: AnsweredContent
         /// The certificates to vouch for, sorted as a list has them.
         public let entries: [FingerprintEntry]
         /// The public key that clients are configured with: Base64 of its X9.63 form.
@@ -88,7 +88,7 @@ public struct PublishedSnapshot: Sendable {
 
         /// Describes an app.
         public init(
-            generation: Int64, content: Content, entries: [FingerprintEntry], publicKey: String,
+            generation: Int64, content: AnsweredContent, entries: [FingerprintEntry], publicKey: String,
             key: (any DocumentSigner)?, signer: String? = nil
         ) {
             self.generation = generation

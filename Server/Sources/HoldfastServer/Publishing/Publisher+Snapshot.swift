@@ -5,55 +5,35 @@ import HoldfastSigning
 extension Publisher {
     /// Puts together what clients are answered from, and serves it if it is newer. What cannot be read of one app leaves
     /// that app as it was, and is one of the snapshot's problems.
-    /// - Parameter compressing: whether new documents are compressed now, which a server that starts leaves for the next
-    ///   time.
+    /// - Parameters:
+    ///   - compressing: whether new documents are compressed now, which a server that starts leaves for the next time.
+    ///   - isHurried: whether all processors work on it, while nobody is answered yet.
     /// - Throws: ``ServerError`` of the database; what was served before is served on.
     @discardableResult
-    public func refresh(compressing: Bool = true) async throws(ServerError) -> PublishedSnapshot {
+    public func refresh(
+        compressing: Bool = true, isHurried: Bool = false
+    ) async throws(ServerError) -> PublishedSnapshot {
         let snapshot = try await catalog.look { [self] session, ledger throws(ServerError) in
-            let served = live.current
-            var parts: [AppName: PublishedSnapshot.Part] = [:]
             var problems: [String] = []
-            let now = try session.now()
+            var later = Journaled()
+            do throws(ServerError) { later = try journaled(session, ledger) } catch { problems.append("\(error)") }
             // Without the approvers each app says what is wrong.
             let approvers = try? Catalog.approverChain(
                 session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
-            var octets = KnownOctets(served, compressing: compressing)
-            var later = Journaled()
-            do throws(ServerError) { later = try journaled(session, ledger) } catch { problems.append("\(error)") }
-            for app in ledger.appNames {
-                var everybody: SigningPermit?
-                var answers: PublishedSnapshot.App?
-                for audience in Audience.allCases {
-                    guard let name = audience.name(of: app) else { continue }
-                    // A canary that follows a repository is an app as well, under the same name.
-                    let other = parts[name]
-                    do throws(ServerError) {
-                        let isShared = audience == .canary && ledger.canaries[app] == nil
-                        let permit: SigningPermit?
-                        if isShared, let everybody {
-                            permit = everybody
-                        } else {
-                            permit = try Catalog.permit(
-                                for: audience, of: app, catalog, session, ledger, approvers: approvers)
-                        }
-                        if audience == .everybody { everybody = permit }
-                        parts[name] = try permit.map { permit throws(ServerError) in
-                            try part(
-                                permit, audience, like: isShared ? answers : nil, &octets, later, session, ledger)
-                        }
-                        if audience == .everybody { answers = parts[name]?.app }
-                    } catch {
-                        problems.append("\(name) is served as before: \(error)")
-                        parts[name] = served.parts[name]?.kept(signing: ledger.content(for: audience, of: app))
-                        // A server that has just started served nothing before.
-                        if parts[name] == nil, audience == .everybody {
-                            parts[name] = PublishedSnapshot.Part(documents: folder.documents(of: app, ledger, at: now))
-                        }
-                    }
-                    if let other { parts[name] = parts[name]?.merging(other) ?? other }
-                }
+            let look = Look(
+                now: try session.now(), approvers: approvers, served: live.current, later: later, ledger: ledger,
+                compressing: compressing)
+            let apps = ledger.appNames
+            let found =
+                isHurried
+                ? SharedSession.map(apps.count, session) { served(apps[$0], look, $1) }
+                : apps.map { served($0, look, session) }
+            var parts: [AppName: PublishedSnapshot.Part] = [:]
+            for (name, part) in found.flatMap(\.parts) {
+                // A canary that follows a repository is an app as well, under the same name.
+                parts[name] = parts[name].map { part?.merging($0) ?? $0 } ?? part
             }
+            problems += found.flatMap(\.problems)
             // Each round has more entries in history than it is here, so this grows when they are entered.
             let entries = ledger.chain.head.count
             return PublishedSnapshot(
@@ -63,23 +43,88 @@ extension Publisher {
         return live.current
     }
 
+    /// What is the same for all apps while a snapshot is put together.
+    private struct Look: Sendable {
+        let now: Int64
+        let approvers: ApproverChain?
+        let served: PublishedSnapshot
+        let later: Journaled
+        let ledger: Ledger
+        let compressing: Bool
+        /// The documents that are served, whose octets are in memory already.
+        let documents: [Digest: PublishedSnapshot.Document]
+
+        init(
+            now: Int64, approvers: ApproverChain?, served: PublishedSnapshot, later: Journaled, ledger: Ledger,
+            compressing: Bool
+        ) {
+            self.now = now
+            self.approvers = approvers
+            self.served = served
+            self.later = later
+            self.ledger = ledger
+            self.compressing = compressing
+            documents = Dictionary(served.documents.values.map { ($0.digest, $0) }) { first, _ in first }
+        }
+    }
+
+    /// What an app and its canary get, and what could not be read.
+    private struct Served: Sendable {
+        var parts: [(name: AppName, part: PublishedSnapshot.Part?)] = []
+        var problems: [String] = []
+    }
+
+    private func served(_ app: AppName, _ look: Look, _ session: any StorageSession) -> Served {
+        let ledger = look.ledger
+        var found = Served()
+        var octets = KnownOctets(look)
+        var everybody: SigningPermit?
+        var answers: PublishedSnapshot.App?
+        for audience in Audience.allCases {
+            guard let name = audience.name(of: app) else { continue }
+            var part: PublishedSnapshot.Part?
+            do throws(ServerError) {
+                let isShared = audience == .canary && ledger.canaries[app] == nil
+                let permit: SigningPermit?
+                if isShared, let everybody {
+                    permit = everybody
+                } else {
+                    permit = try Catalog.permit(
+                        for: audience, of: app, catalog, session, ledger, approvers: look.approvers)
+                }
+                if audience == .everybody { everybody = permit }
+                part = try permit.map { permit throws(ServerError) in
+                    try self.part(permit, audience, like: isShared ? answers : nil, &octets, look, session)
+                }
+                if audience == .everybody { answers = part?.app }
+            } catch {
+                found.problems.append("\(name) is served as before: \(error)")
+                part = look.served.parts[name]?.kept(signing: ledger.content(for: audience, of: app))
+                // A server that has just started served nothing before.
+                if part == nil, audience == .everybody {
+                    part = PublishedSnapshot.Part(documents: folder.documents(of: app, ledger, at: look.now))
+                }
+            }
+            found.parts.append((name, part))
+        }
+        return found
+    }
+
     /// Documents whose octets are in memory already: those that are served, and those of everybody where the canary has
     /// the same.
     private struct KnownOctets {
-        private var documents: [Digest: PublishedSnapshot.Document]
-        private let compressing: Bool
+        private let look: Look
+        private var documents: [Digest: PublishedSnapshot.Document] = [:]
 
-        init(_ served: PublishedSnapshot, compressing: Bool) {
-            documents = Dictionary(served.documents.values.map { ($0.digest, $0) }) { first, _ in first }
-            self.compressing = compressing
-        }
+        init(_ look: Look) { self.look = look }
 
         mutating func document(
             _ stored: Catalog.StoredDocument, mediaType: String, refresh: Int64
         ) -> PublishedSnapshot.Document {
             let document = PublishedSnapshot.Document(
-                octets: stored.octets, mediaType: mediaType, signedAt: stored.signedAt, refresh: refresh,
-                end: stored.end, like: { documents[$0] }, compressing: compressing)
+                octets: stored.octets, digest: stored.digest, mediaType: mediaType, signedAt: stored.signedAt,
+                refresh: refresh, end: stored.end, like: { documents[$0] ?? look.documents[$0] },
+                compressing: look.compressing)
             documents[document.digest] = document
             return document
         }
@@ -89,17 +134,17 @@ extension Publisher {
     /// - Parameter known: what challenge answers say, where another audience has the same.
     private func part(
         _ permit: SigningPermit, _ audience: Audience, like known: PublishedSnapshot.App?, _ octets: inout KnownOctets,
-        _ later: Journaled, _ session: any StorageSession, _ ledger: Ledger
+        _ look: Look, _ session: any StorageSession
     ) throws(ServerError) -> PublishedSnapshot.Part {
-        let app = permit.content.app
+        let (app, later, ledger) = (permit.content.app, look.later, look.ledger)
         var part = PublishedSnapshot.Part(end: permit.content.end)
         for format in permit.content.formats {
             if format.kind == .challenge {
                 if let known {
                     part.app = known
                 } else {
-                    let served = audience.name(of: app).flatMap { live.current.apps[$0] }
-                    part.app = try challenged(permit, session, ledger)?.shared(with: served)
+                    let served = audience.name(of: app).flatMap { look.served.apps[$0] }
+                    part.app = try challenged(permit, look, session)?.shared(with: served)
                 }
             } else if format.kind == .repository, audience == .everybody {
                 var documents: [Catalog.StoredDocument] = []
@@ -121,9 +166,9 @@ extension Publisher {
     }
 
     private func challenged(
-        _ permit: SigningPermit, _ session: any StorageSession, _ ledger: Ledger
+        _ permit: SigningPermit, _ look: Look, _ session: any StorageSession
     ) throws(ServerError) -> PublishedSnapshot.App? {
-        let app = permit.content.app
+        let (app, ledger) = (permit.content.app, look.ledger)
         guard let stored = try Catalog.key(.fingerprints, of: app, catalog.server, session, ledger) else { return nil }
         let sealed = SealedKeys(app: app, fingerprints: stored)
         var keys: DocumentKeys?
@@ -136,8 +181,8 @@ extension Publisher {
             guard error.code == .sealedKey || error.code == .secretFile else { throw error }
         }
         return PublishedSnapshot.App(
-            generation: ledger.generation(of: app), content: permit.content,
-            entries: try permit.content.entries(at: session.now()),
+            generation: ledger.generation(of: app), content: AnsweredContent(permit.content),
+            entries: try permit.content.entries(at: look.now),
             // The uncompressed point ends the SubjectPublicKeyInfo (RFC 5480 2).
             publicKey: Base64.encode(stored.publicKey.suffix(65)), key: keys?.challenges,
             signer: stored.place.id)

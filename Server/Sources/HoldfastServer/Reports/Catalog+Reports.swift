@@ -7,9 +7,9 @@ extension Catalog {
     static let greatestReportSamples: Int64 = 256
 
     /// Writes down what was counted. It is no evidence, so it is not in the audit.
-    func add(_ counts: [ReportCount], _ samples: [ReportSample]) async throws(ServerError) {
+    func add(_ waiting: ReportTally.Waiting) async throws(ServerError) {
         try await engine.write { session throws(ServerError) in
-            for count in counts {
+            for count in waiting.counts {
                 let (key, kind) = (count.key, count.key.kind)
                 try session.run(
                     """
@@ -28,7 +28,19 @@ extension Catalog {
                         .integer(count.sums.scaled), .integer(count.sums.squares),
                     ])
             }
-            for sample in samples {
+            for subject in waiting.replaced {
+                try session.run(
+                    """
+                    DELETE FROM report_sample WHERE app = $1 AND audience = $2 AND host = $3 AND code = $4 \
+                    AND certificate = $5 AND received_at >= $6 AND received_at < $7
+                    """,
+                    [
+                        .text("\(subject.app)"), .text(subject.audience.rawValue), .text(subject.host),
+                        .text(subject.code.rawValue), .octets(subject.certificate.octets),
+                        .integer(subject.day * 86_400), .integer((subject.day + 1) * 86_400),
+                    ])
+            }
+            for sample in waiting.samples {
                 try session.run(
                     """
                     INSERT INTO report_sample (app, audience, host, code, certificate, received_at, octets) \
@@ -40,7 +52,7 @@ extension Catalog {
                         .octets(sample.octets),
                     ])
             }
-            for app in Set(samples.map(\.app)) {
+            for app in Set(waiting.samples.map(\.app)) {
                 try session.run(
                     """
                     DELETE FROM report_sample WHERE app = $1 AND id NOT IN (SELECT id FROM report_sample \
@@ -96,6 +108,27 @@ extension Catalog {
     ) async throws(ServerError) -> [ReportSample] {
         try await look { session, _ throws(ServerError) in
             try Self.reportSamples(of: app, since: time, limit: limit, session)
+        }
+    }
+
+    /// The newest report of an app that has a certificate, as it is kept, for `holdfastctl show --report`.
+    /// - Parameter certificate: the SHA-256 of what the server showed as its own.
+    /// - Throws: ``ServerError`` `notFound`.
+    public func reportSample(of app: AppName, showing certificate: Digest) async throws(ServerError) -> [UInt8] {
+        try await look { session, ledger throws(ServerError) in
+            try ledger.requireApp(app)
+            let row = try session.run(
+                """
+                SELECT octets FROM report_sample WHERE app = $1 AND certificate = $2 \
+                ORDER BY received_at DESC, id DESC LIMIT 1
+                """, [.text("\(app)"), .octets(certificate.octets)]
+            ).first
+            guard let row else {
+                throw ServerError(
+                    .notFound, of: "sample", expected: "a certificate that is in a sample of \(app)",
+                    found: "\(certificate)")
+            }
+            return try row.octets(0)
         }
     }
 

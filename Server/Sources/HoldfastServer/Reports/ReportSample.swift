@@ -15,6 +15,23 @@ struct ReportSample: Sendable, Hashable {
     /// The report as it is kept: canonical JSON.
     let octets: [UInt8]
 
+    /// What tells it from the others of a day.
+    struct Subject: Sendable, Hashable {
+        let app: AppName
+        let audience: ReportAudience
+        let host: String
+        let code: ClientReport.Code
+        let certificate: Digest
+        /// Since 1970.
+        let day: Int64
+    }
+
+    /// What tells it from the others of its day.
+    var subject: Subject {
+        Subject(
+            app: app, audience: audience, host: host, code: code, certificate: certificate, day: received / 86_400)
+    }
+
     /// A chain and its pins that are longer are left out.
     static let greatestSize = 32 << 10
 

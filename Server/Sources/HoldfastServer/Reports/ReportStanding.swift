@@ -39,12 +39,18 @@ extension Catalog {
     public func reportStanding(of app: AppName) async throws(ServerError) -> ReportStanding {
         try await look { session, ledger throws(ServerError) in
             try ledger.requireApp(app)
-            let settings = try Self.reportSettings(of: app, session, ledger)
-            let since = try session.now() - Self.reportSpan
-            return ReportStanding(
-                isEnabled: settings.isEnabled,
-                ratios: ReportedRatio.all(try Self.reportGroups(of: app, sinceHour: since / 3_600, session)),
-                strangers: try Self.reportedStrangers(of: app, since: since, session, ledger))
+            return try Self.reportStanding(of: app, session, ledger)
         }
+    }
+
+    static func reportStanding(
+        of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> ReportStanding {
+        let settings = try reportSettings(of: app, session, ledger)
+        let since = try session.now() - reportSpan
+        return ReportStanding(
+            isEnabled: settings.isEnabled,
+            ratios: ReportedRatio.all(try reportGroups(of: app, sinceHour: since / 3_600, session)),
+            strangers: try reportedStrangers(of: app, since: since, session, ledger))
     }
 }

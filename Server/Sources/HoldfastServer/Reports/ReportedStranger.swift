@@ -7,7 +7,8 @@ public struct ReportedStranger: Sendable, Hashable {
     public let host: String
     /// The SHA-256 of the certificate.
     public let certificate: Digest
-    /// Whether its key was seen or announced before, so that it is a certificate of somebody who has that key.
+    /// Whether the host was seen with its key, or it was announced or published: then it is of somebody who has that key. A
+    /// key that raised an alarm is none of these.
     public let hasKnownKey: Bool
     /// When it was reported last, in seconds since 1970.
     public let lastReported: Int64
@@ -35,48 +36,61 @@ extension Catalog {
             try content(of: publication, app, session).hosts
         }
         let hosts = try Self.hosts(of: app, session, ledger)
-        var known: [String: Set<Digest>] = [:]
+        var known: [String: Known] = [:]
         var strangers: [ReportedStranger] = []
         var said: Set<[String]> = []
         for sample in samples {
             if known[sample.host] == nil {
-                var certificates = Set(
-                    (published ?? []).filter { "\($0.name):\($0.port)".utf8.elementsEqual(sample.host.utf8) }
-                        .flatMap { $0.certificates.map(\.fingerprint) })
+                let labeled = (published ?? []).filter { "\($0.name):\($0.port)".utf8.elementsEqual(sample.host.utf8) }
+                var found = Known()
+                found.certificates = Set(labeled.flatMap { $0.certificates.map(\.fingerprint) })
+                found.keys = Set(labeled.flatMap { $0.keys.filter { $0.role == .leaf }.map(\.pin) })
                 // What a pattern covers is shown by any of its hosts.
                 let isPattern = sample.host.utf8.first == UInt8(ascii: "*")
                 for (id, host) in hosts where isPattern || host.label.utf8.elementsEqual(sample.host.utf8) {
-                    certificates.formUnion(try shownCertificates(id, session))
-                    certificates.formUnion(
-                        try next(id, host, app, session, ledger).chains.map(\.chain.fingerprint))
+                    for chain in try shownChains(id, session) {
+                        found.add(chain) { key in
+                            !ledger.alarms.contains(Ledger.Name(app: app, name: "\(host.label) \(key)"))
+                        }
+                    }
+                    let announced = try next(id, host, app, session, ledger)
+                    for next in announced.chains { found.add(next.chain) }
+                    found.keys.formUnion(announced.keys.map { Digest(of: $0) })
                 }
-                known[sample.host] = certificates
+                known[sample.host] = found
             }
-            guard known[sample.host]?.contains(sample.certificate) == false,
+            guard let found = known[sample.host], !found.certificates.contains(sample.certificate),
                 said.insert([sample.host, "\(sample.certificate)"]).inserted
             else { continue }
             strangers.append(
                 ReportedStranger(
                     host: sample.host, certificate: sample.certificate,
-                    hasKnownKey: try isKnown(sample.key, session), lastReported: sample.received))
+                    hasKnownKey: sample.key.map { found.keys.contains($0) } ?? false, lastReported: sample.received))
         }
         return strangers
     }
 
+    /// What a host is known by.
+    private struct Known {
+        var certificates: Set<Digest> = []
+        /// Of its own certificates.
+        var keys: Set<Digest> = []
+
+        mutating func add(_ chain: HostChain, isOwn: (Digest) -> Bool = { _ in true }) {
+            certificates.insert(chain.fingerprint)
+            guard let leaf = chain.leaf else { return }
+            let key = Digest(of: leaf.subjectPublicKeyInfo)
+            if isOwn(key) { keys.insert(key) }
+        }
+    }
+
     /// Everything that the watcher saw as a host's own certificate.
-    private static func shownCertificates(
-        _ id: Int64, _ session: any StorageSession
-    ) throws(ServerError) -> [Digest] {
+    private static func shownChains(_ id: Int64, _ session: any StorageSession) throws(ServerError) -> [HostChain] {
         try session.run(
             """
             SELECT DISTINCT certificates FROM observation JOIN chain ON chain.digest = observation.chain_digest \
             WHERE host_id = $1 LIMIT 1000
             """, [.integer(id)]
-        ).map { row throws(ServerError) in try HostChain(octets: try row.octets(0)).fingerprint }
-    }
-
-    private static func isKnown(_ key: Digest?, _ session: any StorageSession) throws(ServerError) -> Bool {
-        guard let key else { return false }
-        return try !session.run("SELECT 1 FROM public_key WHERE pin = $1", [.octets(key.octets)]).isEmpty
+        ).map { row throws(ServerError) in try HostChain(octets: try row.octets(0)) }
     }
 }

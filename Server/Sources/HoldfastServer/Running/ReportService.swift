@@ -26,17 +26,17 @@ struct ReportService: Service {
     }
 
     /// What was done last.
-    private struct State {
-        var troubles: Troubles
-        var contents: [Digest: [ContentHost]] = [:]
+    struct State {
+        fileprivate var troubles: Troubles
+        fileprivate var contents: [Digest: [ContentHost]] = [:]
         /// Where the audit ended when the apps were read.
-        var seen: Int64?
-        var nextLook: ContinuousClock.Instant
-        var nextPruning: ContinuousClock.Instant
-        var hasRemembered = false
-        var apps: [AppName] = []
+        fileprivate var seen: Int64?
+        fileprivate var nextLook: ContinuousClock.Instant
+        fileprivate var nextPruning: ContinuousClock.Instant
+        fileprivate var hasRemembered = false
+        fileprivate var apps: [AppName] = []
         /// When it was said what people should look at.
-        var warned: [AppName: ContinuousClock.Instant] = [:]
+        fileprivate var warned: [AppName: ContinuousClock.Instant] = [:]
     }
 
     /// Works until the task is canceled or asked to stop, and writes down what was counted by then.
@@ -47,9 +47,12 @@ struct ReportService: Service {
                 group.addTask { await write() }
             }
         }
-        while counting.countNext() {}
+        readWaiting()
         try? await counting.write()
     }
+
+    /// Counts every body that waits.
+    func readWaiting() { while counting.countNext() {} }
 
     private func read() async {
         for await _ in inbox.intake.arrivals {
@@ -62,15 +65,20 @@ struct ReportService: Service {
     }
 
     private func write() async {
-        let now = ContinuousClock.now
-        var state = State(troubles: Troubles(logger), nextLook: now, nextPruning: now)
+        var state = begin(at: ContinuousClock.now)
         while !Task.isCancelled {
             await step(&state, ContinuousClock.now)
             try? await Task.sleep(for: Self.step)
         }
     }
 
-    private func step(_ state: inout State, _ now: ContinuousClock.Instant) async {
+    /// What was done before the first step: nothing.
+    func begin(at now: ContinuousClock.Instant) -> State {
+        State(troubles: Troubles(logger), nextLook: now, nextPruning: now)
+    }
+
+    /// Does what is due.
+    func step(_ state: inout State, _ now: ContinuousClock.Instant) async {
         await attempt("taking reports", &state, now) { state throws(ServerError) in
             if !state.hasRemembered { try await counting.remember() }
             state.hasRemembered = true

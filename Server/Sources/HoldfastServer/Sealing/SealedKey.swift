@@ -83,6 +83,21 @@ public struct SealedKey: Sendable, Hashable {
     /// - Throws: ``ServerError`` `sealedKey` for another secret, for a row that was changed or moved, and for a key that
     ///   has another public key.
     public func opened(with secret: SigningSecret) throws(ServerError) -> String {
+        let pem = try unsealed(with: secret)
+        guard try Self.publicKey(of: pem) == publicKey else {
+            throw ServerError(
+                .sealedKey, of: place.id, expected: "the private key of the public key beside it",
+                found: "that of another")
+        }
+        return pem
+    }
+
+    /// Says whether a secret opens the key. What it gives is not compared with the public key, which takes longer: that is
+    /// done whenever it is opened.
+    /// - Throws: ``ServerError`` `sealedKey` for another secret, and for a row that was changed or moved.
+    func require(_ secret: SigningSecret) throws(ServerError) { _ = try unsealed(with: secret) }
+
+    private func unsealed(with secret: SigningSecret) throws(ServerError) -> String {
         guard secretID == secret.id else {
             throw ServerError(
                 .sealedKey, of: place.id, expected: "the secret \(Hex.encode(secretID))",
@@ -96,11 +111,6 @@ public struct SealedKey: Sendable, Hashable {
             throw ServerError(
                 .sealedKey, of: place.id, expected: "a key that was sealed for this place",
                 found: "one that was changed or moved")
-        }
-        guard try Self.publicKey(of: pem) == publicKey else {
-            throw ServerError(
-                .sealedKey, of: place.id, expected: "the private key of the public key beside it",
-                found: "that of another")
         }
         return pem
     }

@@ -5,11 +5,16 @@ import Synchronization
 final class ReportCounting: Sendable {
     private let inbox: ReportInbox
     private let catalog: Catalog
-    private let tally = Mutex(ReportTally())
+    private let tally: Mutex<ReportTally>
 
-    init(_ inbox: ReportInbox, in catalog: Catalog) {
+    /// - Parameter generator: draws what is kept as a sample.
+    init(
+        _ inbox: ReportInbox, in catalog: Catalog,
+        generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
         self.inbox = inbox
         self.catalog = catalog
+        tally = Mutex(ReportTally(generator: generator))
     }
 
     /// How many rows and samples wait to be written.
@@ -24,7 +29,7 @@ final class ReportCounting: Sendable {
             let counts = try await catalog.reportCounts(
                 of: app, sinceHour: midnight / 3_600, limit: Int64(ReportTally.greatestKindsOfApp) * 24)
             let samples = try await catalog.reportSamples(
-                of: app, since: midnight, limit: Int64(ReportTally.greatestSamplesOfApp))
+                of: app, since: midnight, limit: Int64(ReportSampler.greatestOfApp))
             tally.withLock { $0.remember(counts, samples, at: now) }
         }
     }
@@ -46,7 +51,7 @@ final class ReportCounting: Sendable {
         let hosts = inbox.intake.hosts(of: item.app)
         for report in reports {
             let host = hosts.label(of: report)
-            tally.withLock { $0.add(report, of: item.app, item.audience, on: host, at: now) }
+            tally.withLock { $0.add(report, of: item.app, item.audience, on: host, from: item.source, at: now) }
             inbox.counters.count(host == nil ? .unlisted : .counted)
         }
         return true
@@ -55,12 +60,12 @@ final class ReportCounting: Sendable {
     /// Writes down what was counted. What cannot be written is kept for the next time.
     /// - Throws: ``ServerError`` of the database.
     func write() async throws(ServerError) {
-        let (counts, samples) = tally.withLock { $0.takeAll() }
-        guard !counts.isEmpty || !samples.isEmpty else { return }
+        let waiting = tally.withLock { $0.takeAll() }
+        guard !waiting.isEmpty else { return }
         do throws(ServerError) {
-            try await catalog.add(counts, samples)
+            try await catalog.add(waiting)
         } catch {
-            tally.withLock { $0.giveBack(counts, samples) }
+            tally.withLock { $0.giveBack(waiting) }
             throw error
         }
     }

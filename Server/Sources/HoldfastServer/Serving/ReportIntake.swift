@@ -6,7 +6,7 @@ import Synchronization
 /// takes nothing from what clients ask for.
 ///
 /// Rates are kept for each source and each app. A source is forgotten with its rate: nothing behind this knows where a report
-/// came from.
+/// came from, only whether two came from one place.
 final class ReportIntake: Sendable {
     /// Why a report is not taken.
     enum Refusal: Error, Hashable {
@@ -22,6 +22,8 @@ final class ReportIntake: Sendable {
     struct Item: Sendable {
         let app: AppName
         let audience: ReportAudience
+        /// What tells its source from others while the process runs; without ``salt`` it says nothing about an address.
+        let source: UInt64
         let body: ByteBuffer
     }
 
@@ -56,6 +58,8 @@ final class ReportIntake: Sendable {
     private static let appBurst = 4_000.0
 
     private let state: Mutex<State>
+    /// Kept nowhere else.
+    private let salt = UInt64.random(in: .min ... .max)
     /// Yields when something waits.
     let arrivals: AsyncStream<Void>
     private let arrived: AsyncStream<Void>.Continuation
@@ -119,10 +123,14 @@ final class ReportIntake: Sendable {
 
     /// Takes a body.
     /// - Returns: whether there was room.
-    func take(_ body: ByteBuffer, for name: AppName) -> Bool {
+    func take(_ body: ByteBuffer, for name: AppName, from source: SourcePrefix) -> Bool {
+        var hasher = Hasher()
+        hasher.combine(salt)
+        hasher.combine(source)
+        let tag = UInt64(truncatingIfNeeded: hasher.finalize())
         let isTaken = state.withLock { state in
             guard let target = state.names?[name], state.hasRoom(for: body.readableBytes) else { return false }
-            state.items.append(Item(app: target.app, audience: target.audience, body: body))
+            state.items.append(Item(app: target.app, audience: target.audience, source: tag, body: body))
             state.octets += body.readableBytes
             return true
         }

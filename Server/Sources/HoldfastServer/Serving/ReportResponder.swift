@@ -47,7 +47,7 @@ struct ReportResponder: Sendable {
 
     /// Takes a body that was admitted.
     func take(_ request: ListenerRequest, _ target: RequestTarget) -> ListenerAnswer {
-        guard let name = InitRequest.app(in: target), intake.take(request.body, for: name) else {
+        guard let name = InitRequest.app(in: target), intake.take(request.body, for: name, from: request.source) else {
             counters.count(.shed)
             return Self.full
         }

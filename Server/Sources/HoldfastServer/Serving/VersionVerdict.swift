@@ -15,7 +15,7 @@ struct VersionVerdict: Sendable, Hashable {
 
     /// Decides as the reference server does: a rule for the major version of the system beats the general one, and
     /// versions compare strictly, so the required version itself is good.
-    init(_ client: InitRequest.Client, _ content: Content, _ languages: AcceptedLanguages) {
+    init(_ client: InitRequest.Client, _ content: AnsweredContent, _ languages: AcceptedLanguages) {
         let rules = content.versions.filter { $0.platform == client.platform }
         let rule =
             rules.first { $0.majorSystemVersion == client.majorSystemVersion }

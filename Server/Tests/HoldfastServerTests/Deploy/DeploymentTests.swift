@@ -5,7 +5,15 @@ import Testing
 
 @Suite("What operators install", .timeLimit(.minutes(2)))
 struct DeploymentTests {
-    private static let folder = Vectors.folder.deletingLastPathComponent().appending(path: "Server/Deploy")
+    private static let folder = root.appending(path: "Server/Deploy")
+
+    private static let root = Vectors.folder.deletingLastPathComponent()
+
+    private static var readme: String { get throws { try text(of: "Server/README.md") } }
+
+    private static func text(of path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
 
     private func text(_ name: String) throws -> String {
         try String(contentsOf: Self.folder.appending(path: name), encoding: .utf8)
@@ -31,6 +39,8 @@ struct DeploymentTests {
             // Tenths; with a threshold that the unit does not meet the exit code is another.
             let security = try await run(["security", "--offline=true", "--no-pager", "--threshold=11"])
             #expect(security.status == 0, "\(security.output)")
+            let level = try #require(security.output.firstMatch(of: /exposure level[^:]*: ([0-9.]+)/)?.1)
+            #expect(try Self.readme.contains("exposed by \(level) of 10"), "Server/README.md has another than \(level)")
             #expect(try await run(["security", "--offline=true", "--no-pager", "--threshold=5"]).status != 0)
         }
     }
@@ -68,6 +78,63 @@ struct DeploymentTests {
         let user = try #require(last.firstIndex(of: "USER 10001"))
         #expect(!last[user...].contains { $0.hasPrefix("RUN ") || $0.hasPrefix("COPY ") })
         #expect(try text("Dockerfile").contains("nobody has built it yet"))
+    }
+
+    /// What the image's packages are for: a library that is compiled against, and the one that a program with it needs.
+    private static let libraries: [String: (package: String, library: String)] = [
+        "libsqlite3-dev": ("libsqlite3-0", "libsqlite3.so.0"), "zlib1g-dev": ("zlib1g", "libz.so.1"),
+    ]
+    /// What Swift's own libraries need once they are part of the program, and what webhooks are validated against.
+    private static let others: Set<String> = ["ca-certificates", "libcurl4t64", "libxml2"]
+
+    /// The packages that each stage of the Dockerfile installs.
+    private func packages() throws -> [Set<String>] {
+        let lines = try text("Dockerfile").replacing("\\\n", with: " ").split(separator: "\n")
+        return lines.filter { $0.hasPrefix("RUN ") && $0.contains("apt-get install") }.map { line in
+            let command = line.components(separatedBy: "apt-get install")[1].components(separatedBy: "&&")[0]
+            return Set(command.split(separator: " ").map(String.init).filter { !$0.hasPrefix("-") })
+        }
+    }
+
+    @Test("The image is built as the README says, by the compiler of CI, and installs what the manifest names")
+    func imageAgrees() throws {
+        let image = try text("Dockerfile")
+        let manifest = try Self.text(of: "Server/Package.swift")
+        let named = Set(manifest.matches(of: /\.apt\(\["([a-z0-9-]+)"\]\)/).map { String($0.1) })
+        let packages = try packages()
+        #expect(named == Set(Self.libraries.keys) && packages.first == named)
+        #expect(packages.last == Set(Self.libraries.values.map(\.package)).union(Self.others))
+        // CI and whoever installs without an image need the same.
+        for text in [try Self.text(of: ".ci/run"), try Self.readme] {
+            #expect(named.allSatisfy { text.contains($0) })
+        }
+        let build = try #require(image.firstMatch(of: /RUN (swift build .*?) --static-swift-stdlib/)?.1)
+        #expect(try Self.readme.contains("\(build)\n"), "the README builds another way than \(build)")
+        #expect(manifest.contains(#".executable(name: "holdfast-server","#))
+        let compiler = try #require(image.firstMatch(of: /FROM (swift:[0-9.]+)/)?.1)
+        #expect(try Self.text(of: ".github/workflows/linux.yml").contains("container: \(compiler)\n"))
+        #expect(try Self.text(of: "Dockerfile").contains("FROM \(compiler)"))
+        // Nothing that is built is left out of what Docker gets, and nothing that was built here is in it.
+        let ignored = try Self.text(of: ".dockerignore").split(separator: "\n")
+        #expect(ignored.allSatisfy { $0.hasPrefix(".git") || $0.contains(".build") } && ignored.contains("**/.build"))
+        // The file of the secret belongs to the user who runs it.
+        #expect(image.contains("--uid 10001 ") && image.contains("in a file of user 10001:"))
+        #expect(image.contains("docker build -f Server/Deploy/Dockerfile "))
+    }
+
+    @Test(
+        "The program needs no library beside Swift's and the system's but those that the image installs",
+        .enabled("no readelf") { ForeignProgram.isTested("readelf") })
+    func needed() async throws {
+        let (status, output) = try await ForeignProgram.run(
+            "readelf", ["--dynamic", ServerProgram.url.path], in: Self.folder)
+        #expect(status == 0)
+        let needed = String(decoding: output, as: UTF8.self).matches(of: /\(NEEDED\).*\[(.+?)\]/).map { String($0.1) }
+        // Those of the compiler are part of the program in the image, and those of the C library in every image.
+        let own = ["libswift", "lib_", "libFoundation", "libdispatch", "libBlocksRuntime"]
+        let system = ["libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "ld-linux", "libpthread.so", "libdl.so"]
+        let rest = needed.filter { name in !(own + system).contains { name.hasPrefix($0) } }
+        #expect(Set(rest) == Set(Self.libraries.values.map(\.library)), "\(needed)")
     }
 
     @Test(

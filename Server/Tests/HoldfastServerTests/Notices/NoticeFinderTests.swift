@@ -8,6 +8,7 @@ import Testing
 struct NoticeFinderTests {
     private func find(_ finder: inout NoticeFinder, _ world: World) async throws -> [Notice] {
         try await finder.readStalenesses(in: world.catalog)
+        try await finder.readReports(in: world.catalog, at: world.now)
         return finder.notices(world.catalog.ledger, world.publisher.live.current, at: world.now)
     }
 
@@ -104,6 +105,62 @@ struct NoticeFinderTests {
             _ = try await world.propose()
             let notices = finder.notices(world.catalog.ledger, world.publisher.live.current, at: nil)
             #expect(notices.map(\.kind) == [.head])
+        }
+    }
+
+    @Test("What clients report is news once for each host, however often it ends and begins, and has no text of theirs")
+    func reports() async throws {
+        try await World.run { world in
+            var finder = NoticeFinder(world.catalog.server)
+            let desk = try await ReportDesk(world)
+            func pass(_ seconds: Int64) async throws -> [Notice] {
+                _ = try await desk.rows()
+                world.clock.advance(by: .seconds(seconds))
+                return try await find(&finder, world).filter { $0.kind == .report }
+            }
+            #expect(try await pass(0).isEmpty)
+            try desk.count((0..<300).map { _ in ReportDesk.networkError(more: #", "document-version": "evil""#) })
+            #expect(try await pass(1).isEmpty, "they are read once a minute")
+            let failures = try await pass(60)
+            let facts = try failures.map(facts)
+            #expect(facts.map { [$0["app"], $0["about"], $0["host"]] } == [["bank", "failures", "\(World.host):443"]])
+            #expect(try await find(&finder, world).map(\.kind) == [.head, .report], "everything else comes before it")
+            let machine = try TestAuthority.root(name: "Evil").leaf(names: [.dns(World.host)])
+            try desk.count([ReportDesk.pinFailure(machine.chain)])
+            let both = try await pass(60)
+            let abouts = try both.map { try self.facts($0)["about"] }
+            #expect(Set(abouts) == ["failures", "certificates"])
+            let said = both.map { String(decoding: $0.octets, as: UTF8.self).lowercased() }.joined()
+            #expect(!said.contains("evil") && !said.contains("\(Digest(of: machine.der))"), "\(said)")
+            // Forged successes end it and forged failures begin it again, and nobody is told another time.
+            for kind in ["ok", "tls.cert.pinned_key_not_in_cert_chain"] {
+                let more = #", "document-version": "evil""#
+                try desk.count((0..<300).map { _ in ReportDesk.networkError(kind, fraction: "0.0001", more: more) })
+                #expect(try await pass(60) == both)
+            }
+            var another = NoticeFinder(world.catalog.server)
+            #expect(
+                try await find(&another, world).filter { $0.kind == .report } == both, "a restart tells nobody again")
+            #expect(try await pass(2 * 86_400).isEmpty, "it is over")
+        }
+    }
+
+    @Test("However many hosts are reported, the news of reports are few and the last")
+    func manyReports() async throws {
+        try await World.run { world in
+            for number in 0..<100 {
+                try await world.catalog.set(CatalogHost(name: "h\(number).example.com"), of: world.app, by: "test")
+            }
+            let desk = try await ReportDesk(world)
+            let machine = try TestAuthority.root().leaf(names: [.dns(World.host)])
+            for number in 0..<100 {
+                let body = ReportDesk.pinFailure(machine.chain, host: "h\(number).example.com")
+                try desk.count([body], from: try ReportDesk.source(number))
+            }
+            _ = try await desk.rows()
+            var finder = NoticeFinder(world.catalog.server)
+            let kinds = try await find(&finder, world).map(\.kind)
+            #expect(kinds.first == .head && kinds.count == 33, "\(kinds.count)")
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastTesting
+import NIOCore
 import Testing
 
 @testable import HoldfastServer
@@ -48,7 +49,9 @@ struct NoticeServiceTests {
                 try await site.open.publisher.publish(change)
                 await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
                 #expect(await server.stop() == 0)
+                try await report(site)
                 let again = try await ServingProcess.start(site, arguments)
+                await everybodyKnows(#""kind":"report""#)
                 try await site.publish()
                 await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
                 let metrics = try await RawClient(port: again.administration).get("/metrics").body
@@ -58,9 +61,23 @@ struct NoticeServiceTests {
                 let lines = try String(contentsOf: told, encoding: .utf8).split(separator: "\n")
                 #expect(Set(lines).count == lines.count, "told twice: \(lines)")
                 #expect(lines.count { $0.contains("\(alarm)") } == 1)
+                #expect(lines.count { $0.contains(#""about":"failures""#) } == 1)
                 let said = server.text + again.text + lines.joined()
                 for secret in ["s3cret", "whsec", "MfKQ9r8G", "evil"] { #expect(!said.contains(secret), "\(secret)") }
             }
         }
+    }
+
+    /// Clients report failures.
+    private func report(_ site: ServeSite) async throws {
+        let (catalog, inbox) = (site.open.catalog, ReportInbox())
+        try await catalog.set(ReportSettings(isEnabled: true), of: site.app, by: "test")
+        inbox.intake.replace(with: try await catalog.reportHosts(remembering: [:]).apps)
+        let body = ByteBuffer(string: ReportDesk.networkError())
+        let counting = ReportCounting(inbox, in: catalog)
+        for _ in 0..<300 {
+            #expect(inbox.intake.take(body, for: site.app, from: .unknown) && counting.countNext())
+        }
+        try await counting.write()
     }
 }

@@ -44,8 +44,8 @@ struct LiveSnapshotTests {
             _ octets: [UInt8], like known: PublishedSnapshot.Document? = nil, compressing: Bool
         ) -> PublishedSnapshot.Document {
             PublishedSnapshot.Document(
-                octets: octets, mediaType: "application/json", signedAt: 1, refresh: 60, end: 100,
-                like: { $0 == known?.digest ? known : nil }, compressing: compressing)
+                octets: octets, digest: Digest(of: octets), mediaType: "application/json", signedAt: 1, refresh: 60,
+                end: 100, like: { $0 == known?.digest ? known : nil }, compressing: compressing)
         }
         let octets = [UInt8](repeating: 0x61, count: 4_096)
         let early = document(octets, compressing: false)

@@ -45,6 +45,11 @@ struct CanaryReportTests {
             #expect(!words.contains("has it until"), "its time is over: \(words)")
             let standing = try #require(try await world.publisher.standing(of: world.app).canary)
             #expect(standing.refusals.isEmpty && standing.reported.count == 1, "hearsay makes nothing red")
+            var finder = NoticeFinder(world.catalog.server)
+            try await finder.readReports(in: world.catalog, at: world.now)
+            let told = finder.notices(world.catalog.ledger, world.publisher.live.current, at: world.now)
+                .map { String(decoding: $0.octets, as: UTF8.self) }
+            #expect(told.contains { $0.contains(#""about":"canary""#) && $0.contains("\(change)") }, "\(told)")
             #expect(world.publisher.live.current.documents["lists/bank.json"]?.octets == served)
             // One change is delayed, and only until people say so.
             let forced = try await world.propose(

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastProbe
 import HoldfastTesting
 import Testing
 
@@ -110,6 +111,40 @@ struct ReportStoreTests {
         }
     }
 
+    /// Everything in a folder.
+    private func files(in folder: URL) -> [(path: String, octets: Data)] {
+        var files: [(path: String, octets: Data)] = []
+        let found = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        while let file = found?.nextObject() as? URL {
+            if let octets = try? Data(contentsOf: file) { files.append((file.path, octets)) }
+        }
+        return files
+    }
+
+    @Test("The address that sent a report is in no table and no file of the server")
+    func sources() async throws {
+        try await World.run { world in
+            let desk = try await ReportDesk(world)
+            let settings = try ListenerSettings(port: 0, proxies: TrustedProxies([AddressBlock("127.0.0.0/8")]))
+            try await ServingSite().listening(settings, reports: desk.inbox) { port in
+                let body = ReportDesk.pinFailure(world.announced.chain, result: 1)
+                let head = [
+                    "POST /reports?appName=bank HTTP/1.1", "Host: pins.example.net", "X-Forwarded-For: 203.0.113.77",
+                    "Content-Type: application/json", "Content-Length: \(body.utf8.count)", "Connection: close",
+                ]
+                let answer = try await RawClient(port: port).exchange(
+                    head.map { $0 + "\r\n" }.joined() + "\r\n" + body)
+                #expect(RawAnswer(answer).status == 202)
+            }
+            #expect(desk.counting.countNext())
+            #expect(try await desk.rows().count == 1)
+            await world.engine.close()
+            let files = files(in: world.folder)
+            #expect(files.contains { $0.octets.firstRange(of: Data("served-certificate-chain".utf8)) != nil })
+            for (path, octets) in files { #expect(octets.firstRange(of: Data("203.0.113".utf8)) == nil, "\(path)") }
+        }
+    }
+
     @Test("Counts that cannot be written are kept, and written once")
     func unwritable() async throws {
         try await World.run { world in
@@ -146,6 +181,47 @@ struct ReportStoreTests {
             try await world.see(machine)
             #expect(try await desk.standing().strangers.isEmpty)
             #expect(try await desk.standing().lines.first?.contains("100.0 %") == true)
+        }
+    }
+
+    @Test("A certificate with the host's own key is of a server that nobody listed; one with a key of an alarm is not")
+    func knownKeys() async throws {
+        try await World.run { world in
+            let desk = try await ReportDesk(world)
+            let machine = try TestAuthority.root().leaf(names: [.dns(World.host)])
+            let other = try CatalogHost(name: "other.example.com")
+            try await world.catalog.set(other, of: world.app, by: "operator")
+            let elsewhere = try world.root.leaf(names: [.dns("other.example.com")])
+            try await world.see(elsewhere, on: other)
+            // The watcher met the machine as well, and told people.
+            try await world.see(machine)
+            try await world.catalog.alarm(
+                about: Digest(of: try machine.subjectPublicKeyInfo), on: world.catalogHost, of: world.app, words: "new")
+            for (certificate, isKnown) in [
+                (world.shown, true), (world.announced, true), (machine, false), (elsewhere, false),
+            ] {
+                let again = try world.root.leaf(names: [.dns(World.host)], key: .existing(certificate.key))
+                try desk.count([ReportDesk.pinFailure(again.chain)])
+                let strangers = try await desk.standing().strangers
+                let stranger = try #require(strangers.first { $0.certificate == Digest(of: again.der) })
+                #expect(stranger.hasKnownKey == isKnown)
+                #expect(stranger.words.contains("a machine in the middle") != isKnown, "\(stranger.words)")
+            }
+        }
+    }
+
+    @Test("An app has at most 256 samples, the newest")
+    func manySamples() async throws {
+        try await World.run { world in
+            _ = try await ReportDesk(world)
+            let report = try #require(
+                try ReportReader.read(Array(ReportDesk.pinFailure(world.announced.chain).utf8)).first)
+            let samples = (0..<300 as Range<Int64>).compactMap {
+                ReportSample(report, of: world.app, .everybody, on: "\(World.host):443", at: world.now + $0)
+            }
+            try await world.catalog.add(ReportTally.Waiting(counts: [], samples: samples, replaced: []))
+            let kept = try await world.catalog.reportSamples(of: world.app, since: 0, limit: 1_000)
+            #expect(kept.map(\.received) == (44..<300 as Range<Int64>).reversed().map { world.now + $0 })
         }
     }
 

@@ -9,17 +9,36 @@ import Testing
     "A server that is killed while it ends a program", .timeLimit(.minutes(5)),
     .enabled(if: PlaceSite.isTested, "needs python3"))
 struct KilledUploadTests {
-    /// At first it writes to the place forever, from the background as well, and kills the server when that tells it to end.
-    /// All of its processes hold the lock. From then on it uploads as it should.
+    /// How the program goes on that the server started right before it is killed.
+    enum Course: String, CaseIterable, CustomTestStringConvertible {
+        /// It goes on until its deadline.
+        case hangs
+        /// It ends at once, long before its deadline, and leaves a process in the background.
+        case ends
+
+        /// The deadline of the program, in seconds.
+        var limit: Int64 { self == .hangs ? 4 : 300 }
+        var testDescription: String { rawValue }
+    }
+
+    /// At first it writes to the place, from the background as well, and kills the server once that listens. All of its
+    /// processes hold the lock. From then on it uploads as it should. What nobody ends says after a minute that it survived.
     private static let script = """
-        folder=$1 uploader=$2 log=$3
+        folder=$1 uploader=$2 log=$3 course=$4
         if [ -e "$folder.lock" ]; then exec python3 -B "$uploader" "$folder" "$log"; fi
         exec 9>"$folder.lock"
         flock 9
-        server=$(cut -d ' ' -f 4 /proc/$PPID/stat)
+        parent() { cut -d ' ' -f 4 "/proc/$1/stat"; }
+        server=$(parent "$(parent $PPID)")
+        linger() {
+            for _ in $(seq 3000); do echo late >>"$folder/late"; sleep 0.02; done
+            echo survived >"$folder/late"
+        }
         trap 'kill -KILL "$server"' TERM
-        (trap '' TERM; while :; do echo late >>"$folder/late"; sleep 0.02; done) &
-        while :; do echo late >>"$folder/late"; sleep 0.02; done
+        (trap '' TERM; linger) &
+        until [ -e "$folder/late" ] && [ -e "$folder.go" ]; do sleep 0.02; done
+        if [ "$course" = ends ]; then kill -KILL "$server"; exit 0; fi
+        linger
         """
 
     /// Publishes what is not signed again: nothing new waits for the place afterwards.
@@ -42,9 +61,9 @@ struct KilledUploadTests {
     }
 
     @Test(
-        "The watchdog ends all of the program, so nothing writes to the place anymore, and the fence holds after a restart"
-    )
-    func killed() async throws {
+        "The watchdog ends all of the program, also once it ended, so nothing writes to the place, and the fence holds",
+        arguments: Course.allCases)
+    func killed(_ course: Course) async throws {
         try await ServeSite.run { site in
             let bucket = site.folder.appending(path: "bucket")
             try FileManager.default.createDirectory(at: bucket, withIntermediateDirectories: true)
@@ -53,19 +72,23 @@ struct KilledUploadTests {
             try Data(Self.script.utf8).write(to: script)
             try Data(PlaceSite.uploader.utf8).write(to: uploader)
             let program = try ProgramCommand(
-                [ForeignProgram.required("sh").path, script.path, bucket.path, uploader.path, log.path], limit: 4)
+                [
+                    ForeignProgram.required("sh").path, script.path, bucket.path, uploader.path, log.path,
+                    course.rawValue,
+                ], limit: course.limit)
             try await site.open.catalog.set(
                 Place(name: PlaceSite.name, url: "https://pins.example.com", program: program), of: site.app, by: "test"
             )
             try await publish(on: site)
 
             let server = try await ServingProcess.start(site)
+            try Data().write(to: URL(filePath: bucket.path + ".go"))
             #expect(await server.status() == SIGKILL)
             // It is free once none of the program's processes is left, the one in the background neither.
             withExtendedLifetime(try FolderLock.waiting(for: lock)) {}
             let late = bucket.appending(path: "late")
             let written = try Data(contentsOf: late)
-            #expect(!written.isEmpty)
+            #expect(written.starts(with: Data("late\n".utf8)))
 
             /// What a server does that is started again.
             func deliver(after seconds: Int64) async throws -> Publisher.Delivery {
@@ -81,7 +104,7 @@ struct KilledUploadTests {
             // Nobody knows yet whether the other still uploads: its turn is as long as its program may run, and a minute.
             #expect(try await deliver(after: 0) == Publisher.Delivery())
             #expect(!FileManager.default.fileExists(atPath: log.path))
-            let delivery = try await deliver(after: 90)
+            let delivery = try await deliver(after: course.limit + 90)
             #expect(delivery.problems == [] && delivery.confirmed.contains("bucket: lists/bank.json"), "\(delivery)")
             #expect(try Data(contentsOf: late) == written)
         }

@@ -86,7 +86,7 @@ struct ReportListenerTests {
         let (site, inbox) = (try ServingSite(), try inbox())
         site.publish(documents: ["lists/bank.json": ServingSite.document(Array("list".utf8))])
         let app = try AppName("bank")
-        while inbox.intake.take(ByteBuffer(string: "[]"), for: app) {}
+        while inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown) {}
         let counters = ListenerCounters()
         try await site.listening(counters: counters, reports: inbox) { port in
             // The answer comes although the body never does.
@@ -109,6 +109,24 @@ struct ReportListenerTests {
             }
             #expect(inbox.counters.count(of: .shed) == 4)
             #expect(inbox.intake.count == ReportIntake.greatestCount)
+        }
+    }
+
+    @Test("A source that sent too much is told so before its body is read, and for how long")
+    func tooMany() async throws {
+        let (site, inbox) = (try ServingSite(), try inbox())
+        let (app, source) = (try AppName("bank"), SourcePrefix(try IPAddress("127.0.0.1")))
+        try await site.listening(reports: inbox) { port in
+            // So late that nothing comes back meanwhile.
+            let later = NIODeadline.now().uptimeNanoseconds + 60_000_000_000
+            while refusal(inbox, app, from: source, at: later) == nil {}
+            let answer = try await firstAnswer(port, head(10_000))
+            #expect(answer.status == 429 && answer.header("Retry-After") == "1")
+            #expect(inbox.counters.count(of: .rate) == 1 && inbox.intake.count == 0)
+            let other = RawClient(port: port, from: "127.0.1.1")
+            let body = ReportDesk.networkError()
+            let taken = try await other.exchange(head(body.utf8.count, Self.target, ["Connection: close"]) + body)
+            #expect(RawAnswer(taken).status == 202)
         }
     }
 
@@ -181,9 +199,9 @@ struct ReportListenerTests {
             }
         }
         #expect(permits.count == ReportIntake.greatestOctets / ReportReader.greatestSize)
-        #expect(!inbox.intake.take(ByteBuffer(string: "[]"), for: app))
+        #expect(!inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown))
         permits = []
-        #expect(inbox.intake.take(ByteBuffer(string: "[]"), for: app))
+        #expect(inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown))
         // Over a connection: its head takes the room, and its end gives it back.
         let site = try ServingSite()
         try await site.listening(reports: inbox) { port in
@@ -200,7 +218,8 @@ struct ReportListenerTests {
             }
         }
         // The listener has ended, and with it every connection.
-        #expect(inbox.intake.take(ByteBuffer(repeating: 0x20, count: ReportReader.greatestSize), for: app))
+        #expect(
+            inbox.intake.take(ByteBuffer(repeating: 0x20, count: ReportReader.greatestSize), for: app, from: .unknown))
     }
 
     /// What comes back while nothing more is sent.

@@ -11,7 +11,7 @@ struct VersionVerdictTests {
             texts: [LocalizedText(key: "old", language: "en", text: "Old.")], end: Story.end)
         let client = InitRequest.Client(
             application: try #require(AppVersion(version.utf8)), majorSystemVersion: system, platform: .ios)
-        return VersionVerdict(client, content, AcceptedLanguages("fr".utf8))
+        return VersionVerdict(client, AnsweredContent(content), AcceptedLanguages("fr".utf8))
     }
 
     @Test("Versions compare strictly, by numbers and not by letters")

@@ -73,4 +73,30 @@ struct RepositorySignerTests {
             #expect(signer.lastWords.contains("timestamp"), "\(signer.lastWords)")
         }
     }
+    @Test(
+        "A token of SoftHSM has the keys of snapshot and timestamp, and apps that follow the repository get in",
+        .enabled(if: SoftToken.isTested, "needs opensc and softhsm2"))
+    func token() async throws {
+        try await World.run { world in
+            let token = try await SoftToken(in: world.folder)
+            var signers: [VerifyingSigner] = []
+            for (id, purpose) in [("01", SealedKey.Purpose.snapshot), ("02", .timestamp)] {
+                let key = try await token.makeKey(id: id)
+                let signer = try VerifyingSigner(purpose.rawValue, in: world, command: key.command)
+                signers.append(signer)
+                _ = try await world.publisher.addSigner(
+                    Catalog.Key(
+                        program: signer.program, at: try SealedKeyTests.place("\(purpose.rawValue)-1", purpose),
+                        publicKey: key.publicKey), replacing: false, by: "operator")
+            }
+            try await world.publishRepository(RepositoryHolders())
+            let app = try world.repositoryApp(isBundle: false)
+            #expect(try await app.letsIn(world.shown, trusting: world.root))
+            try await world.pass(2 * 86_400)
+            for signer in signers { try signer.setTime(world.now) }
+            let round = try await world.publisher.renew()
+            #expect(round.problems == [] && round.signed.contains("repo/bank/metadata/timestamp.json"))
+            #expect(try await app.letsIn(world.shown, trusting: world.root), "\(signers.map(\.lastWords))")
+        }
+    }
 }

@@ -192,20 +192,34 @@ struct VerifyingSignerTests {
     }
 
     @Test(
-        "A token of SoftHSM has the list's key, behind the program that verifies approvals",
+        "A token of SoftHSM has the keys of lists, challenges and a trust server, behind the program that verifies approvals",
         .enabled(if: SoftToken.isTested, "needs opensc and softhsm2"))
     func token() async throws {
         try await World.run { world in
             let token = try await SoftToken(in: world.folder)
-            let signer = try VerifyingSigner("token", in: world, command: token.command)
+            let (list, trust) = (try await token.makeKey(id: "01"), try await token.makeKey(.rsa, id: "02"))
+            let listSigner = try VerifyingSigner("list", in: world, command: list.command)
+            let trustSigner = try VerifyingSigner("trust", in: world, command: trust.command)
             try await world.catalog.add(
                 Catalog.Key(
-                    program: signer.program, at: SealedKeyTests.place("list-2"), publicKey: token.publicKey),
+                    program: listSigner.program, at: SealedKeyTests.place("list-2"), publicKey: list.publicKey),
                 by: "operator")
-            try await world.publish(try await world.draft { $0.formats = World.formats.filter { $0.kind == .list } })
-            let store = try await world.certStore()
-            _ = try await store.update(mode: .forced)
-            #expect(try world.letsIn(world.shown, store.policy(for: World.host)), "\(signer.lastWords)")
+            try await world.catalog.add(
+                Catalog.Key(
+                    program: trustSigner.program, at: SealedKeyTests.place("trust-2", .trustServer),
+                    publicKey: trust.publicKey,
+                    certificate: try await token.certificate(of: trust, customer: World.customer)), by: "operator")
+            try await world.publish(try await world.draft { $0.formats = Self.formats })
+            let expected: Set<String> = ["list", "challenge", "certificates", "keys"]
+            let words = "\(listSigner.lastWords), \(trustSigner.lastWords)"
+            #expect(try await world.clientsThatGetIn(world.shown) == expected, "\(words)")
+            let stranger = try world.root.leaf(names: [.dns(World.host)])
+            #expect(try await world.clientsThatGetIn(stranger) == [])
+            try await world.pass(300)
+            for signer in [listSigner, trustSigner] { try signer.setTime(world.now) }
+            let round = try await world.publisher.renew()
+            #expect(round.problems == [] && !round.signed.isEmpty, "\(trustSigner.lastWords)")
+            #expect(try await world.clientsThatGetIn(world.shown) == expected)
         }
     }
 }

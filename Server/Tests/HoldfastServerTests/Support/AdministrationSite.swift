@@ -38,13 +38,13 @@ struct AdministrationSite: Sendable {
         for publisher: Publisher, counters: ListenerCounters = ListenerCounters(),
         _ settings: ListenerSettings? = nil, answersUtilityTools: Bool = false,
         readiness: @escaping @Sendable () -> [String] = { [] }, requests: Logger? = nil,
-        _ body: (Int) async throws -> Void
+        reports: ReportInbox = ReportInbox(), _ body: (Int) async throws -> Void
     ) async throws {
         let (addresses, found) = AsyncStream.makeStream(of: Int?.self)
         let listener = try AdministrationListener(
             try settings ?? ListenerSettings(port: 0), for: publisher, counters: counters,
             answersUtilityTools: answersUtilityTools, readiness: readiness,
-            on: .singletonMultiThreadedEventLoopGroup, logger: quiet, requests: requests,
+            on: .singletonMultiThreadedEventLoopGroup, logger: quiet, requests: requests, reports: reports,
             onListening: { found.yield($0?.port) })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastProbe
 import HoldfastTesting
 import NIOCore
 
@@ -11,9 +12,12 @@ struct ReportDesk: Sendable {
     let counting: ReportCounting
 
     /// Switches reports on for the app.
-    init(_ world: World) async throws {
+    /// - Parameter generator: draws what is kept as a sample.
+    init(
+        _ world: World, generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) async throws {
         self.world = world
-        counting = ReportCounting(inbox, in: world.catalog)
+        counting = ReportCounting(inbox, in: world.catalog, generator: generator)
         try await world.catalog.set(ReportSettings(isEnabled: true), of: world.app, by: "operator")
         try await refresh()
     }
@@ -24,12 +28,26 @@ struct ReportDesk: Sendable {
     }
 
     /// Has bodies taken and counted, as many as there is room for, without a listener.
-    func count(_ bodies: some Sequence<String>, of name: String = "bank") throws {
+    func count(
+        _ bodies: some Sequence<String>, of name: String = "bank", from source: SourcePrefix = .unknown
+    ) throws {
         let name = try AppName(name)
         for body in bodies {
-            _ = inbox.intake.take(ByteBuffer(string: body), for: name)
+            _ = inbox.intake.take(ByteBuffer(string: body), for: name, from: source)
             while counting.countNext() {}
         }
+    }
+
+    /// A network that is one source.
+    static func source(_ number: Int) throws -> SourcePrefix {
+        SourcePrefix(try IPAddress("10.\(number / 256).\(number % 256).1"))
+    }
+
+    /// The certificates of the samples that the app has.
+    func kept() async throws -> Set<Digest> {
+        try await counting.write()
+        return Set(
+            try await world.catalog.reportSamples(of: world.app, since: 0, limit: 1_000).map(\.certificate))
     }
 
     /// Every row of the app.

@@ -62,7 +62,7 @@ final class ServingSite: Sendable {
         return (
             content.app,
             PublishedSnapshot.App(
-                generation: 1, content: content, entries: try entries ?? [Self.entry()],
+                generation: 1, content: AnsweredContent(content), entries: try entries ?? [Self.entry()],
                 publicKey: try key.publicKey.base64, key: hasKey ? key : nil)
         )
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HoldfastServer
 
-/// A token of SoftHSM with a key of P-256.
+/// A token of SoftHSM.
 struct SoftToken {
     // Debian and its like, Fedora, Homebrew on either kind of Mac.
     private static let module = [
@@ -15,37 +15,77 @@ struct SoftToken {
         ForeignProgram.areRequired
         || (module != nil && ["softhsm2-util", "pkcs11-tool", "openssl"].allSatisfy { ForeignProgram.find($0) != nil })
 
-    /// A program that signs what it reads: r and s side by side.
-    let command: [String]
-    /// DER of the SubjectPublicKeyInfo.
-    let publicKey: [UInt8]
+    /// What keys are for.
+    enum Kind: String {
+        case p256 = "EC:prime256v1"
+        case rsa = "rsa:2048"
+
+        /// A line of the shell that signs standard input: r and s side by side, or PKCS #1 v1.5.
+        fileprivate func line(_ tool: String) -> String {
+            switch self {
+            case .p256: "openssl dgst -sha256 -binary | \(tool) --sign --mechanism ECDSA 2>/dev/null"
+            case .rsa: "\(tool) --sign --mechanism SHA256-RSA-PKCS 2>/dev/null"
+            }
+        }
+    }
+
+    /// A key that never leaves the token.
+    struct Key {
+        /// A program that signs what it reads.
+        let command: [String]
+        /// DER of the SubjectPublicKeyInfo.
+        let publicKey: [UInt8]
+        fileprivate let name: String
+    }
+
+    private let place: URL
+    private let begin: String
 
     init(in folder: URL) async throws {
-        let place = folder.appending(path: "token")
+        place = folder.appending(path: "token")
         try FileManager.default.createDirectory(
             at: place.appending(path: "tokens"), withIntermediateDirectories: true)
         try Data("directories.tokendir = \(place.path)/tokens\n".utf8).write(to: place.appending(path: "softhsm2.conf"))
-        let tool =
-            "pkcs11-tool --module '\(try #require(Self.module))' --token-label pins --login --pin env:PIN --id 01"
-        let begin = "export SOFTHSM2_CONF='\(place.path)/softhsm2.conf' PIN=1234"
+        begin = "export SOFTHSM2_CONF='\(place.path)/softhsm2.conf' PIN=1234"
+        try await run("softhsm2-util --init-token --free --label pins --pin 1234 --so-pin 5678")
+    }
+
+    /// Makes a key in the token.
+    /// - Parameter id: two hexadecimal digits, another for each key.
+    func makeKey(_ kind: Kind = .p256, id: String) async throws -> Key {
+        let module = try #require(Self.module)
+        let tool = "pkcs11-tool --module '\(module)' --token-label pins --login --pin env:PIN --id \(id)"
+        let name = "key-\(id)"
+        try await run(
+            """
+            \(tool) --keypairgen --key-type \(kind.rawValue) --label \(name)
+            \(tool) --read-object --type pubkey --output-file \(name)
+            openssl pkey -pubin -inform der -in \(name) -out \(name).pem
+            openssl pkey -pubin -in \(name).pem -outform der -out \(name).der
+            """)
+        let script = place.appending(path: "sign-\(id)")
+        try Data("\(begin)\n\(kind.line(tool))\n".utf8).write(to: script)
+        return Key(
+            command: [try ForeignProgram.required("sh").path, script.path],
+            publicKey: Array(try Data(contentsOf: place.appending(path: "\(name).der"))), name: name)
+    }
+
+    /// The certificate that clients of a trust server are configured with: that of a key of the token.
+    func certificate(of key: Key, customer: String) async throws -> [UInt8] {
+        try await run(
+            """
+            openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout other.key \
+                -subj /CN=\(customer) -out request
+            openssl x509 -req -in request -signkey other.key -force_pubkey \(key.name).pem -days 3650 \
+                -outform der -out \(key.name).cer
+            """)
+        return Array(try Data(contentsOf: place.appending(path: "\(key.name).cer")))
+    }
+
+    private func run(_ script: String) async throws {
         let (status, output) = try await ForeignProgram.run(
-            ForeignProgram.required("bash"),
-            [
-                "-euo", "pipefail", "-c",
-                """
-                \(begin)
-                softhsm2-util --init-token --free --label pins --pin 1234 --so-pin 5678
-                \(tool) --keypairgen --key-type EC:prime256v1 --label pins
-                \(tool) --read-object --type pubkey --output-file key
-                openssl pkey -pubin -inform der -in key -outform der -out public.der
-                """,
-            ], in: place, withErrors: true)
+            ForeignProgram.required("bash"), ["-euo", "pipefail", "-c", "\(begin)\n\(script)"], in: place,
+            withErrors: true)
         try #require(status == 0, "\(String(decoding: output, as: UTF8.self))")
-        publicKey = Array(try Data(contentsOf: place.appending(path: "public.der")))
-        let script = place.appending(path: "sign")
-        try Data(
-            "\(begin)\nopenssl dgst -sha256 -binary | \(tool) --sign --mechanism ECDSA 2>/dev/null\n".utf8
-        ).write(to: script)
-        command = [try ForeignProgram.required("sh").path, script.path]
     }
 }

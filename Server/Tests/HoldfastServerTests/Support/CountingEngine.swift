@@ -1,0 +1,48 @@
+import Foundation
+import Synchronization
+
+@testable import HoldfastServer
+
+/// A database that counts its queries, by their texts.
+final class CountingEngine: StorageEngine {
+    private let engine: SQLiteEngine
+    private let counts = Mutex<[String: Int]>([:])
+
+    init(_ engine: SQLiteEngine) { self.engine = engine }
+
+    /// How often a query was run whose text has these words.
+    func count(of words: String) -> Int {
+        counts.withLock { counts in counts.reduce(0) { $1.key.contains(words) ? $0 + $1.value : $0 } }
+    }
+
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value
+    ) async throws(ServerError) -> Value {
+        try await engine.read { [self] session throws(ServerError) in
+            try body(Session(session: session, engine: self))
+        }
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value,
+        onCommit: @escaping @Sendable (Value) -> Void
+    ) async throws(ServerError) -> Value {
+        try await engine.write(
+            { [self] session throws(ServerError) in try body(Session(session: session, engine: self)) },
+            onCommit: onCommit)
+    }
+
+    func close() async { await engine.close() }
+
+    private struct Session: StorageSession {
+        let session: any StorageSession
+        let engine: CountingEngine
+
+        func run(_ query: Query, _ values: [StorageValue]) throws(ServerError) -> [StorageRow] {
+            engine.counts.withLock { $0[query.text, default: 0] += 1 }
+            return try session.run(query, values)
+        }
+
+        func copy(to file: URL) throws(ServerError) { try session.copy(to: file) }
+    }
+}
