@@ -71,6 +71,7 @@ let package = Package(
                 .embedInCode("Storage/Migrations/sqlite-0005.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0006.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0007.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0008.sql"),
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -113,7 +113,12 @@ struct ApproversCommand: AsyncParsableCommand {
             try await server.withServer { open in
                 let head = try await open.catalog.approvers().head
                 Terminal.line("statement \(head.index), \(head.digest): \(head.approvers.number) must approve")
-                for member in head.approvers.members { Terminal.line("  \(member.name)  \(member.key.identity)") }
+                for member in head.approvers.members {
+                    let kind = member.isPasskey ? "  passkey" : ""
+                    Terminal.line("  \(member.name)  \(member.key.identity)\(kind)")
+                }
+                guard let passkeys = head.approvers.passkeys else { return }
+                Terminal.line("passkeys of \(passkeys.party.origin): \(passkeys.rule.rawValue)")
             }
         }
     }

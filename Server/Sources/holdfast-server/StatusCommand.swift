@@ -169,13 +169,16 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Examine everything: audit, approvers, approvals of what is published, keys, documents, folder.")
 
     @OptionGroup var server: ServerOptions
+    @Option(help: "Where the pages are: https://NAME. Passkeys of another are a fault.")
+    var adminOrigin: String?
     @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
+        let pages = try adminOrigin.map { try RelyingParty(origin: $0) }
         try await server.withServer { open in
             let problems = [open.secretProblem, open.catalog.clockProblem].compactMap(\.self)
             var findings = problems.map { (isFault: true, words: "\($0)") }
-            for finding in try await open.publisher.examine() {
+            for finding in try await open.publisher.examine(pages: pages) {
                 findings.append((isFault: finding.isFault, words: finding.words))
             }
             let isGood = !findings.contains { $0.isFault }

@@ -9,9 +9,9 @@ struct AdministrationError: Error, Sendable {
         case badRequest, unauthorized, forbidden, methodNotAllowed, timeout, tooLarge, unsupportedMediaType
         case tooManyRequests, headersTooLarge, addressTooLong
         // Of what it says.
-        case malformed, invalidValue, invalidSignature, notFound, notPublishable
+        case malformed, invalidValue, invalidSignature, userNotVerified, notFound, notPublishable
         // Of the state it meets.
-        case notReady, notApproved, notForThis, rejected, outOfTurn, gate, constraint
+        case notReady, notApproved, notForThis, counterNotRisen, rejected, outOfTurn, gate, constraint
         // Of the server.
         case brokenChain, clock, sealedKey, secretFile, unavailable
     }
@@ -46,8 +46,10 @@ struct AdministrationError: Error, Sendable {
         let isKnown = code != .unavailable
         switch code {
         case .notFound: status = .notFound
-        case .malformed, .invalidValue, .invalidSignature, .notPublishable: status = .unprocessableEntity
-        case .notReady, .notApproved, .notForThis, .rejected, .outOfTurn, .gate, .constraint: status = .conflict
+        case .malformed, .invalidValue, .invalidSignature, .userNotVerified, .notPublishable:
+            status = .unprocessableEntity
+        case .notReady, .notApproved, .notForThis, .counterNotRisen, .rejected, .outOfTurn, .gate, .constraint:
+            status = .conflict
         default: status = .serviceUnavailable
         }
         self.code = code

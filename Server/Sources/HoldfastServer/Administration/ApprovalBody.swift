@@ -7,8 +7,8 @@ struct ApprovalBody: Sendable {
     init(_ fields: inout JSONFields) throws(ServerError) {
         let octets = try fields.text("text")
         let identity = try fields.text("identity", "64 lower-case hexadecimal digits") { Digest(hex: $0) }
-        let signature = try fields.text("signature", "Base64 of 1 to 256 octets") { text in
-            Base64.decode(text).flatMap { (1...256).contains($0.count) ? $0 : nil }
+        let signature = try fields.text("signature", "Base64 of 1 to \(PasskeyEvidence.limit) octets") { text in
+            Base64.decode(text).flatMap { (1...PasskeyEvidence.limit).contains($0.count) ? $0 : nil }
         }
         try fields.finish()
         text = try ApprovalText(octets)

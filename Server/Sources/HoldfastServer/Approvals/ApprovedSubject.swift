@@ -27,7 +27,8 @@ public struct ApprovedSubject: Sendable, Hashable {
     ///     is needed; nil if the watcher proposed it.
     ///   - now: the time, in seconds since 1970.
     /// - Throws: ``ServerError``: `rejected` if one approver rejected it; `notForThis`, `invalidSignature` or `malformed`
-    ///   for an approval that is not for this change; `notApproved` if there are too few.
+    ///   for an approval that is not for this change; `notApproved` if there are too few, or only passkeys
+    ///   where these are not enough; what ``PasskeyEvidence/verified(over:at:)`` says of a passkey.
     public init(
         _ subject: ApprovalText.Subject, approvals: [SignedApproval], chain: ApproverChain, proposer: Digest?,
         at now: Int64
@@ -68,6 +69,7 @@ public struct ApprovedSubject: Sendable, Hashable {
                 .notApproved, of: "change \(subject.change)", expected: "approvals by \(set.number)",
                 found: "\(approving.count)")
         }
+        try set.requireKey(among: approving, of: "change \(subject.change)")
         self.subject = subject
         approvers = approving
         evidence = Evidence(approvals: counted, approvers: chain.signed, proposer: proposer)

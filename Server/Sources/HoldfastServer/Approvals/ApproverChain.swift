@@ -76,8 +76,9 @@ public struct ApproverChain: Sendable, Hashable {
 
     /// Adds the next statement.
     ///
-    /// It needs the number of approvals of the statement before, or that of the recovery keys of the genesis. Everyone
-    /// who was not an approver before signs it as well, so that no key is named that nobody has.
+    /// It needs the approvals that a change needs under the statement before, or those of the recovery keys of the genesis.
+    /// Everyone who was not an approver before, or not in this way, signs it as well, so that no key is named that nobody
+    /// has.
     /// - Throws: ``ServerError`` `brokenChain`, `notForThis`, `invalidSignature`, `notApproved`, `malformed` or
     ///   `invalidValue`; the chain is unchanged then.
     public mutating func append(_ next: SignedApprovers) throws(ServerError) {
@@ -94,24 +95,33 @@ public struct ApproverChain: Sendable, Hashable {
         var (approvals, recoveries, own): (Set<Digest>, Set<Digest>, Set<Digest>) = ([], [], [])
         let recovery = statements[0].recovery
         for signature in next.signatures {
+            let identity = signature.identity
+            // Whoever is to sign in another way from now on, such as a passkey on another page, proves that it can, and
+            // does not approve it as well: one signature is in one way.
+            let isChanged =
+                statement.approvers.member(identity) != nil
+                && !statement.approvers.hasUnchanged(identity, since: before.approvers)
             var counts = false
-            if before.approvers.member(signature.identity) != nil {
+            if before.approvers.member(identity) != nil, !isChanged {
                 approvals.formUnion(try before.approvers.signers(of: next.text, [signature]))
                 counts = true
             }
-            if let recovery, recovery.member(signature.identity) != nil {
+            if let recovery, recovery.member(identity) != nil {
                 recoveries.formUnion(try recovery.signers(of: next.text, [signature]))
                 counts = true
             }
             // Also refuses a signature by a stranger.
-            if !counts || statement.approvers.member(signature.identity) != nil {
+            if !counts || statement.approvers.member(identity) != nil {
                 own.formUnion(try statement.approvers.signers(of: next.text, [signature]))
             }
         }
         if recovery.map({ recoveries.count < $0.number }) ?? true {
             try Self.require(approvals.count, of: before.approvers.number, subject)
+            try before.approvers.requireKey(among: approvals, of: subject)
         }
-        let newcomers = statement.approvers.members.filter { before.approvers.member($0.key.identity) == nil }
+        let newcomers = statement.approvers.members.filter { member in
+            !statement.approvers.hasUnchanged(member.key.identity, since: before.approvers)
+        }
         if let missing = newcomers.first(where: { !own.contains($0.key.identity) }) {
             throw ServerError(
                 .notApproved, of: subject, expected: "a signature by each new approver",

@@ -76,6 +76,9 @@ extension ApproverPrivateKey: CustomStringConvertible {
 extension ApproverSignature {
     private static let header = "holdfast-signature-v1"
 
+    /// Longer than the Base64 of any evidence of a passkey, and the words before it.
+    private static let greatestFile = 8 << 10
+
     /// A signature as a file of one line: the format, the digest of the key, and the Base64 of the signature.
     public var fileContent: [UInt8] { Array("\(Self.header) \(identity) \(Base64.encode(signature))\n".utf8) }
 
@@ -83,7 +86,7 @@ extension ApproverSignature {
     /// - Throws: ``ServerError`` `malformed`.
     public init(fileContent: [UInt8]) throws(ServerError) {
         let parts = fileContent.dropLast().split(separator: 0x20, omittingEmptySubsequences: false)
-        guard fileContent.count <= 1_024, fileContent.last == 0x0A, parts.count == 3,
+        guard fileContent.count <= Self.greatestFile, fileContent.last == 0x0A, parts.count == 3,
             parts[0].elementsEqual(Self.header.utf8), let identity = Digest(hex: parts[1]),
             let signature = Base64.decode(parts[2])
         else {

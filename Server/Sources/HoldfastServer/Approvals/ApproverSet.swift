@@ -6,11 +6,17 @@ public struct ApproverSet: Sendable, Hashable {
         public let name: String
         /// The key.
         public let key: ApproverKey
+        /// Whether the key is a passkey's, which signs what a page shows it.
+        public let isPasskey: Bool
 
         /// Names a key.
         /// - Throws: ``ServerError`` `invalidValue`.
-        public init(name: String, key: ApproverKey) throws(ServerError) {
-            guard let member = Member(octets: name.utf8, key: key) else {
+        public init(name: String, key: ApproverKey, isPasskey: Bool = false) throws(ServerError) {
+            guard key.isOfPasskeys || !isPasskey else {
+                throw ServerError(
+                    .invalidValue, of: "passkey", expected: "a key of P-256 or Ed25519", found: "one of P-384")
+            }
+            guard let member = Member(octets: name.utf8, key: key, isPasskey: isPasskey) else {
                 throw ServerError(
                     .invalidValue, of: "name", expected: "1 to 64 printable ASCII characters without spaces",
                     found: "another text of \(name.utf8.count) octets")
@@ -18,10 +24,11 @@ public struct ApproverSet: Sendable, Hashable {
             self = member
         }
 
-        init?(octets: some Collection<UInt8>, key: ApproverKey) {
-            guard ASCIIText.isPrintable(octets, 1...64) else { return nil }
+        init?(octets: some Collection<UInt8>, key: ApproverKey, isPasskey: Bool) {
+            guard ASCIIText.isPrintable(octets, 1...64), key.isOfPasskeys || !isPasskey else { return nil }
             name = String(decoding: octets, as: UTF8.self)
             self.key = key
+            self.isPasskey = isPasskey
         }
     }
 
@@ -32,11 +39,13 @@ public struct ApproverSet: Sendable, Hashable {
     public let members: [Member]
     /// How many of them must agree; at least 1, at most all.
     public let number: Int
+    /// On what terms the passkeys among them approve; nil if there are none.
+    public let passkeys: PasskeyTerms?
 
     /// Makes a set.
-    /// - Throws: ``ServerError`` `invalidValue` for no or too many members, a key or a name twice, and a number of 0 or of
-    ///   more than there are.
-    public init(_ members: [Member], number: Int) throws(ServerError) {
+    /// - Throws: ``ServerError`` `invalidValue` for no or too many members, a key or a name twice, a number of 0 or of more
+    ///   than there are, and terms of passkeys without any, or that nobody can meet.
+    public init(_ members: [Member], number: Int, passkeys: PasskeyTerms? = nil) throws(ServerError) {
         guard (1...Self.greatestCount).contains(members.count) else {
             throw ServerError(
                 .invalidValue, of: "approvers", expected: "1 to \(Self.greatestCount)", found: "\(members.count)")
@@ -53,19 +62,53 @@ public struct ApproverSet: Sendable, Hashable {
             throw ServerError(
                 .invalidValue, of: "number of approvals", expected: "1 to \(members.count)", found: "\(number)")
         }
+        guard members.contains(where: \.isPasskey) == (passkeys != nil) else {
+            throw ServerError(
+                .invalidValue, of: "passkeys", expected: "terms if there are passkeys, and none otherwise",
+                found: passkeys == nil ? "no terms" : "no passkey")
+        }
+        guard passkeys?.rule != .keyRequired || members.contains(where: { !$0.isPasskey }) else {
+            throw ServerError(
+                .invalidValue, of: "approvers", expected: "somebody with a key file or a signer program",
+                found: "passkeys only", remedy: "Name such a key too: each change needs one of them.")
+        }
         self.members = members.sorted { $0.key.identity.octets.lexicographicallyPrecedes($1.key.identity.octets) }
         self.number = number
+        self.passkeys = passkeys
     }
 
     /// The member with a key of this digest.
     public func member(_ identity: Digest) -> Member? { members.first { $0.key.identity == identity } }
 
+    /// Whether what somebody signs for an earlier set counts for this one too: with the same key, and, if it is a passkey's,
+    /// on the same page.
+    func hasUnchanged(_ identity: Digest, since earlier: ApproverSet) -> Bool {
+        guard let member = member(identity), let before = earlier.member(identity),
+            member.isPasskey == before.isPasskey
+        else { return false }
+        return !member.isPasskey || passkeys?.party == earlier.passkeys?.party
+    }
+
+    /// Requires that, unless passkeys are enough, one of those who agree has another key.
+    /// - Throws: ``ServerError`` `notApproved`.
+    func requireKey(among agreeing: Set<Digest>, of subject: String) throws(ServerError) {
+        guard passkeys?.rule == .keyRequired, !agreeing.contains(where: { member($0)?.isPasskey == false }) else {
+            return
+        }
+        throw ServerError(
+            .notApproved, of: subject, expected: "one signature with a key file or by a signer program",
+            found: "passkeys only", remedy: "Have somebody approve it with holdfast-server approve --key as well.")
+    }
+
     /// How many members signed a text. A signature that does not verify, and one by somebody else, are refused rather
     /// than ignored: somebody meant them to count.
+    ///
+    /// A passkey signs by its ``PasskeyEvidence`` and in no other way, and no other key signs by that.
     func signers(of text: [UInt8], _ signatures: some Sequence<ApproverSignature>) throws(ServerError) -> Set<Digest> {
         var signers: Set<Digest> = []
         for signature in signatures {
-            guard let member = member(signature.identity), member.key.verifies(signature.signature, over: text) else {
+            guard let member = member(signature.identity), try verifies(signature.signature, by: member, over: text)
+            else {
                 throw ServerError(
                     .invalidSignature, expected: "a signature by an approver of this set",
                     found: "one that says \(signature.identity)")
@@ -73,5 +116,13 @@ public struct ApproverSet: Sendable, Hashable {
             signers.insert(signature.identity)
         }
         return signers
+    }
+
+    private func verifies(_ signature: [UInt8], by member: Member, over text: [UInt8]) throws(ServerError) -> Bool {
+        guard member.isPasskey else { return member.key.verifies(signature, over: text) }
+        let evidence = try PasskeyEvidence(signature)
+        guard let passkeys, evidence.key == member.key else { return false }
+        try evidence.verified(over: text, at: passkeys.party)
+        return true
     }
 }

@@ -2,13 +2,18 @@
 public struct ApproverSignature: Sendable, Hashable {
     /// The digest of the signer's key.
     public let identity: Digest
-    /// 64 octets for Ed25519; the DER of an ECDSA signature.
+    /// 64 octets for Ed25519; the DER of an ECDSA signature; for a passkey the octets of its ``PasskeyEvidence``.
     public let signature: [UInt8]
 
     /// Names a signer.
     public init(identity: Digest, signature: [UInt8]) {
         self.identity = identity
         self.signature = signature
+    }
+
+    /// Takes what a passkey signed.
+    init(_ evidence: PasskeyEvidence) {
+        self.init(identity: evidence.key.identity, signature: evidence.octets)
     }
 }
 

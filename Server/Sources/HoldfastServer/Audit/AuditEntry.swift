@@ -44,6 +44,12 @@ public struct AuditEntry: Sendable, Hashable {
         case resumed
         /// A token was made or ended.
         case token
+        /// Approvers let somebody make a passkey.
+        case invitation
+        /// A passkey was registered or removed.
+        case passkey
+        /// Somebody signed in or out.
+        case session
         /// A key was seen that nobody announced, or something has to be published soon.
         case alarm
         /// From a vantage, certificates were seen that nobody announced.

@@ -24,10 +24,3 @@ public struct AccessToken: Sendable {
     /// What the server knows it by.
     public var digest: Digest { Digest(of: octets) }
 }
-
-extension Digest {
-    /// Equality in a time that says nothing about where both differ.
-    func isSame(as other: Digest) -> Bool {
-        zip(octets, other.octets).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
-    }
-}

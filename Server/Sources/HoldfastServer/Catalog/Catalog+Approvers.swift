@@ -23,7 +23,15 @@ extension Catalog {
         try await transact { [server, genesis] step throws(ServerError) in
             var chain = try Self.approverChain(
                 step.session, server: server, genesis: genesis, known: step.ledger.approvers)
+            let before = chain.head.approvers
             try chain.append(next)
+            for signature in next.signatures {
+                let identity = signature.identity
+                guard (chain.head.approvers.member(identity) ?? before.member(identity))?.isPasskey == true else {
+                    continue
+                }
+                try step.use(PasskeyEvidence(signature.signature), over: next.text)
+            }
             try Self.store(next, at: chain.head.index, &step)
         }
     }

@@ -126,6 +126,8 @@ public struct Ledger: Sendable {
     public private(set) var sightings: [Name: [String: Sighting]] = [:]
     /// The tokens that were made and not revoked, by their digests.
     public private(set) var tokens: [Digest: TokenGrant] = [:]
+    /// Who is invited, has a passkey, and is signed in.
+    private(set) var people = PeopleLedger()
     /// The statement of approvers that counts.
     public private(set) var approvers: ApproverChain.Mark?
     /// The time of the latest entry, in seconds since 1970. Only a person who vouches for the clock sets it back.
@@ -229,6 +231,7 @@ public struct Ledger: Sendable {
             if facts.has("until") { reminders.insert(name) } else { alarms.insert(name) }
         case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
+        case .invitation, .passkey, .session: try people.take(entry, facts)
         case .resealed: secretID = try facts.octets("secret", count: 8)
         case .journal: try applyJournal(facts)
         case .backup: latestBackup = entry.time
@@ -320,6 +323,7 @@ public struct Ledger: Sendable {
         }
         // Whoever held a token of what was restored may have lost it since.
         tokens.removeAll()
+        people.endSessions()
     }
 
     private mutating func applyToken(_ facts: EntryFacts) throws(ServerError) {

@@ -124,6 +124,10 @@ extension Catalog {
             let signers = try chain.head.approvers.signers(of: approval.text, [approval.signature])
             let who = approval.signature.identity
             if text.verdict == .approve { try Self.requireFewApprovals(by: who, text, step.session) }
+            // The same one once more changes nothing, and does not count as a use.
+            if chain.head.approvers.member(who)?.isPasskey == true, !change.approvals.contains(approval) {
+                try step.use(PasskeyEvidence(approval.signature.signature), over: approval.text)
+            }
             try step.session.run(
                 """
                 INSERT INTO approval (change_id, identity, text, signature, created_at) VALUES ($1, $2, $3, $4, $5) \

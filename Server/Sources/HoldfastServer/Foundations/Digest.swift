@@ -26,6 +26,11 @@ public struct Digest: Sendable, Hashable, CustomStringConvertible {
     /// What comes before the first of a chain: 32 zero octets.
     static let nothing = Digest(unchecked: [UInt8](repeating: 0, count: 32))
 
+    /// Equality in a time that says nothing about where both differ.
+    func isSame(as other: Digest) -> Bool {
+        zip(octets, other.octets).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
     /// 64 lower-case hexadecimal digits.
     public var description: String { Hex.encode(octets) }
 }

@@ -42,6 +42,10 @@ extension ServerError.Code {
     public static var invalidValue: Self { Self(rawValue: "invalidValue") }
     /// A signature does not verify, or is by a key that does not count here.
     public static var invalidSignature: Self { Self(rawValue: "invalidSignature") }
+    /// A passkey signed without a person whom its authenticator knows.
+    public static var userNotVerified: Self { Self(rawValue: "userNotVerified") }
+    /// A passkey says that it has signed less often than before: something was replayed, or somebody has a copy of it.
+    public static var counterNotRisen: Self { Self(rawValue: "counterNotRisen") }
     /// Fewer valid signatures than the number requires.
     public static var notApproved: Self { Self(rawValue: "notApproved") }
     /// The approval is for another server, app, change, content or set of approvers, or its time is over.
@@ -101,6 +105,8 @@ extension ServerError.Code {
         "malformed": "Send it exactly as the program wrote it.",
         "invalidValue": "Correct the field that the error names.",
         "invalidSignature": "Sign the text again with the key of an approver.",
+        "userNotVerified": "Use the passkey again, with its PIN or your finger.",
+        "counterNotRisen": "Use the passkey again. If that fails too, remove it: somebody may have a copy.",
         "notApproved": "Wait for the approvals that are missing.",
         "notForThis": "Fetch the change again, and approve what the server shows now.",
         "rejected": "Propose a new change; a rejection is final.",

@@ -77,10 +77,14 @@ extension Publisher {
     /// Examines everything that can be examined: the audit from its first entry on, approvers, approvals of everything that
     /// is published, keys, documents, the folder, and the age of the last backup. Opening the catalog has verified the audit
     /// already.
-    /// - Parameter isInPlace: false for a database that was taken out of a backup, which has no folder and needs none.
+    /// - Parameters:
+    ///   - isInPlace: false for a database that was taken out of a backup, which has no folder and needs none.
+    ///   - pages: where the administration's pages are; nil if nobody says so.
     /// - Throws: ``ServerError`` of the database.
-    public func examine(isInPlace: Bool = true) async throws(ServerError) -> [Finding] {
-        var findings = try await approverFindings()
+    public func examine(
+        isInPlace: Bool = true, pages: RelyingParty? = nil
+    ) async throws(ServerError) -> [Finding] {
+        var findings = try await approverFindings(pages)
         if isInPlace { findings += try await backupFindings() }
         if isInPlace, let outage = try? await outage() {
             findings.append(
@@ -132,9 +136,9 @@ extension Publisher {
         return held + [Finding(isFault: false, words: "the last backup is \(age)")]
     }
 
-    private func approverFindings() async throws(ServerError) -> [Finding] {
+    private func approverFindings(_ pages: RelyingParty?) async throws(ServerError) -> [Finding] {
         let set = try await catalog.approvers().head.approvers
-        var findings: [Finding] = []
+        var findings = set.passkeyFindings(pages: pages)
         if set.number == 1 {
             findings.append(
                 Finding(isFault: false, words: "one approval is enough: whoever has one key publishes what they like"))

@@ -63,6 +63,7 @@ struct Restoration: Sendable {
             }
             report.lapsed.sort { $0.octets.lexicographicallyPrecedes($1.octets) }
             try step.session.run("DELETE FROM token")
+            try step.endSessions()
             try step.session.run("UPDATE host SET lease_token = NULL, leased_until = NULL")
             return report
         }

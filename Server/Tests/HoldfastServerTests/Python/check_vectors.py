@@ -340,6 +340,69 @@ def journal():
         check(not holds(indices), f"not the lines {indices}")
 
 
-for part in (approvals, approvers, outbox, contents, audit, sealed_key, challenge, backup, webhook, journal):
+def urlsafe(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def passkey_approval(evidence, text, origin):
+    """Why evidence is no approval of a text; None if it is one."""
+    lines = evidence.split("\n")
+    if len(lines) != 6 or lines[0] != "holdfast-passkey-evidence-v1" or lines[5]:
+        return "malformed"
+    der, data, client, signature = (base64.b64decode(line, validate=True) for line in lines[1:5])
+    said = json.loads(client)
+    expected = b"holdfast-passkey-approval-v1:" + bytes.fromhex(sha256(text))
+    if (said["type"], urlsafe(said["challenge"]), said["origin"]) != ("webauthn.get", expected, origin):
+        return "notForThis"
+    if said.get("crossOrigin") or "topOrigin" in said:
+        return "notForThis"
+    if data[:32].hex() != sha256(origin.removeprefix("https://").split(":")[0]):
+        return "notForThis"
+    if data[32] & 0x05 != 0x05:
+        return "userNotVerified"
+    key, signed = serialization.load_der_public_key(der), data + hashlib.sha256(client).digest()
+    try:
+        if isinstance(key, ec.EllipticCurvePublicKey):
+            key.verify(signature, signed, ec.ECDSA(hashes.SHA256()))
+        else:
+            key.verify(signature, signed)
+    except InvalidSignature:
+        return "invalidSignature"
+    return None
+
+
+def passkeys():
+    vector, foreign = load("server-passkey.json"), load("server-foreign-passkey.json")
+    for evidence in vector["accepted"]:
+        check(passkey_approval(evidence, vector["text"], vector["origin"]) is None, "an approval by a passkey")
+    for one in vector["refused"]:
+        check(passkey_approval(one["evidence"], vector["text"], vector["origin"]) == one["code"], one["why"])
+    for one in foreign["passkeys"]:
+        check(passkey_approval(one["evidence"], foreign["text"], foreign["origin"]) is None, one["algorithm"])
+    statement = vector["statement"]
+    lines = statement["text"].split("\n")
+    check(lines[0] == "holdfast-approvers-v2" and sha256(statement["text"]) == statement["sha256"], "a statement")
+    check(lines[8:10] == [vector["origin"], "key-required"], "terms of passkeys")
+    members = {}
+    for line in lines[6:8]:
+        name, key, *mark = line.split(" ")
+        members[sha256(base64.b64decode(key, validate=True))] = (key, mark)
+    check(list(members) == sorted(members), "approvers are sorted")
+    for one in statement["signatures"]:
+        key, mark = members.pop(one["identity"])
+        signature = base64.b64decode(one["signature"], validate=True)
+        if mark == ["passkey"]:
+            evidence = signature.decode()
+            check(evidence.split("\n")[1] == key, "the key of evidence")
+            check(passkey_approval(evidence, statement["text"], vector["origin"]) is None, "a statement by a passkey")
+        else:
+            serialization.load_der_public_key(base64.b64decode(key)).verify(signature, statement["text"].encode())
+    check(not members, "all approvers signed")
+    for one in [vector["registration"]] + foreign["passkeys"]:
+        key = one["subjectPublicKeyInfo"]
+        check(sha256(base64.b64decode(key, validate=True)) == one["identity"], "identity of a passkey")
+
+
+for part in (approvals, approvers, outbox, contents, audit, sealed_key, challenge, backup, webhook, journal, passkeys):
     part()
 print(f"{checks} checks hold")

@@ -51,13 +51,26 @@ public struct ApproverKey: Sendable, Hashable {
     /// Ed25519 key.
     /// - Throws: ``ServerError`` `invalidValue`.
     public init(printed text: String) throws(ServerError) {
-        let octets = text.utf8.count <= 128 ? Base64.decode(Array(text.utf8)) ?? [] : []
+        try self.init(raw: text.utf8.count <= 128 ? Base64.decode(Array(text.utf8)) ?? [] : [])
+    }
+
+    /// Reads a key without a name of its kind: the X9.63 form of a P-256 key, or the 32 octets of an Ed25519 key.
+    /// - Throws: ``ServerError`` `invalidValue`, also for a point that is not on the curve.
+    init(raw octets: [UInt8]) throws(ServerError) {
         if octets.count == 32 {
             try self.init(der: Self.ed25519Prefix + octets)
         } else if let key = try? P256.Signing.PublicKey(x963Representation: octets) {
             try self.init(der: Array(key.derRepresentation))
         } else {
             throw Self.unusable
+        }
+    }
+
+    /// Whether passkeys have keys of this kind.
+    var isOfPasskeys: Bool {
+        switch key {
+        case .ed25519, .p256: true
+        case .p384: false
         }
     }
 

@@ -1,0 +1,115 @@
+/// What approvers sign so that somebody may make a passkey (`holdfast-invitation-v1`): seven lines of printable ASCII, each
+/// ended by a line feed.
+///
+/// ```text
+/// holdfast-invitation-v1
+/// 0f1e2d3c4b5a69788796a5b4c3d2e1f0            server
+/// (64 hexadecimal digits)                     SHA-256 of the token that the invited person gets
+/// dave                                        the person
+/// sign-in                                     or approval: what the passkey is for
+/// (64 hexadecimal digits)                     SHA-256 of the statement of approvers and number
+/// 2026-11-24T12:00:00Z                        end
+/// ```
+/// The remarks on the right are not part of the text. A passkey for approvals approves nothing yet: only a statement of
+/// approvers that names it lets it.
+public struct InvitationText: Sendable, Hashable {
+    /// The server that invites.
+    public let server: RandomID
+    /// The digest of the token.
+    public let token: Digest
+    /// The person, for people to read: 1 to 64 printable ASCII characters without spaces.
+    public let person: String
+    let purpose: PasskeyPurpose
+    /// The digest of the statement of approvers and number that counts.
+    public let approvers: Digest
+    /// The last second at which it counts, in seconds since 1970.
+    public let end: Int64
+    /// The octets to sign.
+    public let octets: [UInt8]
+
+    private static let header = "holdfast-invitation-v1"
+    /// More than the longest text has.
+    private static let limit = 512
+
+    /// Writes the text.
+    /// - Throws: ``ServerError`` `invalidValue` for a name with other characters, and for an end that is not in the years
+    ///   1970 to 9999.
+    init(
+        server: RandomID, token: Digest, person: String, purpose: PasskeyPurpose, approvers: Digest, end: Int64
+    ) throws(ServerError) {
+        guard ASCIIText.isPrintable(person.utf8, 1...64) else {
+            throw ServerError(
+                .invalidValue, of: "person", expected: "1 to 64 printable ASCII characters without spaces",
+                found: "another text of \(person.utf8.count) octets")
+        }
+        guard let until = UTCText.encode(end) else {
+            throw ServerError(.invalidValue, of: "end", expected: "a time from 1970 to 9999", found: "\(end)")
+        }
+        self.server = server
+        self.token = token
+        self.person = person
+        self.purpose = purpose
+        self.approvers = approvers
+        self.end = end
+        let lines = [Self.header, "\(server)", "\(token)", person, purpose.rawValue, "\(approvers)", until]
+        octets = Array(lines.map { $0 + "\n" }.joined().utf8)
+    }
+
+    /// Reads a text.
+    /// - Throws: ``ServerError`` `malformed`.
+    public init(_ octets: [UInt8]) throws(ServerError) {
+        var reader = try LineReader(octets, "invitation", limit: Self.limit)
+        try reader.line("header", equalTo: Self.header)
+        let digest = "64 lower-case hexadecimal digits"
+        let server = try reader.line("server", "32 hexadecimal digits") { RandomID(hex: $0) }
+        let token = try reader.line("token", digest) { Digest(hex: $0) }
+        let person = try reader.line("person", "a name without spaces") { line in
+            ASCIIText.isPrintable(line, 1...64) ? String(decoding: line, as: UTF8.self) : nil
+        }
+        let purpose = try reader.line("purpose", "sign-in or approval") { PasskeyPurpose(octets: $0) }
+        let approvers = try reader.line("approvers", digest) { Digest(hex: $0) }
+        let end = try reader.line("end", "a time such as 2026-11-24T12:00:00Z") { UTCText.decode($0) }
+        try reader.finish()
+        try self.init(
+            server: server, token: token, person: person, purpose: purpose, approvers: approvers, end: end)
+    }
+}
+
+/// An invitation with its signatures; nothing is verified yet.
+public struct SignedInvitation: Sendable, Hashable {
+    /// The octets of the ``InvitationText``.
+    public let text: [UInt8]
+    /// The signatures, in any order.
+    public let signatures: [ApproverSignature]
+
+    /// Takes what approvers sent, or what is stored.
+    public init(text: [UInt8], signatures: [ApproverSignature]) {
+        self.text = text
+        self.signatures = signatures
+    }
+
+    /// Verifies that as many approvers invite as have to approve a change.
+    /// - Parameters:
+    ///   - chain: whose signatures count.
+    ///   - now: the time, in seconds since 1970.
+    /// - Throws: ``ServerError`` `notForThis` for another server, other approvers or a later time; `notApproved`; what
+    ///   ``ApproverSet`` says of signatures.
+    func verified(by chain: ApproverChain, at now: Int64) throws(ServerError) -> InvitationText {
+        let invitation = try InvitationText(text)
+        guard invitation.server == chain.head.server, invitation.approvers == chain.head.digest,
+            now <= invitation.end
+        else {
+            throw ServerError(
+                .notForThis, of: "invitation", expected: "one of this server, its approvers and this time",
+                found: "another", remedy: "Have the approvers sign a new invitation.")
+        }
+        let set = chain.head.approvers
+        let signers = try set.signers(of: text, signatures)
+        guard signers.count >= set.number else {
+            throw ServerError(
+                .notApproved, of: "invitation", expected: "signatures by \(set.number)", found: "\(signers.count)")
+        }
+        try set.requireKey(among: signers, of: "invitation")
+        return invitation
+    }
+}

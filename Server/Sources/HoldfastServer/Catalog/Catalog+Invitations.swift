@@ -1,0 +1,80 @@
+extension Catalog {
+    /// More open invitations than anybody keeps count of.
+    private static let greatestInvitationCount = 100
+
+    /// Takes an invitation that enough approvers have signed.
+    /// - Throws: ``ServerError``, as ``SignedInvitation/verified(by:at:)`` does; `constraint` for one that was there before,
+    ///   and for one too many.
+    public func invite(_ signed: SignedInvitation) async throws(ServerError) {
+        try await transact { [server, genesis] step throws(ServerError) in
+            let chain = try Self.approverChain(
+                step.session, server: server, genesis: genesis, known: step.ledger.approvers)
+            let invitation = try signed.verified(by: chain, at: step.now)
+            let people = step.ledger.people
+            guard !people.hasInvited(invitation.token), people.invitations.count < Self.greatestInvitationCount else {
+                throw ServerError(
+                    .constraint, of: "invitation", expected: "a new token, and few open invitations",
+                    found: "a token that has invited somebody, or \(people.invitations.count) invitations",
+                    remedy: "Have the approvers sign an invitation with a new token.")
+            }
+            // Only what the audit does not know can be there.
+            try step.removeInvitation(invitation.token)
+            try step.session.run(
+                "INSERT INTO invitation (digest, text) VALUES ($1, $2)",
+                [.octets(invitation.token.octets), .octets(invitation.octets)])
+            // One row for each signer; a signer who signed twice has one.
+            var signatures: [Digest: [UInt8]] = [:]
+            for signature in signed.signatures { signatures[signature.identity] = signature.signature }
+            for (identity, signature) in signatures {
+                try step.session.run(
+                    "INSERT INTO invitation_approval (invitation, identity, signature) VALUES ($1, $2, $3)",
+                    [.octets(invitation.token.octets), .octets(identity.octets), .octets(signature)])
+            }
+            try step.record(
+                .invitation, by: "approvers",
+                [
+                    "invitation": "\(invitation.token)", "text": "\(Digest(of: invitation.octets))",
+                    "person": invitation.person, "purpose": invitation.purpose.rawValue, "end": "\(invitation.end)",
+                ])
+        }
+    }
+
+    /// What a token invites to, verified once more.
+    /// - Throws: ``ServerError`` `notFound` if it invites nobody, or somebody has used it; `brokenChain` for rows that are not
+    ///   what the audit names; `notForThis` if its time is over, or other approvers count now.
+    static func invitation(
+        _ token: AccessToken, _ chain: ApproverChain, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> InvitationText {
+        let digest = token.digest
+        // All are compared, so that the time says nothing about which were close.
+        guard let known = ledger.people.invitations.filter({ $0.key.isSame(as: digest) }).first?.value else {
+            throw ServerError(
+                .notFound, of: "invitation", expected: "a token that invites, and that nobody has used",
+                found: "another", remedy: "Ask for a new invitation.")
+        }
+        let row = try session.run("SELECT text FROM invitation WHERE digest = $1", [.octets(digest.octets)]).first
+        guard let text = try row?.octets(0), Digest(of: text) == known else {
+            throw ServerError(
+                .brokenChain, of: "invitation", expected: "the text that the audit names", found: "another, or none")
+        }
+        let rows = try session.run(
+            "SELECT identity, signature FROM invitation_approval WHERE invitation = $1 ORDER BY identity LIMIT 64",
+            [.octets(digest.octets)])
+        var signatures: [ApproverSignature] = []
+        for row in rows {
+            signatures.append(
+                ApproverSignature(
+                    identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(1)))
+        }
+        let signed = SignedInvitation(text: text, signatures: signatures)
+        return try signed.verified(by: chain, at: max(try session.now(), ledger.latestTime))
+    }
+}
+
+extension Catalog.Step {
+    /// Removes the rows of an invitation.
+    func removeInvitation(_ token: Digest) throws(ServerError) {
+        try session.run("DELETE FROM invitation_approval WHERE invitation = $1", [.octets(token.octets)])
+        try session.run("DELETE FROM invitation WHERE digest = $1", [.octets(token.octets)])
+    }
+}

@@ -1,0 +1,203 @@
+extension Catalog {
+    /// More passkeys than people have who approve or look.
+    fileprivate static let greatestPasskeyCount = 1_000
+    /// Visitors who are answering at one time. Whoever answers strangers limits how often each of them may ask.
+    private static let greatestCeremonyCount = 1_000
+
+    /// Asks somebody who was invited to make a passkey.
+    /// - Parameters:
+    ///   - token: the invitation's.
+    ///   - visitor: who asks: the digest of the visitor's token.
+    ///   - generator: makes the challenge.
+    /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` does, and `constraint` if too many are answering.
+    func beginRegistration(
+        _ token: AccessToken, for visitor: Digest, using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> PasskeyChallenge {
+        let invitation = try await look { [server, genesis] session, ledger throws(ServerError) in
+            let chain = try Self.approverChain(session, server: server, genesis: genesis, known: ledger.approvers)
+            return try Self.invitation(token, chain, session, ledger)
+        }
+        let challenge = PasskeyChallenge.registration(invitation.purpose, using: &generator)
+        try await keep(challenge, for: visitor)
+        return challenge
+    }
+
+    /// Takes the passkey of somebody who was invited. The invitation is used then.
+    /// - Parameters:
+    ///   - registration: what the browser sent.
+    ///   - token: the invitation's.
+    ///   - party: where it was made.
+    ///   - visitor: who sent it: the digest of the visitor's token.
+    /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` and ``PasskeyCeremony/registered(_:for:at:by:at:)`` do;
+    ///   `notForThis` without a challenge, or if the key to sign in with is an approver's; `constraint` for a passkey that is
+    ///   there already, or one too many.
+    func register(
+        _ registration: PasskeyRegistration, _ token: AccessToken, at party: RelyingParty, by visitor: Digest
+    ) async throws(ServerError) -> RegisteredPasskey {
+        let ceremony = try await takeCeremony(of: visitor)
+        return try await transact { [server, genesis] step throws(ServerError) in
+            let chain = try Self.approverChain(
+                step.session, server: server, genesis: genesis, known: step.ledger.approvers)
+            let invitation = try Self.invitation(token, chain, step.session, step.ledger)
+            let credential = try ceremony.registered(
+                registration, for: invitation.purpose, at: party, by: visitor, at: step.now)
+            guard credential.purpose == .approval || chain.head.approvers.member(credential.key.identity) == nil else {
+                throw ServerError(
+                    .notForThis, of: "passkey", expected: "a key that does not approve", found: "an approver's",
+                    remedy: "Make another passkey for signing in.")
+            }
+            let passkey = RegisteredPasskey(credential, of: invitation.person)
+            try step.add(passkey)
+            try step.removeInvitation(invitation.token)
+            try step.record(
+                .passkey, by: invitation.person,
+                [
+                    "action": PeopleLedger.Action.begun.rawValue, "passkey": "\(credential.key.identity)",
+                    "invitation": "\(invitation.token)", "digest": "\(Digest(of: passkey.octets))",
+                    "person": invitation.person, "purpose": credential.purpose.rawValue,
+                ])
+            return passkey
+        }
+    }
+
+    /// Removes a passkey, and ends the sessions that it began. Statements of approvers that name it are not changed by that.
+    /// - Throws: ``ServerError`` `notFound`.
+    func removePasskey(_ identity: Digest, by actor: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            guard step.ledger.people.passkeys[identity] != nil else {
+                throw ServerError(.notFound, of: "passkey", expected: "a passkey", found: "\(identity)")
+            }
+            try step.removePasskey(identity)
+            try step.record(
+                .passkey, by: actor, ["action": PeopleLedger.Action.ended.rawValue, "passkey": "\(identity)"])
+        }
+    }
+
+    /// All passkeys, sorted by the digests of their keys.
+    /// - Throws: ``ServerError`` `brokenChain` if the rows are not what the audit names.
+    func passkeys() async throws(ServerError) -> [RegisteredPasskey] {
+        try await look { session, ledger throws(ServerError) in
+            let identities = ledger.people.passkeys.keys.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
+            var passkeys: [RegisteredPasskey] = []
+            for identity in identities {
+                if let passkey = try Self.passkey(identity, session, ledger) { passkeys.append(passkey) }
+            }
+            return passkeys
+        }
+    }
+
+    /// A passkey; nil if there is none with this key. The audit decides; a row that says something else is an attacker's.
+    /// - Throws: ``ServerError`` `brokenChain` for such a row.
+    static func passkey(
+        _ identity: Digest, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> RegisteredPasskey? {
+        guard let known = ledger.people.passkeys[identity] else { return nil }
+        let row = try session.run(
+            "SELECT octets, counter, credential FROM passkey WHERE identity = $1", [.octets(identity.octets)]
+        ).first
+        guard let row, Digest(of: try row.octets(0)) == known, let counter = UInt32(exactly: try row.integer(1)) else {
+            throw broken(identity)
+        }
+        let passkey = try RegisteredPasskey(try row.octets(0), counter: counter)
+        guard passkey.credential.key.identity == identity, passkey.credential.id == (try row.octets(2)) else {
+            throw broken(identity)
+        }
+        return passkey
+    }
+
+    private static func broken(_ identity: Digest) -> ServerError {
+        ServerError(
+            .brokenChain, of: "passkey \(identity)", expected: "the row that the audit names", found: "another, or none"
+        )
+    }
+
+    /// Keeps what a visitor is asked to sign. What the same visitor was asked before is forgotten.
+    func keep(_ challenge: PasskeyChallenge, for visitor: Digest) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            let ceremony = PasskeyCeremony(challenge, for: visitor, at: step.now)
+            try step.session.run(
+                "DELETE FROM passkey_challenge WHERE ends_at < $1 OR visitor = $2",
+                [.integer(step.now), .octets(visitor.octets)])
+            let count = try step.session.run("SELECT count(*) FROM passkey_challenge").first?.integer(0) ?? 0
+            guard count < Self.greatestCeremonyCount else {
+                throw ServerError(
+                    .constraint, of: "passkey", expected: "at most \(Self.greatestCeremonyCount) people at one time",
+                    found: "more", remedy: "Try again in \(PasskeyCeremony.span) s.")
+            }
+            try step.session.run(
+                "INSERT INTO passkey_challenge (visitor, octets, ends_at) VALUES ($1, $2, $3)",
+                [.octets(visitor.octets), .octets(challenge.octets), .integer(ceremony.end)])
+        }
+    }
+
+    /// Takes away what a visitor was asked to sign, in a transaction of its own: a wrong answer does not bring it back.
+    /// - Throws: ``ServerError`` `notForThis` if that visitor was asked nothing.
+    func takeCeremony(of visitor: Digest) async throws(ServerError) -> PasskeyCeremony {
+        let taken = try await transact { step throws(ServerError) -> PasskeyCeremony? in
+            let row = try step.session.run(
+                "DELETE FROM passkey_challenge WHERE visitor = $1 RETURNING octets, ends_at",
+                [.octets(visitor.octets)]
+            ).first
+            guard let row else { return nil }
+            return PasskeyCeremony(
+                try row.octets(0) { PasskeyChallenge(octets: $0) }, for: visitor, until: try row.integer(1))
+        }
+        guard let taken else {
+            throw ServerError(
+                .notForThis, of: "passkey", expected: "the answer to a challenge", found: "one that nobody asked for",
+                remedy: "Load the page, and begin again.")
+        }
+        return taken
+    }
+}
+
+extension Catalog.Step {
+    /// Stores a new passkey.
+    fileprivate func add(_ passkey: RegisteredPasskey) throws(ServerError) {
+        let (identity, id) = (passkey.credential.key.identity, passkey.credential.id)
+        let others = try session.run(
+            "SELECT identity FROM passkey WHERE identity = $1 OR credential = $2",
+            [.octets(identity.octets), .octets(id)])
+        for row in others {
+            let other = try row.octets(0) { Digest(octets: $0) }
+            guard ledger.people.passkeys[other] == nil else {
+                throw ServerError(
+                    .constraint, of: "passkey", expected: "a new passkey", found: "one that is registered",
+                    remedy: "Make another passkey, or use the one that is there.")
+            }
+            // Only what the audit does not know.
+            try removePasskey(other)
+        }
+        guard ledger.people.passkeys.count < Catalog.greatestPasskeyCount else {
+            throw ServerError(
+                .constraint, of: "passkeys", expected: "at most \(Catalog.greatestPasskeyCount)", found: "one more",
+                remedy: "Remove those that nobody uses.")
+        }
+        try session.run(
+            "INSERT INTO passkey (identity, credential, octets, counter) VALUES ($1, $2, $3, $4)",
+            [
+                .octets(identity.octets), .octets(id), .octets(passkey.octets),
+                .integer(Int64(passkey.credential.counter)),
+            ])
+    }
+
+    fileprivate func removePasskey(_ identity: Digest) throws(ServerError) {
+        try session.run("DELETE FROM session WHERE passkey = $1", [.octets(identity.octets)])
+        try session.run("DELETE FROM passkey WHERE identity = $1", [.octets(identity.octets)])
+    }
+
+    /// Remembers how often a passkey has signed.
+    func remember(_ credential: PasskeyCredential) throws(ServerError) {
+        try session.run(
+            "UPDATE passkey SET counter = $1 WHERE identity = $2",
+            [.integer(Int64(credential.counter)), .octets(credential.key.identity.octets)])
+    }
+
+    /// Notes that a passkey has signed a text. One that was never registered here is known by the statement of approvers
+    /// alone, and its counter is not.
+    /// - Throws: ``ServerError``, as ``PasskeyCredential/approved(_:over:)`` does.
+    func use(_ evidence: PasskeyEvidence, over text: [UInt8]) throws(ServerError) {
+        guard let passkey = try Catalog.passkey(evidence.key.identity, session, ledger) else { return }
+        try remember(try passkey.credential.approved(evidence, over: text))
+    }
+}

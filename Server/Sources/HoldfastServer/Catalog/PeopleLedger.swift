@@ -1,0 +1,79 @@
+/// What the audit says about people who use passkeys: who is invited, who has one, and who is signed in.
+struct PeopleLedger: Sendable {
+    /// Somebody who is signed in.
+    struct Session: Sendable, Hashable {
+        /// The passkey that signed in.
+        let passkey: Digest
+        /// The last second at which it counts, in seconds since 1970.
+        let end: Int64
+    }
+
+    /// What became of a passkey or a session.
+    enum Action: String, Sendable, Hashable, CaseIterable {
+        case begun, ended
+    }
+
+    /// The invitations that nobody has used, by their tokens' digests: the digest of the text.
+    private(set) var invitations: [Digest: Digest] = [:]
+    /// The tokens of all invitations that there ever were: none invites twice.
+    private var everInvited: Set<Digest> = []
+    /// The passkeys that were registered and not removed, by their keys' digests: the digest of what is stored.
+    private(set) var passkeys: [Digest: Digest] = [:]
+    /// The sessions that nobody has ended, by their tokens' digests.
+    private(set) var sessions: [Digest: Session] = [:]
+
+    /// Takes an entry of the audit.
+    mutating func take(_ entry: AuditEntry, _ facts: EntryFacts) throws(ServerError) {
+        switch entry.event {
+        case .invitation:
+            let (token, text) = (try facts.digest("invitation"), try facts.digest("text"))
+            guard everInvited.insert(token).inserted else { throw facts.impossible("a new invitation") }
+            invitations[token] = text
+        case .passkey:
+            let passkey = try facts.digest("passkey")
+            switch try action(facts) {
+            case .begun:
+                let (invitation, digest) = (try facts.digest("invitation"), try facts.digest("digest"))
+                guard invitations[invitation] != nil, passkeys[passkey] == nil else {
+                    throw facts.impossible("a new passkey of somebody who was invited")
+                }
+                invitations[invitation] = nil
+                passkeys[passkey] = digest
+            case .ended:
+                guard passkeys.removeValue(forKey: passkey) != nil else { throw facts.impossible("a passkey") }
+                sessions = sessions.filter { $0.value.passkey != passkey }
+            }
+        case .session:
+            let session = try facts.digest("session")
+            switch try action(facts) {
+            case .begun:
+                let (passkey, end) = (try facts.digest("passkey"), try facts.number("end"))
+                guard passkeys[passkey] != nil, sessions[session] == nil else {
+                    throw facts.impossible("a new session with a passkey that is there")
+                }
+                // Those whose time is over are of no use to anybody.
+                sessions = sessions.filter { $0.value.end >= entry.time }
+                sessions[session] = Session(passkey: passkey, end: end)
+            case .ended:
+                guard sessions.removeValue(forKey: session) != nil else { throw facts.impossible("a session") }
+            }
+        default: break
+        }
+    }
+
+    /// Whether there ever was an invitation with this token.
+    func hasInvited(_ token: Digest) -> Bool { everInvited.contains(token) }
+
+    /// After a backup was restored, nobody is signed in or invited: whoever had a token may have lost it since.
+    mutating func endSessions() {
+        sessions.removeAll()
+        invitations.removeAll()
+    }
+
+    private func action(_ facts: EntryFacts) throws(ServerError) -> Action {
+        guard let action = Action(octets: try facts.text("action").utf8) else {
+            throw facts.impossible("what became of it")
+        }
+        return action
+    }
+}

@@ -1,0 +1,48 @@
+/// A passkey, and whose it is.
+struct RegisteredPasskey: Sendable, Hashable {
+    /// For people to read; it decides nothing.
+    let person: String
+    /// The passkey.
+    let credential: PasskeyCredential
+
+    /// Everything but the counter: canonical JSON, whose digest is in the audit.
+    var octets: [UInt8] {
+        CanonicalJSON.object([
+            "person": .text(person), "purpose": .text(credential.purpose.rawValue),
+            "credential": .text(Base64.encode(credential.id)),
+            "key": .text(Base64.encode(credential.key.subjectPublicKeyInfo)),
+            "origin": .text(credential.party.origin), "backupEligible": .boolean(credential.isBackupEligible),
+        ]).octets
+    }
+
+    /// Takes a new passkey.
+    init(_ credential: PasskeyCredential, of person: String) {
+        self.person = person
+        self.credential = credential
+    }
+
+    /// Reads what ``octets`` writes.
+    /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field.
+    init(_ octets: [UInt8], counter: UInt32) throws(ServerError) {
+        var fields = try JSONFields(
+            try CanonicalJSONReader.read(octets, "passkey", limit: 4 << 10), "passkey")
+        let person = try fields.text("person", "a name without spaces") { text in
+            ASCIIText.isPrintable(text, 1...64) ? String(decoding: text, as: UTF8.self) : nil
+        }
+        let purpose = try fields.text("purpose", "sign-in or approval") { PasskeyPurpose(octets: $0) }
+        let id = try fields.text("credential", "Base64 of 1 to \(AuthenticatorData.longestID) octets") { text in
+            Base64.decode(text).flatMap { (1...AuthenticatorData.longestID).contains($0.count) ? $0 : nil }
+        }
+        let key = try fields.text("key", "Base64 of a SubjectPublicKeyInfo of P-256 or Ed25519") { text in
+            Base64.decode(text).flatMap { try? ApproverKey(der: $0) }.flatMap { $0.isOfPasskeys ? $0 : nil }
+        }
+        let party = try fields.text("origin", "an origin") { RelyingParty(octets: $0) }
+        let isBackupEligible = try fields.boolean("backupEligible")
+        try fields.finish()
+        self.init(
+            PasskeyCredential(
+                id: id, purpose: purpose, key: key, party: party, isBackupEligible: isBackupEligible,
+                counter: counter),
+            of: person)
+    }
+}

@@ -1,0 +1,58 @@
+/// The public key of a passkey as authenticators write it (RFC 9052 7, WebAuthn 6.5.1.1): ES256 with a point of P-256, or
+/// EdDSA with Ed25519, and no parameter besides.
+///
+/// A person is the digest of the key's SubjectPublicKeyInfo, whichever way the key came here: so this is turned into an
+/// ``ApproverKey``, which has one accepted encoding.
+struct COSEKey: Sendable, Hashable {
+    /// How a passkey signs.
+    enum Algorithm: Int64, Sendable, Hashable, CaseIterable {
+        /// ECDSA with P-256 and SHA-256.
+        case es256 = -7
+        /// Ed25519.
+        case edDSA = -8
+    }
+
+    let algorithm: Algorithm
+    let key: ApproverKey
+
+    private enum Label {
+        static let type = CBORValue.integer(1)
+        static let algorithm = CBORValue.integer(3)
+        static let curve = CBORValue.integer(-1)
+        static let x = CBORValue.integer(-2)
+        static let y = CBORValue.integer(-3)
+    }
+
+    /// Reads a key.
+    /// - Throws: ``ServerError`` `invalidValue` for another kind of key, a parameter too many or too few, and a point that
+    ///   is not on the curve or under which anybody can sign.
+    init(_ value: CBORValue) throws(ServerError) {
+        let (octetKey, point) = (CBORValue.integer(1), CBORValue.integer(2))
+        let (p256, ed25519) = (CBORValue.integer(1), CBORValue.integer(6))
+        let raw: [UInt8]
+        if let values = value.values(of: [Label.type, Label.algorithm, Label.curve, Label.x, Label.y]),
+            values.starts(with: [point, .integer(Algorithm.es256.rawValue), p256]),
+            case .octets(let x) = values[3], case .octets(let y) = values[4], x.count == 32, y.count == 32
+        {
+            algorithm = .es256
+            raw = [0x04] + x + y
+        } else if let values = value.values(of: [Label.type, Label.algorithm, Label.curve, Label.x]),
+            values.starts(with: [octetKey, .integer(Algorithm.edDSA.rawValue), ed25519]),
+            case .octets(let x) = values[3], x.count == 32
+        {
+            algorithm = .edDSA
+            raw = x
+        } else {
+            throw Self.unusable
+        }
+        guard let key = try? ApproverKey(raw: raw) else { throw Self.unusable }
+        self.key = key
+    }
+
+    private static var unusable: ServerError {
+        ServerError(
+            .invalidValue, of: "key of the passkey",
+            expected: "ES256 with a point of P-256, or EdDSA with Ed25519, and no other parameter",
+            found: "another key", remedy: "Register with an authenticator that offers ES256 or EdDSA.")
+    }
+}

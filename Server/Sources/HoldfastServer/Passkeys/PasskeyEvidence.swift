@@ -1,0 +1,61 @@
+/// The signature of a passkey over a text, with everything that somebody needs to verify it later
+/// (`holdfast-passkey-evidence-v1`): five lines of printable ASCII, each ended by a line feed. Each line after the first is
+/// canonical Base64.
+///
+/// ```text
+/// holdfast-passkey-evidence-v1
+/// MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE…       SubjectPublicKeyInfo of the passkey
+/// …                                           authenticatorData
+/// …                                           clientDataJSON
+/// …                                           signature
+/// ```
+/// The remarks on the right are not part of the text.
+public struct PasskeyEvidence: Sendable, Hashable {
+    /// The key of the passkey.
+    public let key: ApproverKey
+    /// The only spelling.
+    public let octets: [UInt8]
+    private let assertion: PasskeyAssertion
+
+    private static let header = "holdfast-passkey-evidence-v1"
+    /// More than the longest text has.
+    static let limit = 4 << 10
+
+    /// Keeps a signature with its key.
+    init(_ assertion: PasskeyAssertion, by key: ApproverKey) {
+        self.assertion = assertion
+        self.key = key
+        let lines = [
+            Self.header, Base64.encode(key.subjectPublicKeyInfo), Base64.encode(assertion.authenticatorData),
+            Base64.encode(assertion.clientDataJSON), Base64.encode(assertion.signature),
+        ]
+        octets = Array(lines.map { $0 + "\n" }.joined().utf8)
+    }
+
+    /// Reads a text; nothing is verified yet.
+    /// - Throws: ``ServerError`` `malformed`, or `invalidValue` for a key that nobody can have.
+    public init(_ octets: [UInt8]) throws(ServerError) {
+        var reader = try LineReader(octets, "evidence of a passkey", limit: Self.limit)
+        try reader.line("header", equalTo: Self.header)
+        let base64 = "Base64"
+        let key = try reader.line("key", base64) { Base64.decode($0) }
+        let data = try reader.line("authenticatorData", base64) { Base64.decode($0) }
+        let client = try reader.line("clientDataJSON", base64) { Base64.decode($0) }
+        let signature = try reader.line("signature", base64) { Base64.decode($0) }
+        try reader.finish()
+        self.init(
+            try PasskeyAssertion(authenticatorData: data, clientDataJSON: client, signature: signature),
+            by: try ApproverKey(der: key))
+    }
+
+    /// Verifies that the passkey signed a text, and nothing else, on the page of this server.
+    /// - Parameters:
+    ///   - text: an approval, or a statement of approvers.
+    ///   - party: where the passkey was made.
+    /// - Returns: what the authenticator says.
+    /// - Throws: ``ServerError``, as ``PasskeyAssertion/verified(by:for:at:)`` does.
+    @discardableResult
+    func verified(over text: [UInt8], at party: RelyingParty) throws(ServerError) -> AuthenticatorData {
+        try assertion.verified(by: key, for: .approval(of: text), at: party)
+    }
+}

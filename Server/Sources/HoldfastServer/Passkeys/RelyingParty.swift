@@ -1,0 +1,57 @@
+/// Where passkeys are made and used: the origin of the administration's pages, and its host, which is the name that
+/// authenticators know (the RP ID). A passkey of one host is useless at every other one.
+public struct RelyingParty: Sendable, Hashable {
+    /// Such as `https://pins.example.com`, or `https://pins.example.com:8443`; as browsers write it.
+    public let origin: String
+    /// The host.
+    public let id: String
+
+    private static let scheme = "https://"
+
+    /// The SHA-256 of the host, which authenticators sign.
+    var digest: Digest { Digest(of: id.utf8) }
+
+    /// Reads an origin.
+    /// - Throws: ``ServerError`` `invalidValue` for anything that a browser would not write as one: another scheme, an
+    ///   address instead of a name, upper case, a path, or the port 443.
+    public init(origin: String) throws(ServerError) {
+        guard let party = RelyingParty(octets: origin.utf8) else {
+            throw ServerError(
+                .invalidValue, of: "admin-origin",
+                expected: "https://, a name in lower case, and a port if it is not 443",
+                found: "another text of \(origin.utf8.count) octets",
+                remedy: "Give the address of the pages without a path, such as https://pins.example.com.")
+        }
+        self = party
+    }
+
+    init?(octets: some Collection<UInt8>) {
+        guard octets.count <= 300, octets.starts(with: Self.scheme.utf8) else { return nil }
+        let parts = octets.dropFirst(Self.scheme.utf8.count)
+            .split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let host = parts.first, Self.isName(host) else { return nil }
+        if parts.count == 2 {
+            // Browsers leave out the port that the scheme has anyway.
+            guard let port = LineReader.number(Array(parts[1])[...]), (1...65_535).contains(port), port != 443 else {
+                return nil
+            }
+        }
+        origin = String(decoding: octets, as: UTF8.self)
+        id = String(decoding: host, as: UTF8.self)
+    }
+
+    /// A name of letters, digits and hyphens in lower case (RFC 1123 2.1). Authenticators know no addresses.
+    private static func isName(_ octets: some Collection<UInt8>) -> Bool {
+        let labels = octets.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard octets.count <= 253, let last = labels.last, !last.allSatisfy({ digits.contains($0) }) else { return false }
+        return labels.allSatisfy { label in
+            (1...63).contains(label.count) && label.first != UInt8(ascii: "-")
+                && label.reversed().first != UInt8(ascii: "-")
+                && label.allSatisfy { octet in
+                    digits.contains(octet) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(octet)
+                        || octet == UInt8(ascii: "-")
+                }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+extension ApproverSet {
+    /// What an operator must know about approvers with passkeys.
+    /// - Parameter pages: where the administration's pages are; nil if nobody says so.
+    func passkeyFindings(pages: RelyingParty?) -> [Publisher.Finding] {
+        guard let passkeys else { return [] }
+        let names = members.filter(\.isPasskey).map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let who = names.joined(separator: ", ")
+        var findings: [Publisher.Finding] = []
+        switch passkeys.rule {
+        case .passkeysOnly:
+            findings.append(
+                Publisher.Finding(
+                    isFault: false,
+                    words:
+                        "passkeys-only: passkeys alone approve, and they sign whatever the page at "
+                        + "\(passkeys.party.origin) shows them"))
+        case .keyRequired:
+            let others = members.count - names.count
+            let words = "\(who) approve with passkeys, and each change needs a key file or a signer program as well"
+            findings.append(Publisher.Finding(isFault: false, words: words))
+            if others == 1 {
+                findings.append(
+                    Publisher.Finding(
+                        isFault: false,
+                        words: "only one approver has a key that is no passkey: without it nothing is approved"))
+            }
+        }
+        guard let pages, pages != passkeys.party else { return findings }
+        let remedy =
+            pages.id == passkeys.party.id
+            ? "sign a statement of approvers with the new address"
+            : "register new passkeys there, and sign a statement of approvers with them"
+        findings.append(
+            Publisher.Finding(
+                isFault: true,
+                words:
+                    "the passkeys of \(who) are for \(passkeys.party.origin), and the pages are at \(pages.origin): "
+                    + "nothing that they sign there counts; \(remedy)"))
+        return findings
+    }
+}

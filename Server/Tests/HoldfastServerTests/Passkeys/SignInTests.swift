@@ -1,0 +1,110 @@
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("Signing in with a passkey")
+struct SignInTests {
+    private static let visitor = Digest(of: "visitor".utf8)
+    private static let now = Story.now
+
+    private static func ceremony(_ seed: UInt64 = 7) -> PasskeyCeremony {
+        var generator = SeededGenerator(seed: seed)
+        return PasskeyCeremony(.signIn(using: &generator), for: visitor, at: now)
+    }
+
+    @Test("The answer of the visitor who asked signs in, for two minutes")
+    func signingIn() throws {
+        for var passkey in [SoftPasskey(), .ed25519] {
+            let credential = try passkey.credential()
+            passkey.counter = 4
+            let answer = try passkey.assertion(for: Self.ceremony().challenge)
+            for time in [Self.now, Self.now + PasskeyCeremony.span] {
+                let used = try Self.ceremony().signedIn(answer, with: credential, by: Self.visitor, at: time)
+                #expect(used.counter == 4)
+                // Once more, it is a copy.
+                expectError(.counterNotRisen) {
+                    try Self.ceremony().signedIn(answer, with: used, by: Self.visitor, at: time)
+                }
+            }
+            for time in [Self.now + PasskeyCeremony.span + 1, Self.now - 1] {
+                expectError(.notForThis) {
+                    try Self.ceremony().signedIn(answer, with: credential, by: Self.visitor, at: time)
+                }
+            }
+            expectError(.notForThis) {
+                try Self.ceremony().signedIn(answer, with: credential, by: Digest(of: "thief".utf8), at: Self.now)
+            }
+            expectError(.notForThis) {
+                try Self.ceremony(8).signedIn(answer, with: credential, by: Self.visitor, at: Self.now)
+            }
+        }
+    }
+
+    @Test("A challenge has 32 random octets behind the words of its form, and no form begins as another does")
+    func forms() throws {
+        let challenges = (0..<100).map { Self.ceremony($0 * 2 + 1).challenge.octets }
+        #expect(Set(challenges).count == 100)
+        #expect(Set(challenges.map(\.count)) == [PasskeyChallenge.Form.signIn.rawValue.utf8.count + 32])
+        for form in PasskeyChallenge.Form.allCases {
+            for other in PasskeyChallenge.Form.allCases where other != form {
+                #expect(!other.rawValue.utf8.starts(with: form.rawValue.utf8))
+            }
+        }
+    }
+
+    @Test("A passkey is made by the visitor who asked, for what was asked, within two minutes")
+    func registering() throws {
+        var generator = SeededGenerator(seed: 9)
+        let ceremony = PasskeyCeremony(
+            .registration(.signIn, using: &generator), for: Self.visitor, at: Self.now)
+        let made = try SoftPasskey().registration(for: ceremony.challenge)
+        func register(
+            _ purpose: PasskeyPurpose = .signIn, by visitor: Digest = Self.visitor, at now: Int64 = Self.now
+        ) throws -> PasskeyCredential {
+            try ceremony.registered(made, for: purpose, at: SoftPasskey.party, by: visitor, at: now)
+        }
+        #expect(try register().purpose == .signIn)
+        expectError(.notForThis) { try register(.approval) }
+        expectError(.notForThis) { try register(by: Digest(of: "thief".utf8)) }
+        expectError(.notForThis) { try register(at: Self.now + PasskeyCeremony.span + 1) }
+        // The challenge of a registration, or of an approval, signs nobody in.
+        let text = Array("text".utf8)
+        for challenge in [ceremony.challenge, .approval(of: text)] {
+            let other = PasskeyCeremony(challenge, for: Self.visitor, at: Self.now)
+            let answer = try SoftPasskey().assertion(for: challenge)
+            expectError(.notForThis) {
+                try other.signedIn(answer, with: SoftPasskey().credential(), by: Self.visitor, at: Self.now)
+            }
+        }
+    }
+
+    @Test("A passkey that approves signs nobody in")
+    func approver() throws {
+        let answer = try SoftPasskey().assertion(for: Self.ceremony().challenge)
+        expectError(.notForThis) {
+            try Self.ceremony().signedIn(
+                answer, with: SoftPasskey().credential(.approval), by: Self.visitor, at: Self.now)
+        }
+    }
+
+    /// Whoever controls the page chooses what is signed: here the digest of an approval in every place of a sign-in.
+    @Test("A sign-in over the digest of an approval approves nothing, whatever passkey it is by")
+    func confusion() throws {
+        let text = try ApprovalText(.approve, Story().subject, end: Story.end).octets
+        var digest = ChosenOctets(Digest(of: text).octets)
+        let ceremony = PasskeyCeremony(.signIn(using: &digest), for: Self.visitor, at: Self.now)
+        #expect(ceremony.challenge.octets.suffix(32).elementsEqual(Digest(of: text).octets))
+        let answer = try SoftPasskey().assertion(for: ceremony.challenge)
+        // It is a good sign-in, and no approval: not by its form,
+        #expect(throws: Never.self) {
+            try ceremony.signedIn(answer, with: SoftPasskey().credential(), by: Self.visitor, at: Self.now)
+        }
+        let evidence = PasskeyEvidence(answer, by: try SoftPasskey().key)
+        expectError(.notForThis) { try evidence.verified(over: text, at: SoftPasskey.party) }
+        expectError(.notForThis) { try SoftPasskey().credential(.approval).approved(evidence, over: text) }
+        // nor, if the form were right, by what the passkey was made for.
+        let approval = try SoftPasskey().evidence(over: text)
+        #expect(throws: Never.self) { try SoftPasskey().credential(.approval).approved(approval, over: text) }
+        expectError(.notForThis) { try SoftPasskey().credential().approved(approval, over: text) }
+    }
+}
