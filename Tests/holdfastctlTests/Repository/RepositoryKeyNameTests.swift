@@ -39,8 +39,10 @@ struct RepositoryKeyNameTests {
             let rotated = try await site.repository(
                 "rotate", "site", "--role", "root", "--add", "eve=eve.pub", "--remove", "bob", "--key", "ann.pem",
                 "--key", "bob.pem", "--key", "eve.pem")
-            #expect(rotated.output.contains(/root: key bob \([0-9a-f]{64}\) no longer signs\n/), "\(rotated.output)")
-            #expect(rotated.output.contains(/root: key eve \([0-9a-f]{64}\) signs from now on\n/), "\(rotated.output)")
+            for (name, becomes) in [("bob", "no longer signs"), ("eve", "signs from now on")] {
+                let line = try Regex("root: key \(name) \\([0-9a-f]{64}\\) \(becomes)\n")
+                #expect(rotated.output.contains(line), "\(rotated.output)")
+            }
             try await site.repository("publish", "site", "--force", "offline", "--key", "online.pem")
             let after = try await site.repository("status", "site", "--json")
             #expect(try Set((after.json(Answer.self).keyNames ?? [:]).values) == ["ann", "eve", "server-1"])
