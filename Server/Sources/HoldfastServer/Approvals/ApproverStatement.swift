@@ -1,6 +1,6 @@
-/// Who approves from now on (`holdfast-approvers-v1`, or `holdfast-approvers-v2` with passkeys). The first statement, the genesis, is signed by all its approvers,
-/// and its digest stands in the configuration. Each later one names the digest of the one before it and is signed under
-/// that, or by the recovery keys of the genesis.
+/// Who approves from now on (`holdfast-approvers-v1`, or `holdfast-approvers-v2` with passkeys). The first statement,
+/// the genesis, is signed by all its approvers, and its digest stands in the configuration. Each later one names the
+/// digest of the one before it and is signed under that, or by the recovery keys of the genesis.
 ///
 /// ```text
 /// holdfast-approvers-v1

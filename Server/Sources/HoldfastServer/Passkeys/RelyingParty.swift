@@ -44,7 +44,9 @@ public struct RelyingParty: Sendable, Hashable {
     private static func isName(_ octets: some Collection<UInt8>) -> Bool {
         let labels = octets.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard octets.count <= 253, let last = labels.last, !last.allSatisfy({ digits.contains($0) }) else { return false }
+        guard octets.count <= 253, let last = labels.last, !last.allSatisfy({ digits.contains($0) }) else {
+            return false
+        }
         return labels.allSatisfy { label in
             (1...63).contains(label.count) && label.first != UInt8(ascii: "-")
                 && label.reversed().first != UInt8(ascii: "-")
