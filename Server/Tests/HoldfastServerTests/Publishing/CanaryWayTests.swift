@@ -97,6 +97,7 @@ struct CanaryWayTests {
             let change = try await world.approved(formats).change
             #expect(try await world.publisher.publish(change) == .canary(until: world.now + Self.day))
             #expect(await world.publisher.probeCanaries() == [])
+            try await world.everybodyFollows()
             let stranger = try world.root.leaf(names: [.dns(World.host)])
             try await world.see(stranger, at: "192.0.2.2")
             let problems = await world.publisher.probeCanaries()
