@@ -70,14 +70,18 @@ struct SoftToken {
             publicKey: Array(try Data(contentsOf: place.appending(path: "\(name).der"))), name: name)
     }
 
-    /// The certificate that clients of a trust server are configured with: that of a key of the token.
+    /// The certificate that clients of a trust server are configured with: one of RSA that its own key in the token signed.
     func certificate(of key: Key, customer: String) async throws -> [UInt8] {
+        // openssl signs it with a key that is thrown away, and the token's signature, as long, takes its place.
         try await run(
             """
-            openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout other.key \
-                -subj /CN=\(customer) -out request
-            openssl x509 -req -in request -signkey other.key -force_pubkey \(key.name).pem -days 3650 \
-                -outform der -out \(key.name).cer
+            printf 'subjectKeyIdentifier=none\nauthorityKeyIdentifier=none\n' > extensions
+            openssl req -new -newkey rsa:2048 -nodes -keyout other.key -subj /CN=\(customer) -out request
+            openssl x509 -req -in request -signkey other.key -force_pubkey \(key.name).pem -days 3650 -sha256 \
+                -extfile extensions -outform der -out other.cer
+            openssl asn1parse -inform der -in other.cer -strparse 4 -noout -out signed
+            head -c -256 other.cer > \(key.name).cer
+            '\(key.command.joined(separator: "' '"))' < signed >> \(key.name).cer
             """)
         return Array(try Data(contentsOf: place.appending(path: "\(key.name).cer")))
     }
