@@ -83,6 +83,7 @@ struct ListPruneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Remove the expired entries from a list.",
+        usage: "holdfastctl list prune <list> --public-key <public> [<options>]",
         discussion: """
             The list is verified first, and no private key is needed: the remaining entries keep their signatures. If \
             no entry would remain, the list is not written, because clients refuse a list without entries.
