@@ -23,7 +23,9 @@ public struct TrustReport: Sendable {
     }
 
     /// The report in a shape.
-    /// - Parameter now: when it is sent; nil for the time of the failure.
+    /// - Parameters:
+    ///   - shape: how it is written.
+    ///   - now: when it is sent; nil for the time of the failure.
     public func body(as shape: ReportShape, at now: Date? = nil) -> Data { facts.body(as: shape, at: now ?? time) }
 }
 
