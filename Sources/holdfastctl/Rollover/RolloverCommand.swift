@@ -146,6 +146,16 @@ struct RolloverCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try await answer.answering("rollover", about: subjects) { try await advise() }
+    }
+
+    /// What an answer is about if nothing can be found out: the hosts, or else the documents.
+    private var subjects: [String] {
+        let named = hosts.compactMap(\.value).map { "\($0)" }
+        return named.isEmpty ? sources.names.compactMap { (try? InputDocument($0))?.name } : named
+    }
+
+    private func advise() async throws {
         let now = SystemWallClock().now
         let published = try await sources.read(at: now, connection: connection) {
             () async throws(CommandFailure) in try await connection.anchors()

@@ -53,6 +53,8 @@ struct PrometheusTextTests {
             ("check www.example.com --pins none.json", "www.example.com:443", 3),
             ("check --pins patterns.json", "patterns.json", 3),
             ("check --chain none.pem --host www.example.com", "www.example.com:443", 3),
+            ("rollover --pins none.json", "none.json", 3),
+            ("rollover www.example.com --pins none.json", "www.example.com:443", 3),
             ("verify none.json --public-key signer.pub", "none.json", 3),
             ("verify pins.json --public-key none.pub", "pins.json", 3),
             ("verify pins.json --public-key other.pub", "pins.json", 1),
