@@ -149,6 +149,45 @@ struct ColumnMutationTests {
         #expect(announced > 0)
     }
 
+    @Test(
+        "A damaged wish for a key or a host, a damaged PEM text and a damaged secret of a webhook are one, or refused")
+    func wishes() throws {
+        func fields(_ mutant: [UInt8]) throws -> JSONFields {
+            try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
+        }
+        let key = CanonicalJSON.object(["replaces": .text("\(Digest(of: [1]))"), "customer": .text("acme")]).octets
+        let keys = campaign(0x4E71, [key]) { mutant in
+            var fields = try fields(mutant)
+            let customer = try KeyBody(&fields).customer
+            #expect(customer.map { (1...64).contains($0.utf8.count) } ?? true)
+        }
+        #expect(keys > 0)
+        let host = CanonicalJSON.object([
+            "dial": .text("192.0.2.1"), "renewal": .text("issuer"), "oneKeyKind": .boolean(true),
+        ]).octets
+        let hosts = campaign(0x4057, [host]) { mutant in
+            var fields = try fields(mutant)
+            let host = try HostBody.host(World.host, 443, &fields)
+            #expect(host.name == World.host && host.port == 443)
+        }
+        #expect(hosts > 0)
+        let blocks: [[UInt8]] = [Array(0..<100), [1, 2, 3]]
+        let pem = Array(blocks.map { PEMText.block("CERTIFICATE", of: $0) }.joined().utf8)
+        var texts = 0
+        _ = campaign(0x9E37, [pem]) { mutant in
+            guard let read = PEMText.blocks("CERTIFICATE", of: mutant) else { return }
+            #expect(read.allSatisfy { !$0.isEmpty } && read.joined().count <= mutant.count * 3 / 4)
+            texts += 1
+        }
+        #expect(texts > 0 && texts < mutants)
+        let secret = Array("whsec_\(Base64.encode([UInt8](repeating: 0x41, count: 32)))\n".utf8)
+        let secrets = campaign(0x5EC2, [secret]) { mutant in
+            _ = try WebhookSecret(mutant)
+            #expect(mutant.starts(with: "whsec_".utf8) && (38...95).contains(mutant.count))
+        }
+        #expect(secrets > 0 && secrets < mutants)
+    }
+
     @Test("Damaged drafts that holders hand in, and damaged files of an operator, are read, or refused")
     func files() throws {
         let file = CanonicalJSON.text(Base64.encode(Array(#"{"signatures":[],"signed":{}}"#.utf8)))
