@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastSigning
+import HoldfastTesting
 
 @testable import HoldfastServer
 
@@ -14,7 +15,7 @@ struct FilledServer {
         let hosts: @Sendable (_ app: Int) throws -> [ContentHost]
         /// The hosts that are watched.
         var watched: @Sendable (_ app: Int) throws -> [CatalogHost] = { _ in [] }
-        /// DER of the anchors of its clients.
+        /// DER of the anchors of its clients; one that nothing here ends at if none is named.
         var anchors: [[UInt8]] = []
         /// The octets of its list; nil for none.
         var list: (@Sendable (_ app: Int) -> [UInt8])?
@@ -72,8 +73,9 @@ struct FilledServer {
         let text = try ApprovalText(.approve, subject, end: now + 86_400).octets
         let place = try SealedKey.Place(
             server: genesis.server, app: app, id: "key-\(number)", purpose: .fingerprints)
+        let anchors = shape.anchors.isEmpty ? [try TestAuthority.root().root] : shape.anchors
         return Plan(
-            app: app, settings: try AppSettings(anchors: shape.anchors, builds: []),
+            app: app, settings: try AppSettings(anchors: anchors, builds: []),
             hosts: try shape.watched(number), content: content, outlook: outlook, subject: subject, approval: text,
             signatures: try approvers.map { try $0.signature(of: text) },
             key: try SealedKey(sealing: SigningKey().pem, at: place, with: secret), list: shape.list?(number))
