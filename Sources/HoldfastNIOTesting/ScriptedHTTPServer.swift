@@ -112,8 +112,14 @@ package final class ScriptedHTTPServer: Sendable {
                 let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(repeating: 0x20, count: chunk)))
                     .whenSuccess {
-                        let (handler, context) = bound.value
-                        handler.run(count > chunk ? [.flood(count - chunk)] + rest : rest, context)
+                        // A write that the kernel takes at once succeeds at once: each of a million would be called from
+                        // the one before, and no stack is that deep.
+                        let eventLoop = bound.value.1.eventLoop
+                        eventLoop.execute {
+                            let (handler, context) = bound.value
+                            guard context.channel.isActive else { return }
+                            handler.run(count > chunk ? [.flood(count - chunk)] + rest : rest, context)
+                        }
                     }
             case .drip(let text, let milliseconds):
                 guard let first = text.first else { return run(rest, context) }

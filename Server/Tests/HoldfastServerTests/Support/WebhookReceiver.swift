@@ -119,7 +119,10 @@ final class WebhookReceiver: Sendable {
         private func flood(_ context: ChannelHandlerContext) {
             let chunk = "10000\r\n" + String(repeating: "a", count: 0x10000) + "\r\n"
             let written = context.eventLoop.makePromise(of: Void.self)
-            written.futureResult.assumeIsolated().whenSuccess { self.flood(context) }
+            // Not from within the write before it: what the kernel takes at once would be on one stack.
+            written.futureResult.assumeIsolated().whenSuccess {
+                context.eventLoop.assumeIsolated().execute { self.flood(context) }
+            }
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: chunk)), promise: written)
         }
 
