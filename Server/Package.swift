@@ -27,6 +27,7 @@ let configuration: Target.Dependency = .product(name: "Configuration", package: 
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let mustache: Target.Dependency = .product(name: "Mustache", package: "swift-mustache")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
@@ -48,9 +49,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     ],
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "HoldfastServer",
@@ -59,8 +62,8 @@ let package = Package(
                 holdfast("HoldfastProbe"), holdfast("HoldfastNIO"), holdfast("HoldfastTUF"), crypto, cryptoExtras,
                 configuration,
                 hummingbirdCore, logging,
-                serviceLifecycle, unixSignals, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, "CSQLite",
-                "CZlib",
+                serviceLifecycle, unixSignals, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, mustache,
+                "CLibPQ", "CSQLite", "CZlib",
             ],
             resources: [
                 .embedInCode("Administration/openapi.yaml"),
