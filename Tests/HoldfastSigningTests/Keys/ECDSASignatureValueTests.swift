@@ -1,4 +1,5 @@
 import Crypto
+import Holdfast
 import Testing
 
 @testable import HoldfastSigning
