@@ -67,6 +67,7 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Administration/openapi.yaml"),
+                .embedInCode("SignIn/passkeys.js"),
                 .embedInCode("Storage/Migrations/sqlite-0001.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0002.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0003.sql"),
