@@ -11,6 +11,9 @@
 "use strict";
 
 (() => {
+    // What the server says itself, which people may read.
+    class Refusal extends Error {}
+
     const decode = (text) =>
         Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
     const encode = (buffer) =>
@@ -27,7 +30,7 @@
             credentials: "same-origin", redirect: "error", cache: "no-store",
         });
         const answer = await response.json();
-        if (!response.ok) throw new Error(`Expected ${answer.expected}, found ${answer.found}. ${answer.remedy}`);
+        if (!response.ok) throw new Refusal(`Expected ${answer.expected}, found ${answer.found}. ${answer.remedy}`);
         return answer;
     };
 
@@ -68,23 +71,23 @@
 
     const signIn = async () => {
         const asked = await call("/signin/begin", {});
-        return (await call("/signin/finish", await use(asked))).location;
+        return { next: (await call("/signin/finish", await use(asked))).location };
     };
 
     const register = async (button) => {
         // The token stands behind the number sign, which browsers send nowhere.
         const token = location.hash.slice(1);
         const asked = await call(`${button.dataset.path}/begin`, { token });
-        await call(`${button.dataset.path}/finish`, { token, ...await make(asked) });
+        const made = await call(`${button.dataset.path}/finish`, { token, ...await make(asked) });
         history.replaceState(null, "", location.pathname);
-        return undefined;
+        return { words: `${made.person} has a passkey. The digest of its key, for the approvers: ${made.passkey}` };
     };
 
     const decide = async (button) => {
         const csrf = button.dataset.csrf;
         const asked = await call(`${button.dataset.path}/begin`, { csrf });
         await call(`${button.dataset.path}/finish`, { csrf, text: asked.text, ...await use(asked) });
-        return location.pathname;
+        return { next: location.pathname };
     };
 
     const sign = async (button) => {
@@ -94,7 +97,7 @@
         const asked = await call("/approvers/sign/begin", { csrf, statement });
         const answer = await call("/approvers/sign/finish", { csrf, statement, ...await use(asked) });
         document.querySelector(button.dataset.result).textContent = answer.signature;
-        return undefined;
+        return { words: "Signed. Save the line as a file, for approvers replace." };
     };
 
     const deeds = {
@@ -105,12 +108,15 @@
         button.disabled = true;
         say("");
         try {
-            const usual = await deeds[button.dataset.passkey](button);
-            const next = button.dataset.next ?? usual;
+            if (!window.PublicKeyCredential) throw new Refusal("This browser, or this address, knows no passkeys.");
+            const done = await deeds[button.dataset.passkey](button);
+            const next = button.dataset.next ?? done.next;
             if (next) location.assign(next);
-            else say("Done.");
+            else say(done.words);
         } catch (error) {
-            say(error instanceof DOMException ? "The passkey was not used." : error.message);
+            const isOfBrowser = error instanceof DOMException;
+            const usual = isOfBrowser ? "The passkey was not used." : "The server gave no answer that can be read.";
+            say(error instanceof Refusal ? error.message : usual);
         } finally {
             button.disabled = false;
         }
