@@ -93,7 +93,7 @@ let package = Package(
                 "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
                 holdfast("HoldfastProbe"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
                 holdfast("HoldfastNIOTesting"), crypto, cryptoExtras, logging, serviceLifecycle, nio("NIOCore"),
-                nio("NIOPosix"), nio("NIOHTTP1"), nioSSL,
+                nio("NIOEmbedded"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL,
                 // What clients have, for what they report.
                 holdfast("HoldfastNIO"), holdfast("HoldfastReports"), holdfast("HoldfastReportsAsyncHTTPClient"),
             ],

@@ -32,19 +32,31 @@ package struct UnseenOutlook: Sendable {
         guard
             let host = try? DialedHost(entry.pattern.scope == .oneLabel ? "any.\(base)" : base, port: entry.ports.first)
         else { return .open }
-        return ClientTrial(
-            held, pinning: nil, isBeginning: false, host: host, chain: PresentedChain([]), validator: validator
-        ).fate(at: time.wholeSeconds)
+        return trial(of: host).fate(at: time.wholeSeconds)
+    }
+
+    /// Why clients refuse a host whatever it shows, as they say it; nil if the chain decides.
+    package func refusal(of host: DialedHost, at time: Date) -> String? {
+        trial(of: host).refusal(at: time.wholeSeconds)
+    }
+
+    private func trial(of host: DialedHost) -> ClientTrial {
+        ClientTrial(held, pinning: nil, isBeginning: false, host: host, chain: PresentedChain([]), validator: validator)
     }
 }
 
 extension ClientTrial {
     /// What is certain of a client, whatever chain it meets.
     fileprivate func fate(at second: Int64) -> UnseenOutlook.Fate {
-        guard let decision = decision(at: second) else { return .refused }
+        guard let decision = decision(at: second), refusal(at: second) == nil else { return .refused }
+        return isByGrace(decision, at: second) ? .grace : .open
+    }
+
+    fileprivate func refusal(at second: Int64) -> String? {
+        guard let decision = decision(at: second) else { return "expected a pin file that clients read, found another" }
         // Where standard validation takes over, the chain decides.
         let isOver = decision.findings.contains { $0.kind == .noPins }
-        if isOver, !decision.notices.contains(where: { $0.code == .pinsExpired }) { return .refused }
-        return isByGrace(decision, at: second) ? .grace : .open
+        guard isOver, !decision.notices.contains(where: { $0.code == .pinsExpired }) else { return nil }
+        return decision.failure.map { "expected \($0.expected), found \($0.found)" } ?? "there are no pins"
     }
 }

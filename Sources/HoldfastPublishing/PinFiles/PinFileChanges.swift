@@ -23,6 +23,22 @@ enum PinFileChanges {
         return lines
     }
 
+    /// What entries lack that differ from those of an earlier file.
+    static func shortages(from old: PinFile, to new: PinFile) -> [String] {
+        new.hosts.filter { !$0.isRetired && !old.hosts.contains($0) }.flatMap { host -> [String] in
+            let isInUse = host.pins.contains { $0.state == .active }
+            return
+                (isInUse
+                ? []
+                : [
+                    "\(host.pattern): it has no active pin: clients get in only while servers show a key that is retiring "
+                        + "or a backup"
+                ])
+                + (host.hasBackup
+                    ? [] : ["\(host.pattern): it has no backup: if its key is lost, every client is locked out"])
+        }
+    }
+
     private static func words(from old: PinFile.Host?, to new: PinFile.Host) -> [String] {
         guard old != new else { return [] }
         let name = new.pattern.description

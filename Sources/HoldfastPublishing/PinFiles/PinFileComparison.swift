@@ -1,21 +1,20 @@
-public import Foundation
 import Holdfast
 
-/// What differs between two pin files, and what that does to clients.
+/// What differs between two pin files. What that does to clients depends on the chains that the hosts show:
+/// ``PublicationOutlook`` judges it.
 public struct PinFileComparison: Sendable, Hashable {
     /// One sentence for each difference, in the order of the new file; empty if clients read both alike.
     public let changes: [String]
-    /// What may go wrong for clients, those risks that lock them out first.
-    public let risks: [PinFileRisk]
+    /// What the new file lacks at hosts whose entries differ, one sentence each; see ``PinFileEdit/shortages``.
+    public let shortages: [String]
 
     /// Compares two files.
     /// - Parameters:
     ///   - old: the file that clients have.
     ///   - new: the file that they get.
-    ///   - now: the time from which on they use it.
-    public init(from old: PinFileDocument, to new: PinFileDocument, at now: Date) {
+    public init(from old: PinFileDocument, to new: PinFileDocument) {
         changes = PinFileChanges.words(from: old.file, to: new.file) + Self.fields(old, new)
-        risks = PinFileRisk.risks(from: old.file, to: new.file, at: now)
+        shortages = PinFileChanges.shortages(from: old.file, to: new.file)
     }
 
     /// What differs in fields that this version does not know.

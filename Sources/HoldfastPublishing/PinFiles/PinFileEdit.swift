@@ -7,9 +7,10 @@ public import Holdfast
 /// ```swift
 /// var edit = try PinFileEdit(data, named: "bank.pins.json")
 /// try edit.add(backup, state: .backup, to: HostPattern("api.example.com"))
-/// guard !edit.risks(at: clock.now).contains(where: \.locksOut) else { return }
 /// try edit.data().write(to: file)
 /// ```
+/// Whether clients get in with the changed file depends on the chains that the hosts show, which an edit does not know:
+/// ask ``PublicationOutlook`` before you publish it.
 public struct PinFileEdit: Sendable {
     /// The certificate of a path that must have the key of a pin.
     public enum Role: String, Sendable, CaseIterable {
@@ -55,13 +56,11 @@ public struct PinFileEdit: Sendable {
     /// - Throws: ``PublishingError`` if the fields that this version does not know cannot be kept.
     public func data() throws(PublishingError) -> Data { try kept.write(file) }
 
-    /// What the change puts at risk. Whether clients get in depends on the chains that the hosts show, which an edit does
-    /// not know; `PublicationOutlook` judges that.
-    /// - Parameter now: the time from which on the file is used.
-    public func risks(at now: Date) -> [PinFileRisk] { PinFileRisk.risks(from: original, to: file, at: now) }
-
     /// What differs from the original, one sentence each, in the order of the file.
     public var changes: [String] { PinFileChanges.words(from: original, to: file) }
+
+    /// What changed entries lack that an operator wants at hand: a key in use, and a backup. One sentence each.
+    public var shortages: [String] { PinFileChanges.shortages(from: original, to: file) }
 
     // MARK: Steps
 

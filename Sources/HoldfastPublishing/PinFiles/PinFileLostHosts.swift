@@ -3,16 +3,18 @@ package import Holdfast
 /// Finds the hosts to which clients with one pin file connect, but which clients with the next one refuse, whatever
 /// their servers present: hosts that have no entry anymore, a retired one, or one for other ports.
 package struct PinFileLostHosts {
+    /// Each host or pattern in a line, with the entry that decides about it in the earlier file.
+    package let losses: [(entry: HostPattern, line: String)]
     /// One line for each host or pattern.
-    package let lines: [String]
+    package var lines: [String] { losses.map(\.line) }
 
     package init(from live: PinFile, to new: PinFile) {
         let (before, after) = (PinFileEntries(live), PinFileEntries(new))
-        lines = PinFileEntries.patterns(of: live, and: new).compactMap { pattern in
+        losses = PinFileEntries.patterns(of: live, and: new).compactMap { pattern in
             guard let old = before.entry(of: pattern), !old.isRetired,
                 let reason = Self.reason(old, after.entry(of: pattern))
             else { return nil }
-            return "\(pattern): clients connect to it now, and would refuse to: \(reason)"
+            return (old.pattern, "\(pattern): clients connect to it now, and would refuse to: \(reason)")
         }
     }
 

@@ -20,9 +20,6 @@ struct ListChangeCheck: ParsableArguments {
     @OptionGroup
     var platforms: PlatformOptions
 
-    /// Whether all options have their defaults.
-    var isEmpty: Bool { overrides.force.isEmpty && builds.isEmpty && earlier.isEmpty && platforms.isEmpty }
-
     /// - Parameters:
     ///   - change: the list as it is, or nil if there is none yet, and as it would be.
     ///   - names: the names whose entries change. Those that are no hosts cannot be asked.

@@ -39,22 +39,22 @@ struct SignCommand: AsyncParsableCommand {
               holdfastctl sign current.pem next.pem --key signer.pem --list pins.json \\
                 --replace
               holdfastctl sign chain.pem --name '*.example.com' --key signer.pem \\
-                --password-file secret.txt
+                --password-file secret.txt --force offline
               holdfastctl sign intranet.example --ca company-root.pem --key signer.pem \\
-                -o pins.json
+                --no-shipped-pins -o pins.json
               holdfastctl sign --key signer.pem --name www.example.com \\
-                --expires 2027-02-19 --fingerprint \\
+                --no-shipped-pins --expires 2027-02-19 --fingerprint \\
                 3113500c4a66708584bf6aa4d4b7e7d9c5a4bcde3113500c4a66708584bf6aa4
 
             A new entry takes nothing from clients, with two exceptions: --replace, and the first entry of a name that \
             a wildcard of the list has covered so far, because clients do not look at the wildcard anymore then. In \
-            both cases, and before --list makes a first list, the hosts are asked, and the outlook judges every client, as \
-            list remove does: with --shipped or \
-            --no-shipped-pins, --replaced and --platform. The list stays as it is if clients that get in now would be \
-            locked out by the new one (--force refused), or if something is not known, because a host could not be asked \
-            or nobody has said which versions of the app are in the field (--force unreachable; --force offline asks no \
-            host). If clients that hold something else are locked out all the same, the list is signed, and the exit code \
-            is 1. What is printed, or written with -o, is for you to check before you publish it: check --list.
+            both cases, and before a new list is made, with --list or without, the hosts are asked, and the outlook judges \
+            every client, as list remove does: with --shipped or --no-shipped-pins, --replaced and --platform. Nothing is \
+            written or printed if clients that get in now would be locked out by the new list (--force refused), or if \
+            something is not known, because a host could not be asked or nobody has said which versions of the app are in \
+            the field (--force unreachable; --force offline asks no host). If clients that hold something else are locked \
+            out all the same, the list is signed, and the exit code is 1. A new list is judged as the first one: name what \
+            was published before it with --replaced.
 
             Exit codes: 0 signed, and clients get in, 1 a certificate is not fit to be signed for, the list does not \
             verify, or clients would be locked out; or it was signed, and clients are locked out as before, 2 wrong usage, \
@@ -62,7 +62,8 @@ struct SignCommand: AsyncParsableCommand {
 
             With --list and --json one object is printed on success: list, created, signed (change, which is added, \
             replaced or unchanged, state, name, fingerprint, expires, expiryDate, daysLeft), removed, entries (how \
-            many the list has), namesWithoutBackup, and if hosts were asked findings (kind, host, text, until), premises.
+            many the list has), namesWithoutBackup, and if hosts were asked findings (kind, host, text, until), premises. \
+            Without --list the premises go to standard error.
             """)
 
     @Argument(
@@ -136,10 +137,9 @@ struct SignCommand: AsyncParsableCommand {
     func validate() throws {
         guard (0...16).contains(depth) else { throw ValidationError("The depth must be 0 to 16, not \(depth).") }
         if fingerprint != nil {
-            guard sources.isEmpty, !allowUntrusted, replace || connection.isEmpty else {
+            guard sources.isEmpty, !allowUntrusted else {
                 throw ValidationError(
-                    "--fingerprint stands for a certificate: it excludes files, hosts and options for their chains."
-                )
+                    "--fingerprint stands for a certificate: it excludes files, hosts and --allow-untrusted.")
             }
             guard expires != nil, !name.isEmpty else {
                 throw ValidationError("--fingerprint needs --name and --expires.")
@@ -158,13 +158,12 @@ struct SignCommand: AsyncParsableCommand {
                     throw ValidationError("\(source.quotedAddress) is neither a file nor a host: \(error)")
                 }
             }
-            guard list != nil || sources.contains(where: { !PinInput.isFile($0) }) || !connection.concernsConnections
+            guard
+                !check.overrides.isOffline || list != nil || sources.contains(where: { !PinInput.isFile($0) })
+                    || !connection.concernsConnections
             else {
-                throw ValidationError("Connection options go with a host or with --list, not with files.")
+                throw ValidationError("With --force offline, connection options go with a host or with --list.")
             }
-        }
-        guard list != nil || check.isEmpty else {
-            throw ValidationError("--force and the options about clients go with --list.")
         }
         guard list == nil || !output.isFile else {
             throw ValidationError("--list adds to a list, and -o writes a new one: give one of them.")
@@ -183,12 +182,7 @@ struct SignCommand: AsyncParsableCommand {
         }
         for warning in passed.warnings { Output.standard.remark("warning: \(warning)") }
         let entries = passed.entries
-        guard let list else {
-            let draft = PinListDraft(entries)
-            try output.write(String(decoding: try draft.signed(by: key), as: UTF8.self))
-            FingerprintListReport.warn(ofNamesWithoutBackup: draft.namesWithoutBackup(at: now), .standard)
-            return
-        }
+        guard let list else { return try await writeNewList(of: passed, signedBy: key, at: now) }
         func sign(_ draft: inout PinListDraft) throws -> Data {
             if replace { draft.replace(with: entries) } else { for entry in entries { draft.add(entry) } }
             return try draft.signed(by: key)
@@ -216,6 +210,23 @@ struct SignCommand: AsyncParsableCommand {
         let telling = PinListFile(list).tells
         try printing.print(report, to: telling) { print(report, to: $0) }
         FingerprintListReport.warn(ofNamesWithoutBackup: report.namesWithoutBackup, .standard)
+        try settled?.finish()
+    }
+
+    /// Writes a list of the new entries alone, judged as a first list is.
+    private func writeNewList(of passed: ListSubjects.Passed, signedBy key: SigningKey, at now: Date) async throws {
+        let draft = PinListDraft(passed.entries)
+        let (data, publicKey) = (try draft.signed(by: key), try key.publicKey)
+        let name = output.isFile ? output.path ?? "" : "the list"
+        let pins = try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PublishedPins(list: data, named: name, key: publicKey, at: now)
+        }
+        let settled = try await check.check(
+            (old: nil, new: pins), concerning: passed.names, of: name, signedBy: publicKey, staleness: staleness,
+            by: connection, at: now)
+        for premise in settled?.premises ?? [] { Output.standard.remark("note: \(SafeText.escapedLine(premise))") }
+        try output.write(String(decoding: data, as: UTF8.self))
+        FingerprintListReport.warn(ofNamesWithoutBackup: draft.namesWithoutBackup(at: now), .standard)
         try settled?.finish()
     }
 

@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
-/// The pin file that a verb changes, and how. It is read, changed and written under a lock.
+/// The pin file that a verb changes, and how. It is read, judged by the outlook, changed and written under a lock.
 struct PinFileEditing: ParsableArguments {
     @Argument(
         help: ArgumentHelp("The pin file; - reads standard input and prints the changed file.", valueName: "pin file"),
@@ -18,15 +18,11 @@ struct PinFileEditing: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var output: String?
 
-    /// What `--force` overrides.
-    enum Override: String, ExpressibleByArgument, CaseIterable {
-        /// Clients would refuse a host at once.
-        case refused
-    }
+    @OptionGroup
+    var overrides: HostOverrides
 
-    @Option(
-        help: ArgumentHelp("Change the file even if clients would refuse a host at once (refused).", valueName: "name"))
-    var force: [Override] = []
+    @OptionGroup
+    var platforms: PlatformOptions
 
     @OptionGroup
     var printing: PrintOptions
@@ -41,37 +37,59 @@ struct PinFileEditing: ParsableArguments {
         let changes: [String]
         let warnings: [String]
         let overridden: [String]
+        let findings: [HostsOutlook.Finding]?
+        let premises: [String]?
     }
 
-    static let exitCodes = """
-        Exit codes: 0 changed, 1 the file is not a pin file, does not allow the change, or clients would refuse a host, 2 \
-        wrong usage, 3 a file could not be read or written.
-
-        With --json one object is printed: verdict, file, changes, warnings, overridden.
+    static let asking = """
+        If the change may take a host from clients, it is asked at every address, and the outlook judges on each \
+        --platform whether clients get in with the changed file. A change that adds a pin to an entry, or changes what a key \
+        is called, takes nothing, and nobody is asked. The file stays as it is if clients would be locked out (--force \
+        refused), or if a host could not be asked, so that nobody knows (--force unreachable; --force offline asks no host).
         """
 
+    static let exitCodes = """
+        Exit codes: 0 changed, and clients get in as before, 1 the file is not a pin file, does not allow the change, or \
+        clients would refuse a host; or it was changed, and clients that have not got it yet are locked out, 2 wrong usage, \
+        3 a file could not be read or written, or a host not be asked, 4 changed, but clients get in only by grace.
+
+        With --json one object is printed: verdict, file, changes, warnings, overridden, and if hosts were asked findings \
+        (kind, host, text, until), premises.
+        """
+
+    /// What was judged about a change.
+    private struct Judged {
+        let settled: SettledChange?
+        let warnings: [String]
+        let overridden: [String]
+    }
+
     /// - Parameters:
-    ///   - intended: risks that are what the verb was asked for, and which it warns of.
+    ///   - intended: an entry that the verb was asked to take from clients. That they refuse its hosts from then on is no
+    ///     objection, and is said.
+    ///   - connection: how to reach the hosts.
     ///   - change: changes the file.
     func run(
-        intending intended: Set<PinFileRisk.Kind> = [],
+        losing intended: HostPattern? = nil, by connection: ConnectionOptions,
         _ change: (inout PinFileEdit) throws(PublishingError) -> Void
-    ) throws {
+    ) async throws {
+        let now = SystemWallClock().now
         let isInPlace = destination == path && path != InputFile.standard
         let file = destination == InputFile.standard ? nil : try LinkedFile.target(of: destination)
-        let lock = try isInPlace ? file.map { url throws(CommandFailure) in try ChangeLock.on(url, for: path) } : nil
-        defer { withExtendedLifetime(lock) {} }
-        let data = try InputFile.content(of: path, maximumBytes: PinFileReading.maximumBytes)
+        var data = try content()
         // Of a file without new content not even the layout changes.
         var edit = try PinFileEdit(data, named: path)
         try change(&edit)
-        let risks = edit.risks(at: SystemWallClock().now)
-        let fatal = risks.filter { $0.locksOut && !intended.contains($0.kind) }
-        guard fatal.isEmpty || force.contains(.refused) else {
-            throw CommandFailure(
-                .notTrusted,
-                "\(destination) is left as it is, because clients would be refused (--force refused does it nevertheless)\n"
-                    + fatal.map { "  \(SafeText.escapedLine($0.text))" }.joined(separator: "\n"))
+        let judged = try await judge(edit, losing: intended, by: connection, at: now)
+        let lock = try isInPlace ? file.map { url throws(CommandFailure) in try ChangeLock.on(url, for: path) } : nil
+        defer { withExtendedLifetime(lock) {} }
+        if isInPlace, case let newest = try content(), newest != data {
+            (data, edit) = (newest, try PinFileEdit(newest, named: path))
+            try change(&edit)
+            guard try PinFileChange(from: edit.original, to: edit.file, named: path, at: now).takesNothing else {
+                throw CommandFailure(
+                    .unwritableFile, "\(path) is left as it is: somebody changed it meanwhile; give the command again")
+            }
         }
         let isChanged = edit.file != edit.original
         let changed = isChanged ? try edit.data() : data
@@ -83,8 +101,38 @@ struct PinFileEditing: ParsableArguments {
         try tell(
             Report(
                 verdict: !isChanged ? "Nothing changes in \(path)" : "Changed: \(destination)", file: destination,
-                changes: edit.changes, warnings: risks.filter { !fatal.contains($0) }.map(\.text),
-                overridden: fatal.map(\.text)))
+                changes: edit.changes, warnings: judged.warnings + edit.shortages, overridden: judged.overridden,
+                findings: judged.settled?.open, premises: judged.settled?.premises))
+        try judged.settled?.finish()
+    }
+
+    private func content() throws(CommandFailure) -> Data {
+        try InputFile.content(of: path, maximumBytes: PinFileReading.maximumBytes)
+    }
+
+    /// Asks the outlook what the change means for clients: first what is certain whatever the hosts show.
+    /// - Throws: `NegativeAnswer` after everything was said, if the change must not be made.
+    private func judge(
+        _ edit: PinFileEdit, losing intended: HostPattern?, by connection: ConnectionOptions, at now: Date
+    ) async throws -> Judged {
+        let change = try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PinFileChange(from: edit.original, to: edit.file, named: path, at: now)
+        }
+        let consequence = "\(destination) is left as it is"
+        let lost = change.findings(except: intended)
+        try overrides.settle(lost, else: consequence)
+        let warnings = change.losses.filter { $0.pattern == intended }.map(\.text)
+        guard !change.isSettledUnseen else {
+            return Judged(settled: nil, warnings: warnings, overridden: lost.map(\.text))
+        }
+        guard !overrides.isOffline else {
+            Output.standard.remark("warning: offline: no host was asked whether clients get in")
+            return Judged(settled: nil, warnings: warnings, overridden: lost.map(\.text))
+        }
+        let asked = try await AskedChange(change, on: platforms, by: connection, at: now)
+        let settled = try overrides.settle(asked, else: consequence)
+        let forced = asked.objections.filter { $0.kind != .ending }
+        return Judged(settled: settled, warnings: warnings, overridden: (lost + forced).map(\.text))
     }
 
     /// Reports on standard error if standard output gets the file.
@@ -92,10 +140,46 @@ struct PinFileEditing: ParsableArguments {
         let output =
             destination == InputFile.standard ? Output(usesColor: false, isForErrors: true) : Output.standard
         try printing.print(report, to: output) { output in
+            report.findings?.printHeadline(to: output)
             output.line(report.verdict, .good)
             for change in report.changes { output.line("  \(SafeText.escapedLine(change))") }
+            for premise in report.premises ?? [] { output.line("  \(SafeText.escapedLine(premise))", .faint) }
         }
-        for line in report.overridden { output.complain("overridden: \(SafeText.escapedLine(line))") }
         for line in report.warnings { output.remark("warning: \(SafeText.escapedLine(line))") }
+    }
+}
+
+extension AskedChange {
+    /// Asks the hosts that a change of a pin file concerns.
+    init(
+        _ change: PinFileChange, on platforms: PlatformOptions, by connection: ConnectionOptions, at now: Date
+    ) async throws(CommandFailure) {
+        let open = change.patterns.map { pattern in
+            HostsOutlook.Finding(
+                kind: .unreachable, host: nil, text: "no host of \(pattern) can be asked, since it is a pattern")
+        }
+        guard !change.hosts.isEmpty else {
+            self.init(objections: open, standing: [], premises: nil, remarks: [])
+            return
+        }
+        let shown = try await AskedHosts.shown(by: change.hosts, connection, at: now)
+        let asked = try await AskedChange(
+            change.subject, at: shown.hosts, on: platforms, by: connection, remarks: shown.remarks)
+        self.init(
+            objections: open + asked.objections, standing: asked.standing, premises: asked.premises,
+            remarks: asked.remarks)
+    }
+}
+
+extension PinFileChange {
+    /// Whether no chain decides about anything that the change concerns.
+    var isSettledUnseen: Bool { hosts.isEmpty && patterns.isEmpty }
+
+    /// What clients lose for certain.
+    /// - Parameter intended: an entry that somebody wants to take from them.
+    func findings(except intended: HostPattern? = nil) -> [HostsOutlook.Finding] {
+        losses.filter { $0.pattern != intended }.map {
+            HostsOutlook.Finding(kind: .refused, host: $0.pattern.description, text: $0.text)
+        }
     }
 }

@@ -17,6 +17,8 @@ struct PinsAddCommand: AsyncParsableCommand {
             certificate request) as a backup. A pin alone needs --state. A host that the file does not have gets an entry \
             of its own: from then on, the pins of a pattern that covered it no longer count for it.
 
+            \(PinFileEditing.asking)
+
             EXAMPLES
               holdfastctl pins add bank.pins.json api.example.com backup.csr
               holdfastctl pins add bank.pins.json api.example.com --state backup \\
@@ -51,6 +53,9 @@ struct PinsAddCommand: AsyncParsableCommand {
         transform: PortList.init)
     var ports: PortList?
 
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
     func validate() throws {
         guard !subject.sources.isEmpty else {
             throw ValidationError("Name a pin, or a file with a certificate, a key or a certificate request.")
@@ -65,7 +70,7 @@ struct PinsAddCommand: AsyncParsableCommand {
         let host = try subject.host.get()
         let pins = try subject.pins(includingIssuers: role == .issuer)
         let end = notAfter.map { Date(wholeSeconds: $0 + 1) }
-        try editing.run { edit throws(PublishingError) in
+        try await editing.run(by: connection) { edit throws(PublishingError) in
             // A new entry needs a pin that counts first.
             for pin in pins {
                 try edit.add(

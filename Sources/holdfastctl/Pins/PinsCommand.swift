@@ -9,9 +9,9 @@ struct PinsCommand: AsyncParsableCommand {
             Each verb reads the pin file as clients do, changes one thing, and replaces the file as a whole. If anything \
             fails, the file stays as it is. Fields that this version does not know stay in it. What changes is printed.
 
-            A change after which clients would refuse a host at once is not made, unless --force refused is given: a host without \
-            an entry, or a key in use whose pin is gone. The file does not say which keys the servers show: run \
-            holdfastctl check --pins FILE before you publish it.
+            A change that may take a host from clients is made only if they get in with what it shows: its servers are \
+            asked, and the same outlook judges that check and rollover use. Before you publish the file, run holdfastctl check \
+            --pins FILE, which judges everything else that clients may hold as well.
 
             A key is replaced in these steps, with the file published after each:
               holdfastctl pins add bank.pins.json api.example.com next.csr

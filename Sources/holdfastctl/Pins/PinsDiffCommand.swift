@@ -11,18 +11,21 @@ struct PinsDiffCommand: AsyncParsableCommand {
         abstract: "Say what differs between two pin files, and what that does to clients.",
         usage: "holdfastctl pins diff <old pin file> <new pin file> [<options>]",
         discussion: """
-            Prints each difference in words. If clients with the old file connect to a host that they would refuse with the \
-            new one, whatever its servers show, or if the pin of a key in use is gone, the command says so and exits with \
-            1. Whether servers show other keys than the files say is what check --pins finds out.
+            Prints each difference in words. A host from which the difference may take clients is asked at every address, \
+            and the outlook judges on each --platform whether they get in with the new file, as the verbs do that change \
+            one. With --offline no host is asked, and the command says only what is certain whatever they show.
 
             EXAMPLES
               holdfastctl pins diff published.pins.json bank.pins.json
-              git show HEAD:bank.pins.json | holdfastctl pins diff - bank.pins.json
+              git show HEAD:bank.pins.json | \\
+                holdfastctl pins diff - bank.pins.json --offline
 
             Exit codes: 0 equal, or nobody is locked out by the difference, 1 clients would be refused, or a file is not a \
-            pin file, 2 wrong usage, 3 a file could not be read.
+            pin file, 2 wrong usage, 3 a file could not be read or a host not be asked, so that nobody knows, 4 clients get \
+            in, but only by grace or for a shorter time than with the old file.
 
-            With --json one object is printed: verdict, old, new, isEqual, changes, lockedOut, warnings.
+            With --json one object is printed: verdict, old, new, isEqual, changes, lockedOut, warnings, findings (kind, \
+            host, text, until), and if hosts were asked premises.
             """)
 
     @Argument(help: ArgumentHelp("The pin file that clients have.", valueName: "old pin file"), completion: .file())
@@ -32,7 +35,16 @@ struct PinsDiffCommand: AsyncParsableCommand {
     var new: String
 
     @OptionGroup
+    var offline: OfflineOptions
+
+    @OptionGroup
+    var platforms: PlatformOptions
+
+    @OptionGroup
     var printing: PrintOptions
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
 
     private struct Report: Encodable {
         let verdict: String
@@ -42,6 +54,8 @@ struct PinsDiffCommand: AsyncParsableCommand {
         let changes: [String]
         let lockedOut: [String]
         let warnings: [String]
+        let findings: [HostsOutlook.Finding]
+        let premises: [String]?
     }
 
     func run() async throws {
@@ -49,25 +63,51 @@ struct PinsDiffCommand: AsyncParsableCommand {
             try PinFileReading.document(
                 try InputFile.content(of: path, maximumBytes: PinFileReading.maximumBytes), named: path)
         }
-        let comparison = PinFileComparison(from: files[0], to: files[1], at: SystemWallClock().now)
-        let lockedOut = comparison.risks.filter(\.locksOut).map(\.text)
+        let comparison = PinFileComparison(from: files[0], to: files[1])
+        let (findings, asked) = try await findings(from: files[0].file, to: files[1].file)
+        let isNew = findings.contains { $0.kind == .refused && asked?.standing.contains($0) != true }
         let verdict =
-            comparison.changes.isEmpty
-            ? "No difference"
-            : lockedOut.isEmpty ? "Nobody is locked out by the difference" : "CLIENTS WOULD BE REFUSED"
+            isNew
+            ? "CLIENTS WOULD BE REFUSED"
+            : findings.headline
+                ?? (comparison.changes.isEmpty ? "No difference" : "Nobody is locked out by the difference")
         let report = Report(
             verdict: verdict, old: old, new: new, isEqual: comparison.changes.isEmpty, changes: comparison.changes,
-            lockedOut: lockedOut, warnings: comparison.risks.filter { !$0.locksOut }.map(\.text))
+            lockedOut: findings.filter { $0.kind == .refused }.map(\.text), warnings: comparison.shortages,
+            findings: findings, premises: asked?.premises)
+        for remark in asked?.remarks ?? [] { Output.standard.remark(remark) }
         let output = Output.standard
         if printing.json {
             try output.json(report)
-        } else if !printing.quiet || !lockedOut.isEmpty {
-            output.line(verdict, lockedOut.isEmpty ? .good : .bad)
-            for line in lockedOut { output.line("  \(SafeText.escapedLine(line))", .bad) }
+        } else if !printing.quiet || !findings.isEmpty {
+            output.line(SafeText.escapedLine(verdict), findings.isEmpty ? .good : .bad)
+            for finding in findings {
+                output.line("  \(finding.kind.rawValue): \(SafeText.escapedLine(finding.text))", .bad)
+            }
             if !report.changes.isEmpty { output.heading("What changes") }
             for line in report.changes { output.line("  \(SafeText.escapedLine(line))") }
+            for premise in report.premises ?? [] { output.line("  \(SafeText.escapedLine(premise))", .faint) }
             for line in report.warnings { output.remark("warning: \(SafeText.escapedLine(line))") }
         }
-        if !lockedOut.isEmpty { throw NegativeAnswer() }
+        if let status = findings.status { throw NegativeAnswer(status: status) }
+    }
+
+    /// What is not good for clients that get the new file; and what was asked, nil if no host had to be or was to be asked.
+    private func findings(
+        from old: PinFile, to new: PinFile
+    ) async throws(CommandFailure) -> (all: [HostsOutlook.Finding], asked: AskedChange?) {
+        let now = SystemWallClock().now
+        let change = try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PinFileChange(from: old, to: new, named: self.new, at: now)
+        }
+        let certain = change.findings()
+        guard !change.isSettledUnseen else { return (certain, nil) }
+        guard !offline.offline else {
+            let names = change.hosts.map(\.description) + change.patterns.map(\.description)
+            let words = "no host was asked, and it depends on what they show: \(names.joined(separator: ", "))"
+            return (certain + [.init(kind: .unreachable, host: nil, text: words)], nil)
+        }
+        let asked = try await AskedChange(change, on: platforms, by: connection, at: now)
+        return (certain + asked.objections + asked.standing, asked)
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import HoldfastOutput
 import HoldfastPublishing
 
 /// `holdfastctl pins remove`
@@ -12,9 +11,10 @@ struct PinsRemoveCommand: AsyncParsableCommand {
             holdfastctl pins remove <pin file> <host> --whole-host [<options>]
             """,
         discussion: """
-            The pin of a key in use is not removed, unless --force refused is given: mark it with pins retire, and remove it when \
-            no server shows it anymore. With --whole-host the entry of the host is removed; clients then refuse the \
-            host, or use another entry that covers it.
+            Mark a pin with pins retire first, and remove it when no server shows its key anymore. With --whole-host the \
+            entry of the host is removed; clients then refuse the host, or use another entry that covers it.
+
+            \(PinFileEditing.asking)
 
             EXAMPLES
               holdfastctl pins remove bank.pins.json api.example.com old.pem
@@ -35,6 +35,9 @@ struct PinsRemoveCommand: AsyncParsableCommand {
     @Flag(name: .customLong("whole-host"), help: "Remove the whole entry of the host.")
     var wholeHost = false
 
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
     func validate() throws {
         guard subject.sources.isEmpty == wholeHost else {
             throw ValidationError("Name the pins to remove, or give --whole-host.")
@@ -45,18 +48,14 @@ struct PinsRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         let host = try subject.host.get()
         guard !wholeHost else {
-            return try editing.run(intending: [.hostLost, .pinLost]) { edit throws(PublishingError) in
+            return try await editing.run(losing: host, by: connection) { edit throws(PublishingError) in
                 try edit.remove(host)
             }
         }
         let pins = try subject.pins(includingIssuers: role == .issuer)
-        try editing.run { edit throws(PublishingError) in
+        try await editing.run(by: connection) { edit throws(PublishingError) in
             for pin in pins { try edit.remove(pin.named.pin, as: role, from: host) }
         }
-        // The file says that its key is not in use, and only a server knows.
-        Output.standard.remark(
-            "no server was asked whether it still shows what was removed: ask before you publish the file, with holdfastctl "
-                + "check --pins")
     }
 }
 
@@ -72,6 +71,8 @@ struct PinsRetireCommand: AsyncParsableCommand {
         discussion: """
             A retiring pin counts until it is removed; the state tells people and reports that its key is on its way out. \
             With --whole-host clients refuse to connect to the host from then on: it is for hosts that are gone.
+
+            \(PinFileEditing.asking)
 
             EXAMPLES
               holdfastctl pins retire bank.pins.json api.example.com old.pem
@@ -89,6 +90,9 @@ struct PinsRetireCommand: AsyncParsableCommand {
     @Flag(name: .customLong("whole-host"), help: "Retire the host: clients refuse to connect to it.")
     var wholeHost = false
 
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
     func validate() throws {
         guard subject.sources.isEmpty == wholeHost else {
             throw ValidationError("Name the pins that are on their way out, or give --whole-host.")
@@ -98,10 +102,12 @@ struct PinsRetireCommand: AsyncParsableCommand {
     func run() async throws {
         let host = try subject.host.get()
         guard !wholeHost else {
-            return try editing.run(intending: [.hostLost]) { edit throws(PublishingError) in try edit.retire(host) }
+            return try await editing.run(losing: host, by: connection) { edit throws(PublishingError) in
+                try edit.retire(host)
+            }
         }
         let pins = try subject.pins()
-        try editing.run { edit throws(PublishingError) in
+        try await editing.run(by: connection) { edit throws(PublishingError) in
             for pin in pins { try edit.retire(pin.named.pin, of: host) }
         }
     }
@@ -117,6 +123,8 @@ struct PinsPromoteCommand: AsyncParsableCommand {
             No pin is lost: the state of the backup becomes active, and active pins of the same role become retiring. Add \
             the next backup afterwards.
 
+            \(PinFileEditing.asking)
+
             EXAMPLES
               holdfastctl pins promote bank.pins.json api.example.com next.pem
 
@@ -128,6 +136,9 @@ struct PinsPromoteCommand: AsyncParsableCommand {
 
     @OptionGroup
     var subject: PinFileSubject
+
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
 
     func validate() throws {
         guard subject.sources.count == 1 else {
@@ -141,6 +152,8 @@ struct PinsPromoteCommand: AsyncParsableCommand {
         guard pins.count == 1, let pin = pins.first else {
             throw CommandFailure(.wrongUsage, "\(subject.sources[0]) has several keys; name one by its pin")
         }
-        try editing.run { edit throws(PublishingError) in try edit.promote(pin.named.pin, of: host) }
+        try await editing.run(by: connection) { edit throws(PublishingError) in
+            try edit.promote(pin.named.pin, of: host)
+        }
     }
 }

@@ -16,6 +16,8 @@ struct PinsSetCommand: AsyncParsableCommand {
             Without a host the settings are those of the file: app, issued, not-after, refresh and grace. With a host they \
             are those of its entry: mode, require, on-expiry, ports and report.
 
+            \(PinFileEditing.asking)
+
             EXAMPLES
               holdfastctl pins set bank.pins.json --issued now --refresh 6h --grace 14d
               holdfastctl pins set bank.pins.json api.example.com --mode report
@@ -76,6 +78,9 @@ struct PinsSetCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where other readers report failures: an https URL, or none.", valueName: "url"))
     var reportTo: String?
 
+    @OptionGroup(title: "Connection")
+    var connection: ConnectionOptions
+
     private var concernsFile: Bool {
         app != nil || issued != nil || notAfter != nil || refresh != nil || grace != nil
     }
@@ -99,7 +104,7 @@ struct PinsSetCommand: AsyncParsableCommand {
         let hostSettings = hostSettings
         let fileSettings = fileSettings
         let pattern = host?.value
-        try editing.run { edit throws(PublishingError) in
+        try await editing.run(by: connection) { edit throws(PublishingError) in
             if let pattern { try edit.set(hostSettings, of: pattern) } else { try edit.set(fileSettings) }
         }
     }

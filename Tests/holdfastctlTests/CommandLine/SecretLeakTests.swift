@@ -16,9 +16,9 @@ struct SecretLeakTests {
         ["pin", "127.0.0.1:1"] + trusting + ["--client-cert"],
         ["pin", "127.0.0.1:1"] + trusting + ["--client-cert", "leaf.pem", "--client-key"],
         ["check", "127.0.0.1:1", "--json", "--ca"],
-        ["check", "127.0.0.1:1"] + trusting + ["--client-cert"], ["sign", "--key", "key.pem", "--ca", "root.pem"],
-        ["sign", "leaf.pem", "--ca", "root.pem", "--password-file", "pw", "--key"],
-        ["sign", "leaf.pem", "--key", "key.pem", "--ca"],
+        ["check", "127.0.0.1:1"] + trusting + ["--client-cert"], list + ["--ca", "root.pem"],
+        ["sign", "leaf.pem", "--force", "offline", "--ca", "root.pem", "--password-file", "pw", "--key"],
+        list + ["leaf.pem", "--ca"],
         ["sign", "leaf.pem", "--key", "key.pem", "--ca", "root.pem", "--list"],
         ["export", "--password-file", "pw", "--key"], ["export", "--password-file", "key.pem", "--key"],
         ["export", "--key", "locked.pem", "--password-file"], ["export-private", "--password-file", "pw", "--key"],
@@ -73,6 +73,7 @@ struct SecretLeakTests {
     private static let renew = ["repository", "renew", "site", "--offline"] + trusting
     private static let publishNowhere =
         ["repository", "publish", "site", "--key", "online.pem", "--connect-to", "127.0.0.1:1"] + trusting
+    private static let list = ["sign", "--key", "key.pem", "--force", "offline"]
     private static let begin = ["repository", "init", "new", "--password-file", "pw"]
     private static let rotate = ["repository", "rotate", "site", "--role", "root", "--password-file", "pw"]
     private static let signer = ["--signer-command", "cat", "--signer-key"]

@@ -49,6 +49,49 @@ struct FirstListTests {
         }
     }
 
+    @Test("A list that is printed or written with -o is judged as a first list is, and nothing comes out unjudged")
+    func written() async throws {
+        try await SigningSite.with { site in
+            let (leaf, _) = (try site.leaf("leaf.pem"), try site.leaf("next.pem"))
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let place = ["--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s"]
+                let none = ["--no-shipped-pins"]
+                for output in [[], ["-o", "pins.json"]] {
+                    let wrong = try await site.sign(["next.pem"] + place + none + output)
+                    #expect(
+                        wrong.status == 1 && wrong.errors.contains("clients would be locked out"), "\(wrong.errors)")
+                    let name = output.last ?? "the list"
+                    #expect(wrong.output.isEmpty && wrong.errors.contains("\(name) is not made"), "\(wrong.errors)")
+                    let unsaid = try await site.sign(["leaf.pem", "next.pem"] + place + output)
+                    #expect(unsaid.status == 3 && unsaid.output.isEmpty, "\(unsaid.errors)")
+                    #expect(unsaid.errors.contains("app versions unknown"), "\(unsaid.errors)")
+                    #expect(!Self.isThere("pins.json", site))
+                }
+                let printed = try await site.sign(["leaf.pem", "next.pem"] + place + none)
+                #expect(printed.status == 0 && printed.errors.contains("it is the first list: "), "\(printed.errors)")
+                let list = try FingerprintList(verifying: Data(printed.output.utf8), with: site.key.publicKey)
+                #expect(list.entries.count == 2)
+                let file = try await site.sign(["leaf.pem", "next.pem", "-o", "pins.json"] + place + none)
+                #expect(file.status == 0 && file.output.isEmpty, "\(file.errors)")
+                #expect(try site.entries().map(\.pin) == list.entries.map(\.pin))
+                // What the list takes the place of counts as well: those who hold it are locked out until they ask.
+                let earlier = try await site.sign(
+                    ["next.pem", "-o", "earlier.json", "--force", "refused"] + place + none)
+                #expect(earlier.status == 0 && earlier.errors.contains("warning: refused: "), "\(earlier.errors)")
+                let replaced = ["--replaced", "earlier.json@\(Int(SystemWallClock().now.timeIntervalSince1970) - 60)"]
+                let after = try await site.sign(["leaf.pem", "next.pem", "-o", "new.json"] + place + none + replaced)
+                #expect(after.status == 1 && after.errors.contains("refused, as before: "), "\(after.errors)")
+                #expect(try site.entries(of: "new.json").count == 2)
+            }
+            let down = ["leaf.pem", "-o", "down.json", "--no-shipped-pins", "--connect-to", "127.0.0.1:1"]
+            let unknown = try await site.sign(down)
+            #expect(unknown.status == 3 && !Self.isThere("down.json", site), "\(unknown.errors)")
+            let meant = try await site.sign(["leaf.pem", "-o", "down.json", "--force", "offline"])
+            #expect(meant.status == 0 && meant.errors.contains("offline: no host was asked"), "\(meant.errors)")
+            #expect(try site.entries(of: "down.json").count == 1)
+        }
+    }
+
     @Test("Builds that carry other pins are named: the list is made, for it cannot help them, and that is no good news")
     func builds() async throws {
         try await SigningSite.with { site in

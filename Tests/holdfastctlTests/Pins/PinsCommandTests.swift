@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastSigning
 import HoldfastTesting
 import Testing
@@ -11,6 +12,8 @@ struct PinsCommandTests {
         let changes: [String]
         let warnings: [String]?
         let lockedOut: [String]?
+        let overridden: [String]?
+        let premises: [String]?
     }
 
     private static let host = SigningSite.name
@@ -26,6 +29,11 @@ struct PinsCommandTests {
             try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self), mode: 0o640)
             try await body(site, leaf)
         }
+    }
+
+    /// Where the host is found.
+    private static func place(_ port: Int) -> [String] {
+        ["--ca", "root.pem", "--connect-to", "127.0.0.1:\(port)", "--timeout", "60s"]
     }
 
     private static func file(_ site: SigningSite) throws -> PinFile {
@@ -49,19 +57,29 @@ struct PinsCommandTests {
             #expect(try file.hosts[0].pins[1].pin == .publicKey(of: next.der))
             #expect(try site.mode("bank.pins.json") == 0o640)
 
-            let early = try await site.run(["pins", "remove", "bank.pins.json", Self.host, "leaf.pem"])
-            #expect(early.status == 1 && early.errors.contains("is left as it is") && early.errors.contains("in use"))
+            let remove = ["pins", "remove", "bank.pins.json", Self.host, "leaf.pem"]
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let early = try await site.run(remove + Self.place(server.port))
+                #expect(early.status == 1 && early.errors.contains("is left as it is"), "\(early.errors)")
+                #expect(early.errors.contains("would be locked out"), "\(early.errors)")
+            }
+            let unknown = try await site.run(remove + Self.place(1))
+            #expect(unknown.status == 3 && unknown.errors.contains("could not be asked"), "\(unknown.errors)")
             #expect(try Self.file(site) == file)
 
             let promoted = try await site.run(["pins", "promote", "bank.pins.json", Self.host, "next.pem"])
             #expect(
                 promoted.status == 0 && promoted.output.hasPrefix("Changed: bank.pins.json\n"), "\(promoted.errors)")
             #expect(promoted.errors.contains("no backup"))
-            let removed = try await site.run([
-                "pins", "remove", "bank.pins.json", Self.host, Pin.publicKey(of: leaf.der).description,
-            ])
-            #expect(removed.status == 0, "\(removed.errors)")
-            #expect(removed.errors.contains("no server was asked whether it still shows"), "\(removed.errors)")
+            let offline = try await site.run(remove + ["--force", "offline", "-o", "unasked.json"])
+            #expect(offline.status == 0 && offline.errors.contains("offline: no host was asked"), "\(offline.errors)")
+            try await withLoopbackTLSServer(serving: next) { server in
+                let removed = try await site.run(
+                    ["pins", "remove", "bank.pins.json", Self.host, Pin.publicKey(of: leaf.der).description]
+                        + Self.place(server.port))
+                #expect(removed.status == 0, "\(removed.errors)")
+                #expect(removed.output.contains("only clients with the pin file were judged"), "\(removed.output)")
+            }
             #expect(try Self.file(site).hosts[0].pins.map(\.state) == [.active])
         }
     }
@@ -138,7 +156,7 @@ struct PinsCommandTests {
 
     @Test("diff says what differs, and with code 1 that clients would be refused")
     func difference() async throws {
-        try await Self.with { site, _ in
+        try await Self.with { site, leaf in
             let equal = try await site.run(["pins", "diff", "bank.pins.json", "bank.pins.json"])
             #expect(equal.status == 0 && equal.output == "No difference\n")
             try site.leaf("backup.pem")
@@ -148,12 +166,26 @@ struct PinsCommandTests {
             #expect(backup.status == 0)
             let more = try await site.run(["pins", "diff", "bank.pins.json", "more.json", "--json"])
             #expect(try more.status == 0 && more.json(Answer.self).changes.count == 1)
-            let less = try await site.run(["pins", "remove", "more.json", Self.host, "leaf.pem", "--force", "refused"])
-            #expect(less.status == 0 && less.errors.contains("overridden: "), "\(less.errors)")
-            let lost = try await site.run(["pins", "diff", "bank.pins.json", "more.json"])
-            #expect(lost.status == 1 && lost.output.hasPrefix("CLIENTS WOULD BE REFUSED\n"), "\(lost.output)")
-            let answer = try await site.run(["pins", "diff", "bank.pins.json", "more.json", "--json"])
-            #expect(try answer.json(Answer.self).lockedOut?.count == 1)
+            let diff = ["pins", "diff", "bank.pins.json", "less.json"]
+            try await withLoopbackTLSServer(serving: leaf) { server in
+                let place = Self.place(server.port)
+                let less = try await site.run(
+                    ["pins", "remove", "more.json", Self.host, "leaf.pem", "--force", "refused", "-o", "less.json"]
+                        + place + ["--json"])
+                #expect(less.status == 0 && less.errors.contains("warning: refused: "), "\(less.errors)")
+                #expect(try less.json(Answer.self).overridden?.count == 1)
+                let lost = try await site.run(diff + place)
+                #expect(lost.status == 1 && lost.output.hasPrefix("CLIENTS WOULD BE REFUSED\n"), "\(lost.output)")
+                let answer = try await site.run(diff + place + ["--json"]).json(Answer.self)
+                #expect(answer.lockedOut?.count == 1 && answer.premises?.isEmpty == false)
+            }
+            // Nobody knows without asking, unless it is certain whatever the host shows.
+            let unknown = try await site.run(diff + ["--offline"])
+            #expect(unknown.status == 3 && unknown.output.hasPrefix("Nobody knows"), "\(unknown.output)")
+            let gone = try await site.run(["pins", "retire", "more.json", Self.host, "--whole-host", "-o", "gone.json"])
+            #expect(gone.status == 0, "\(gone.errors)")
+            let certain = try await site.run(["pins", "diff", "more.json", "gone.json", "--offline", "--json"])
+            #expect(try certain.status == 1 && certain.json(Answer.self).lockedOut?.count == 1, "\(certain.output)")
         }
     }
 }

@@ -60,16 +60,15 @@ struct SigningSite {
         return try await CommandRun.inProcess(arguments, in: folder)
     }
 
-    /// Signs with the site's key and root. Unless the arguments say where its hosts are, no host is asked of a first list:
+    /// Signs with the site's key and root. Unless the arguments say where its hosts are, no host is asked of a new list:
     /// there is none.
     func sign(_ arguments: [String]) async throws -> CommandRun {
-        var offline: [String] = []
-        if let option = arguments.firstIndex(of: "--list"), option + 1 < arguments.count,
-            !FileManager.default.fileExists(atPath: folder.appending(path: arguments[option + 1]).path),
-            !arguments.contains("--connect-to"), !arguments.contains("--force")
-        {
-            offline = ["--force", "offline"]
+        var isNew = true
+        if let option = arguments.firstIndex(of: "--list"), option + 1 < arguments.count {
+            isNew = !FileManager.default.fileExists(atPath: folder.appending(path: arguments[option + 1]).path)
         }
+        let isSaid = arguments.contains("--connect-to") || arguments.contains("--force")
+        let offline = isNew && !isSaid ? ["--force", "offline"] : []
         return try await run(["sign", "--key", "key.pem", "--ca", "root.pem"] + arguments + offline)
     }
 

@@ -54,7 +54,7 @@ public struct ServerProcess: Sendable {
         apps.limits.connections = min(apps.limits.connections, connections)
         let problem = open.secretProblem
         let isReading = mending != nil
-        let hasTLS = settings.listen.identity != nil
+        let leaf = settings.listen.identity.map { identity in { @Sendable in identity.leaf } }
         let readiness: @Sendable () -> [String] = {
             [
                 problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
@@ -67,7 +67,7 @@ public struct ServerProcess: Sendable {
             time: { catalog.signingTime }, counters: counters,
             readiness: readiness, reports: reports, on: group, logger: listenerLogger, requests: logger,
             onListening: {
-                publisher.listener.listens(on: hasTLS ? nil : $0?.ipAddress, port: $0?.port ?? 0)
+                publisher.listener.listens(on: $0?.ipAddress, port: $0?.port ?? 0, showing: leaf)
                 onListening(.apps, Self.text($0))
             })
         let administration = try AdministrationListener(

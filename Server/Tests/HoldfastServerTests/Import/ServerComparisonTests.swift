@@ -82,6 +82,28 @@ struct ServerComparisonTests {
         }
     }
 
+    @Test("A damaged answer of another server differs, in words that are not as long as it likes")
+    func damaged() async throws {
+        try await World.run { world in
+            let pair = try await Pair(world)
+            let own = try await OwnAnswers(of: pair.app, world.publisher)
+            let question = try #require(ComparisonQuestion.all(of: pair.app, own.content).first)
+            let good = own.answer(to: question)
+            #expect(good.status == 200)
+            var generator = SeededGenerator(seed: 0xA45)
+            defer { noteCampaign(of: mutants(inPartsOf: 10)) }
+            for _ in 0..<mutants(inPartsOf: 10) {
+                let damaged = HTTPExchange.Answer(
+                    status: good.status, headers: good.headers, body: mutated(good.body, &generator))
+                var judge = AnswerComparison(question, own)
+                judge.compare(damaged, good)
+                // What was signed by the key that apps know was another text.
+                #expect(!judge.differences.isEmpty)
+                #expect(judge.differences.allSatisfy { $0.utf8.count <= 2_000 })
+            }
+        }
+    }
+
     @Test("What clients could notice is listed")
     func different() async throws {
         try await World.run { world in
