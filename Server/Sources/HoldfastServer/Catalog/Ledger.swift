@@ -240,7 +240,7 @@ public struct Ledger: Sendable {
             if facts.has("until") { reminders.insert(name) } else { alarms.insert(name) }
         case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
-        case .invitation, .passkey, .session: try people.take(entry, facts)
+        case .invitation, .passkey, .session, .pages: try people.take(entry, facts)
         case .resealed: secretID = try facts.octets("secret", count: 8)
         case .journal: try applyJournal(facts)
         case .backup: latestBackup = entry.time

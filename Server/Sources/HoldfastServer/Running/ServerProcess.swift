@@ -72,7 +72,8 @@ public struct ServerProcess: Sendable {
             })
         let administration = try AdministrationListener(
             settings.adminListen, for: publisher, counters: counters,
-            answersUtilityTools: settings.answersUtilityTools, readiness: readiness, on: group,
+            answersUtilityTools: settings.answersUtilityTools, beside: Self.browsers(publisher, settings.adminOrigin),
+            readiness: readiness, on: group,
             logger: listenerLogger, requests: logger, notices: notices, reports: reports,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
@@ -129,6 +130,13 @@ public struct ServerProcess: Sendable {
             on: MultiThreadedEventLoopGroup.singleton,
             logger: listenerLogger, requests: logger, onListening: { onListening(.apps, Self.text($0)) })
         services = [listener, refresh]
+    }
+
+    /// Who answers people's browsers: nobody if no passkey can be used.
+    private static func browsers(_ publisher: Publisher, _ origin: RelyingParty?) -> [AddressResponder] {
+        guard let origin else { return [] }
+        let signIn = SignInResponder(publisher, at: origin)
+        return [{ await signIn.answer($0) }]
     }
 
     /// Runs until it is told to stop, or until what is missing is mended.
