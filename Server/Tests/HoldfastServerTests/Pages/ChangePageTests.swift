@@ -68,6 +68,7 @@ struct ChangePageTests {
             #expect(!html.contains("<script") && !html.contains("data-passkey="))
             try await world.approve(id, by: [.alice])
             _ = try await world.publisher.publish(id)
+            try await world.everybodyFollows(isThorough: false)
             let later = PageValue.record(try await desk.made("/apps/bank/changes/\(id)").content)
             #expect(later.text("state") == "published" && later["verdict"] == .flag(false))
         }

@@ -17,6 +17,7 @@ struct HostPageTests {
             let id = try await world.propose().change
             try await world.approve(id)
             _ = try await world.publisher.publish(id)
+            try await world.everybodyFollows(isThorough: false)
             let published = world.now
             try await world.pass(86_400)
             let (facts, host) = try await facts(world)
@@ -71,6 +72,7 @@ struct HostPageTests {
             let id = try await world.propose().change
             try await world.approve(id)
             _ = try await world.publisher.publish(id)
+            try await world.everybodyFollows(isThorough: false)
             let stranger = try world.root.leaf(names: [.dns(World.host)])
             try await world.see(stranger, at: "192.0.2.66", from: ["here"])
             let (facts, host) = try await facts(world)

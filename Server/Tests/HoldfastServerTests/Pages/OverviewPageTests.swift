@@ -18,6 +18,7 @@ struct OverviewPageTests {
             let id = try await world.propose().change
             try await world.approve(id)
             _ = try await world.publisher.publish(id)
+            try await world.everybodyFollows(isThorough: false)
             #expect(try await needs(world).isEmpty)
             #expect(try await PageDesk(world).html("/").contains("Nothing needs anybody now."))
             let end = try #require(try await world.publisher.published(world.app)).end
@@ -43,6 +44,7 @@ struct OverviewPageTests {
             let first = try #require(try await needs(world).first)
             #expect(first.kind == .emergency && first.address.hasSuffix("\(urgent)"))
             _ = try await world.publisher.publish(id)
+            try await world.everybodyFollows(isThorough: false)
             #expect(try await !needs(world).contains { $0.kind == .change || $0.kind == .emergency })
         }
     }

@@ -107,6 +107,7 @@ struct RecordPageTests {
             let id = try await world.propose().change
             try await world.approve(id)
             _ = try await world.publisher.publish(id)
+            try await world.everybodyFollows(isThorough: false)
             let page = PageValue.record(try await PageDesk(world).made("/apps/bank").content)
             let export = try #require(page["exports"]?.values.first)
             let stored = try await world.catalog.newestDocuments { _ in true }

@@ -59,19 +59,22 @@ def look(page, width, where, problems):
     for violation in Axe().run(page, options=RULES).response["violations"]:
         nodes = [node["html"][:120] for node in violation["nodes"][:3]]
         problems.append(f"{where}: {violation['id']}: {nodes}")
-    styled = page.evaluate("getComputedStyle(document.querySelector('a')).position")
-    if styled != "absolute":
+
+
+def use(page, where, problems):
+    if page.evaluate("getComputedStyle(document.querySelector('a')).position") != "absolute":
         problems.append(f"{where}: no style")
     # The first key leads past the navigation, and is seen.
     page.keyboard.press("Tab")
     skip = page.evaluate("[document.activeElement.className, document.activeElement.getBoundingClientRect().left]")
     if skip != ["skip", 0]:
         problems.append(f"{where}: the first tab leads to {skip}")
-    reached = page.evaluate(
+    page.evaluate("document.activeElement.blur()")
+    missed = page.evaluate(
         "() => [...document.querySelectorAll('a[href], button, select, textarea, summary')]"
         ".filter(element => element.tabIndex < 0 && !element.hidden).map(element => element.outerHTML.slice(0, 80))")
-    if reached:
-        problems.append(f"{where}: out of the keyboard's reach: {reached}")
+    if missed:
+        problems.append(f"{where}: out of the keyboard's reach: {missed}")
 
 
 def main(chromium, pages, folder=None):
@@ -82,23 +85,26 @@ def main(chromium, pages, folder=None):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for opened in told["open"]:
+            name = opened["name"]
+            page = browser.new_page()
+            page.on("console", lambda message: problems.append(f"{name}: {message.text}"))
+            page.on("pageerror", lambda error: problems.append(f"{name}: {error}"))
+            page.on("dialog", lambda dialog: (problems.append(f"{name}: a dialog"), dialog.dismiss()))
+            page.on(
+                "response", lambda answer: answer.status >= 400 and not answer.url.endswith("/favicon.ico")
+                and problems.append(f"{name}: {answer.url} {answer.status}"))
+            page.goto(base + opened["address"])
+            use(page, name, problems)
             for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 800})
                 for scheme in SCHEMES:
-                    where = f"{opened['name']}, {width}, {scheme}"
-                    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-                    page.on("console", lambda message: problems.append(f"{where}: {message.text}"))
-                    page.on("pageerror", lambda error: problems.append(f"{where}: {error}"))
-                    page.on("dialog", lambda dialog: (problems.append(f"{where}: a dialog"), dialog.dismiss()))
-                    page.on(
-                        "response", lambda answer: answer.status >= 400 and not answer.url.endswith("/favicon.ico")
-                        and problems.append(f"{where}: {answer.url} {answer.status}"))
-                    page.goto(base + opened["address"])
+                    page.emulate_media(color_scheme=scheme)
+                    look(page, width, f"{name}, {width}, {scheme}", problems)
                     if folder:
-                        file = os.path.join(folder, f"{opened['name']}-{width}-{scheme}.png")
+                        file = os.path.join(folder, f"{name}-{width}-{scheme}.png")
                         page.screenshot(path=file, full_page=True)
                         small(file)
-                    look(page, width, where, problems)
-                    page.close()
+            page.close()
         browser.close()
     # A browser asks for an icon by itself, and says that there is none.
     print(json.dumps([problem for problem in problems if "404 (Not Found)" not in problem]))

@@ -61,6 +61,7 @@ struct PageDesk: Sendable {
         let first = try await world.propose().change
         try await world.approve(first)
         _ = try await world.publisher.publish(first)
+        try await world.everybodyFollows(isThorough: false)
         let machine = try world.root.leaf(names: [.dns(World.host)]) { $0.subject = .commonName(text) }
         try await world.see(machine, at: "192.0.2.66")
         let failure = Observation(
