@@ -1,5 +1,3 @@
-package import Holdfast
-
 import struct Foundation.URL
 
 /// Reads and writes hosts with their ports as people type them.
