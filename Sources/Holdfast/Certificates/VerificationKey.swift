@@ -12,6 +12,8 @@ package struct VerificationKey: Sendable {
     private let key: CertificatePublicKey
     /// The key without its algorithm, so that two encodings of one key are equal.
     package let identity: [UInt8]
+    /// The DER that it was read from.
+    package let subjectPublicKeyInfo: [UInt8]
 
     /// Reads a SubjectPublicKeyInfo; nil for anything else.
     package init?(der: [UInt8]) {
@@ -20,6 +22,7 @@ package struct VerificationKey: Sendable {
             _ = try fields.next(DERTag.sequence)
             identity = Array(der[try fields.next(DERTag.bitString).content])
             key = try CertificatePublicKey(0..<der.count, of: der)
+            subjectPublicKeyInfo = der
         } catch {
             return nil
         }

@@ -107,7 +107,7 @@ package struct PinEntry: Sendable, Encodable {
     /// Whether it is a key that is in no certificate yet, which makes a backup pin.
     package var isBackup: Bool { kind != .certificate }
 
-    /// One line that describes it.
+    /// One line that describes it. The time is one of UTC, which a terminal shows in local time.
     package var title: String {
         let what: String? =
             switch kind {
@@ -116,7 +116,7 @@ package struct PinEntry: Sendable, Encodable {
             case .publicKey: "public key"
             case .certificateRequest: "certificate request"
             }
-        let end = notAfter.map { "until \($0.prefix(10))" }
+        let end = notAfter.map { "until \($0)" }
         let facts = [place, what, subject, key, end, remark].compactMap(\.self)
         return SafeText.escapedLine(facts.joined(separator: ", "))
     }

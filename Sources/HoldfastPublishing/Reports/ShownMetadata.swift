@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastSigning
 import HoldfastTUF
 
 /// Shows TUF metadata or a bundle of it, and whether a client that trusts a root accepts it.
@@ -42,10 +43,26 @@ struct ShownMetadata {
         for role in summary.roles {
             item.add("role", "\(role.name): \(role.threshold) of \(role.keys) keys")
         }
+        let names = Dictionary(summary.keys.map { ($0.idText, Self.name(of: $0)) }) { first, _ in first }
+        // Of another file these are the keys of the root that clients trust.
+        for key in summary.roles.isEmpty ? [] : summary.keys { item.add("key", Self.text(key)) }
         for target in summary.targets { item.add("target", target) }
         for leaf in summary.values { item.add("field", "\(leaf.path) is \(leaf.text)") }
-        for id in summary.signatures { item.add("signed by", "key \(id)") }
+        for id in summary.signatures {
+            item.add("signed by", "key \(id)" + ((names[id] ?? nil).map { " of \($0)" } ?? ""))
+        }
         return item
+    }
+
+    /// Who holds a key, as the root says; nil for a key without a name.
+    private static func name(of key: MetadataSummary.Key) -> String? { TUFPublicKey(id: key.id, key.tree)?.name }
+
+    /// A key by its holder, its digest as pins have it, what it signs, and the id that signatures name.
+    private static func text(_ key: MetadataSummary.Key) -> String {
+        let holder = name(of: key).map { "\($0): " } ?? ""
+        let digest = key.pin?.description ?? "no key that verifies anything"
+        let roles = key.roles.isEmpty ? "no role" : key.roles.joined(separator: ", ")
+        return "\(holder)\(digest), signs \(roles), id \(key.idText)"
     }
 
     private func signature(of summary: MetadataSummary) -> ShownItem.Signature {

@@ -76,6 +76,15 @@ package struct RolloverDocument: Sendable {
         return "the timestamp of \(name) is renewed before it ends at \(end.formatted(.iso8601))"
     }
 
+    /// Whether what apps need of a repository to begin ends with its root, before the pins and targets: then other pins help
+    /// nobody, and the root needs a later end. False for other documents.
+    package var endsWithRoot: Bool {
+        guard case .repository(let pins) = content, let root = pins.expirations.first,
+            let targets = pins.expirations.last
+        else { return false }
+        return root < min(targets, pins.graceBegins)
+    }
+
     /// All hosts that can be asked, in the order of the document, and the patterns that cannot be dialed.
     /// - Parameter defaultPort: the port of a place that names none.
     package func hosts(defaultPort: Int) -> (hosts: [DialedHost], patterns: [String]) {

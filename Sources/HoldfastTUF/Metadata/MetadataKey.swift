@@ -1,5 +1,5 @@
 import Foundation
-import Holdfast
+package import Holdfast
 
 /// A public key of a role (section 4.2.2). A key of an unknown kind is not an error, but it verifies nothing.
 package struct MetadataKey: Sendable {
@@ -44,6 +44,9 @@ package struct MetadataKey: Sendable {
 
     /// Equal for equal keys, whatever their ids. nil for a key that verifies nothing.
     package var identity: [UInt8]? { key?.identity }
+
+    /// The key as pins name it; nil for a key that verifies nothing.
+    package var pin: Pin? { key.flatMap { try? Pin.publicKey(spkiDER: $0.subjectPublicKeyInfo) } }
 
     /// The algorithm of its signatures.
     package var signatureScheme: TUFSettings.SignatureScheme {

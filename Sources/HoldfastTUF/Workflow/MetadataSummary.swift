@@ -1,5 +1,5 @@
 package import Foundation
-import Holdfast
+package import Holdfast
 
 /// What a metadata file says about itself, for people who inspect one. It is read as strictly as a client reads it, but
 /// nothing in it is proved: that would need a trusted root to start from (section 5.2).
@@ -11,6 +11,21 @@ package struct MetadataSummary {
         package let keys: Int
     }
 
+    /// A key that a root lists.
+    package struct Key {
+        /// Its id, which a signature names.
+        package let id: [UInt8]
+        /// As the root lists it.
+        package let tree: JSONTree
+        /// The key as pins name it; nil for one that verifies nothing.
+        package let pin: Pin?
+        /// The roles for which it signs.
+        package let roles: [String]
+
+        /// Its id for people, as ``MetadataSummary/signatures`` has it.
+        package var idText: String { id.quotedName }
+    }
+
     /// `root`, `timestamp`, `snapshot` or `targets`.
     package let type: String
     package let version: Int64
@@ -19,6 +34,8 @@ package struct MetadataSummary {
     package let signatures: [String]
     /// The roles of a root; empty for the others.
     package let roles: [Role]
+    /// The keys of a root; of another file those of the trusted root, if there is one. In the order of their ids.
+    package let keys: [Key]
     /// The names of the targets; empty for the others.
     package let targets: [String]
     /// Every value of the content but type, version, end and keys: fields that clients ignore as well.
@@ -38,11 +55,13 @@ package struct MetadataSummary {
             throw TUFError(.malformed, expected: "a type", found: "none")
         }
         let meter = WorkMeter(.pythonTUF)
-        let trusted: RootMetadata?
+        var trusted: RootMetadata?
+        var keys: [Key] = []
         if let trustedRoot {
-            trusted = try RootStep(settings: .pythonTUF, meter: meter).initial(trustedRoot)
-        } else {
-            trusted = nil
+            let root = try RootStep(settings: .pythonTUF, meter: meter).initial(trustedRoot)
+            keys = Self.keys(
+                of: root, try SignedFile(trustedRoot, maximumBytes: TUFSettings.pythonTUF.targetsBytes))
+            trusted = root
         }
         let common: CommonFields
         let signer: Delegator?
@@ -52,6 +71,7 @@ package struct MetadataSummary {
         if type.elementsEqual(RoleName.root.octets) {
             let root = try RootMetadata(file)
             common = root.common
+            keys = Self.keys(of: root, file)
             roles = [root.root, root.timestamp, root.snapshot, root.targets].map {
                 Role(name: $0.role.text, threshold: $0.threshold, keys: $0.keyIDs.count)
             }
@@ -77,6 +97,7 @@ package struct MetadataSummary {
         expires = Date(wholeSeconds: common.expires)
         signatures = Self.sorted(file.signatures.keys)
         self.roles = roles
+        self.keys = keys
         self.targets = targets
         values = file.signed.leaves { names in
             names.count == 1
@@ -84,6 +105,16 @@ package struct MetadataSummary {
         }
         isSignedByItsKeys = isSigned
         isSignedForRoot = signer.map { Self.isSigned(file, by: $0, meter) && isSigned ?? true }
+    }
+
+    private static func keys(of root: RootMetadata, _ file: SignedFile) -> [Key] {
+        let roles = [root.root, root.timestamp, root.snapshot, root.targets]
+        return (file.signed["keys"]?.members ?? []).map { member in
+            let id = Array(member.key)
+            return Key(
+                id: id, tree: member.value, pin: (try? MetadataKey(member.value))?.pin,
+                roles: roles.filter { $0.keyIDs.contains(id) }.map(\.role.text))
+        }.sorted { $0.id.lexicographicallyPrecedes($1.id) }
     }
 
     private static func isSigned(_ file: SignedFile, by delegator: Delegator, _ meter: WorkMeter) -> Bool {

@@ -1,6 +1,5 @@
 import Foundation
 import Holdfast
-import HoldfastProbe
 
 /// Reads `HOST[:PORT]` as people type it.
 enum ServerAddress {

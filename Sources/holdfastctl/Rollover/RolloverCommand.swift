@@ -260,7 +260,9 @@ struct RolloverCommand: AsyncParsableCommand {
             }
             return Question(
                 host: host, inputs: inputs,
-                documents: deciding.map { .init(name: $0.file.name, source: $0.file.source) },
+                documents: deciding.map {
+                    .init(name: $0.file.name, source: $0.file.source, endsWithRoot: $0.file.endsWithRoot)
+                },
                 premises: deciding.flatMap(\.premises) + premises + others)
         }
     }

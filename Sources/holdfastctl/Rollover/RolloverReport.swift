@@ -140,13 +140,10 @@ struct RolloverReport: Encodable {
             why = words.preparing
             action = words.publishing
         case .renew(let identities, by: let date):
-            (self.step, title) = (.renew, "publish the pins with a later end")
+            (self.step, title) = (.renew, "publish the \(words.renewed) with a later end")
             take(date)
             take(situation, identities)
-            why =
-                date == nil
-                ? "the pins of a server end before every client can have others"
-                : "the pins of a server end \(words.span) later, and clients need that long to get the next document"
+            why = words.ending(isLate: date == nil)
             action = words.renewing
         case .renewCertificates(let identities, by: let date):
             (self.step, title) = (.renewCertificate, "get another certificate for the same key")

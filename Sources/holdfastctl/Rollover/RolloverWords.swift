@@ -9,6 +9,8 @@ struct RolloverWords {
         let name: String
         /// Where clients get it from.
         let source: RolloverDocument.Source
+        /// Whether it is a repository whose root ends before its pins.
+        var endsWithRoot = false
 
         /// As a file that is written.
         fileprivate var file: String { ForeignFile.quoted(name) }
@@ -93,10 +95,26 @@ struct RolloverWords {
             switch document.source {
             case .pinFile, .list: "set a later end in \(document.name), and publish it"
             case .challengedList: "set a later end in the list" + document.sending
+            case .repository where document.endsWithRoot:
+                "holdfastctl repository rotate with --role root, sign and publish it"
             case .repository: "set a later end in the repository's pin file, and " + Self.publishingRepository
             case .trustServer: "run its rounds again: holdfastctl trust-server publish with --every 5m"
             }
         }
+    }
+
+    /// What gets a later end.
+    var renewed: String { documents.allSatisfy(\.endsWithRoot) ? "root" : "pins" }
+
+    /// Why something needs a later end.
+    /// - Parameter isLate: whether it ends before every client can have what follows.
+    func ending(isLate: Bool) -> String {
+        let subject =
+            documents.allSatisfy(\.endsWithRoot)
+            ? "the root of the repository ends, without which apps that begin get no pins," : "the pins of a server end"
+        return isLate
+            ? "\(subject) before every client can have others"
+            : "\(subject) \(span) later, and clients need that long to get the next document"
     }
 
     private static let publishingRepository = "holdfastctl repository pins, sign and publish it"

@@ -98,34 +98,10 @@ struct TrustServerFiles: Sendable {
 
     /// Reads the hosts of the list, each once, in their order.
     func readDomains() throws(CommandFailure) -> [DialedHost] {
-        let text = String(decoding: try KeyFile.content(of: domains.path, maximumBytes: 8 << 20), as: UTF8.self)
-        var hosts: [DialedHost] = []
-        var seen: Set<DialedHost> = []
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let entry = line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
-            guard !entry.isEmpty else { continue }
-            do {
-                guard entry.utf8.count <= 2_048 else { throw CommandFailure(.wrongUsage, "a line too long") }
-                let host = try ServerAddress.host(entry)
-                if seen.insert(host).inserted { hosts.append(host) }
-            } catch {
-                // The line itself is not shown: a file that was given by mistake may be a key.
-                let code = (error as? HostError)?.code.rawValue ?? CommandFailure.Code.wrongUsage.rawValue
-                throw CommandFailure(
-                    .unreadableFile,
-                    "\(domains.path), line \(index + 1): expected a host, with a port if not 443, for example "
-                        + "www.example.com:8443, found something else (\(code))")
-            }
+        let data = try KeyFile.content(of: domains.path, maximumBytes: TrustServerHostList.maximumBytes)
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            try TrustServerHostList(data, named: domains.path).hosts
         }
-        guard !hosts.isEmpty else {
-            throw CommandFailure(.unreadableFile, "\(domains.path) names no host: write one HOST:PORT a line")
-        }
-        let limit = DocumentLimits().entries
-        guard hosts.count <= limit else {
-            throw CommandFailure(
-                .unreadableFile, "\(domains.path) names more than \(limit) hosts, which clients refuse")
-        }
-        return hosts
     }
 
     // MARK: Documents

@@ -12,6 +12,8 @@ struct RolloverFleet: Hashable {
         var end: Int
         /// For one that a build carries: the first tick at which nobody uses the build; nil for one that is downloaded.
         var usedUntil: Int?
+        /// Which of the fleet's streams it belongs to: other apps get those of another one.
+        var stream = 0
 
         func admits(_ identity: Int, at tick: Int) -> Bool { mask >> identity & 1 == 1 && tick < end }
     }
@@ -31,8 +33,10 @@ struct RolloverFleet: Hashable {
     /// How many ticks before it must be done something is advised.
     var lead: Int
     var servers: [Int]
-    /// The oldest first; the last is published.
+    /// Of each stream the oldest first; the last is published.
     var documents: [Document]
+    /// How many are published at once, such as a list for older apps beside a repository for newer ones.
+    var streams = 1
     var shipped: [Document]
     /// For each identity, the first tick at which its certificate is no longer valid.
     var ends: [Int]
@@ -45,7 +49,8 @@ struct RolloverFleet: Hashable {
     var needsSpare: Bool { kind != .list }
 
     /// A random fleet in the midst of whatever happened to it.
-    init(using random: inout SplitMix64) {
+    /// - Parameter streams: how many documents are published at once; each has a history of its own.
+    init(using random: inout SplitMix64, streams: Int = 1) {
         func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         func chance(_ percent: Int) -> Bool { pick(1...100) <= percent }
         kind = Kind.allCases[pick(0...3)]
@@ -64,20 +69,23 @@ struct RolloverFleet: Hashable {
             }
         }
         documents = []
-        var published = -pick(0...3 * staleness)
-        for _ in 0..<pick(1...4) where published <= 0 {
-            let mask: Int =
-                switch pick(1...10) {
-                case 1...4: 0b0001
-                case 5...6: 0b0101
-                case 7: 0b0011
-                case 8: 0b0111
-                case 9: 0b0010
-                default: pick(1...7)
-                }
-            let end = chance(80) ? Self.never : pick(1...10)
-            documents.append(Document(published: published, mask: mask, end: end))
-            published += pick(0...2 * staleness)
+        self.streams = streams
+        for stream in 0..<streams {
+            var published = -pick(0...3 * staleness)
+            for _ in 0..<pick(1...4) where published <= 0 {
+                let mask: Int =
+                    switch pick(1...10) {
+                    case 1...4: 0b0001
+                    case 5...6: 0b0101
+                    case 7: 0b0011
+                    case 8: 0b0111
+                    case 9: 0b0010
+                    default: pick(1...7)
+                    }
+                let end = chance(80) ? Self.never : pick(1...10)
+                documents.append(Document(published: published, mask: mask, end: end, stream: stream))
+                published += pick(0...2 * staleness)
+            }
         }
         shipped = []
         if chance(15) {
@@ -111,4 +119,14 @@ struct RolloverFleet: Hashable {
     }
 
     var shown: Int { servers.reduce(0) { $0 | 1 << $1 } }
+
+    /// The document of the same stream that took the place of another; nil for what is published.
+    func successor(of index: Int) -> Document? {
+        documents[(index + 1)...].first { $0.stream == documents[index].stream }
+    }
+
+    /// What is published in each stream.
+    var published: [Document] {
+        (0..<streams).compactMap { stream in documents.last { $0.stream == stream } }
+    }
 }

@@ -6,17 +6,17 @@ import Testing
 
 @Suite("A rollover that follows the advice", .timeLimit(.minutes(30)))
 struct RolloverModelTests {
-    @Test("Nobody is refused whom anybody could save, and who cannot be saved is named")
-    func campaign() async throws {
-        let text = ProcessInfo.processInfo.environment["HOLDFAST_FLEETS"]
-        let count = text.flatMap { Int($0) } ?? 10_000
+    /// How many fleets a campaign has.
+    private static let count = ProcessInfo.processInfo.environment["HOLDFAST_FLEETS"].flatMap { Int($0) } ?? 10_000
+
+    private static func campaign(through count: Int, streams: Int = 1) async -> RolloverCampaign {
         let parts = 4
-        let campaign = await withTaskGroup { group in
+        return await withTaskGroup { group in
             for part in 0..<parts {
                 group.addTask {
                     var campaign = RolloverCampaign()
                     for seed in stride(from: part, to: count, by: parts) {
-                        campaign.run(seed)
+                        campaign.run(seed, streams: streams)
                         // Other tests run on the same threads, and some have servers that wait for an answer.
                         await Task.yield()
                     }
@@ -27,16 +27,30 @@ struct RolloverModelTests {
             for await campaign in group { all.add(campaign) }
             return all
         }
+    }
+
+    @Test("Nobody is refused whom anybody could save, and who cannot be saved is named")
+    func campaign() async throws {
+        let campaign = await Self.campaign(through: Self.count)
         print("Rollover: \(campaign.summary)")
         #expect(campaign.failures.isEmpty, "\(campaign.failures.count): \(campaign.failures.prefix(3))")
-        #expect(campaign.fleets == count && campaign.long * 10 >= count * 3)
+        #expect(campaign.fleets == Self.count && campaign.long * 10 >= Self.count * 3)
+    }
+
+    @Test("The same holds where two documents are published at once, each for apps of its own")
+    func severalDocuments() async throws {
+        let count = Self.count / 5
+        let campaign = await Self.campaign(through: count, streams: 2)
+        print("Rollover of two documents: \(campaign.summary)")
+        #expect(campaign.failures.isEmpty, "\(campaign.failures.count): \(campaign.failures.prefix(3))")
+        #expect(campaign.fleets == count && campaign.long * 10 >= count * 2 && campaign.lossy * 50 > count)
     }
 
     @Test("The reference finds no more if it may publish any set of pins, one at a time")
     func exhaustive() {
-        for seed in 0..<150 {
+        for seed in 0..<200 {
             var random = SplitMix64(seed: UInt64(seed))
-            let fleet = RolloverFleet(using: &random)
+            let fleet = RolloverFleet(using: &random, streams: seed < 150 ? 1 : 2)
             let (some, all) = (RolloverReference(fleet).steps(), RolloverReference(fleet, isExhaustive: true).steps())
             #expect(some == all, "seed \(seed)")
         }
@@ -123,7 +137,7 @@ struct RolloverModelTests {
             let step: RolloverAdvice.Step
             if seed % 4 == 0 {
                 step = .remove([identity])
-                after.publish(after.current & ~(1 << identity))
+                after.publish { $0 & ~(1 << identity) }
             } else {
                 step = .deploy(identity, servers: [server], before: nil)
                 after.deploy(identity, on: [server])

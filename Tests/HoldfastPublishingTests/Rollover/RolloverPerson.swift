@@ -45,12 +45,12 @@ struct RolloverPerson {
             var after = world
             switch advice.step {
             case .publish(let identities), .renew(let identities, by: _):
-                after.publish(identities.reduce(world.current) { $0 | 1 << $1 })
-            case .addBackup: after.publish(world.current | 1 << RolloverFleet.spare)
+                after.publish { mask in identities.reduce(mask) { $0 | 1 << $1 } }
+            case .addBackup: after.publish { $0 | 1 << RolloverFleet.spare }
             case .deploy(let identity, var servers, before: _):
                 if manner == .halfway, servers.count > 1 { servers.removeLast(servers.count / 2) }
                 after.deploy(identity, on: servers)
-            case .remove(let identities): after.publish(identities.reduce(world.current) { $0 & ~(1 << $1) })
+            case .remove(let identities): after.publish { mask in identities.reduce(mask) { $0 & ~(1 << $1) } }
             case .wait(until: let date?), .nothing(until: let date?):
                 if case .nothing = advice.step { outcome.isFinished = world.isFinished } else { outcome.steps += 1 }
                 world.wait(until: min(RolloverFleet.horizon, max(world.tick + 1, scene.tick(date))))

@@ -4,16 +4,33 @@ struct RolloverReference {
     private static let horizon = RolloverFleet.horizon
     private static let rest = 1 << RolloverFleet.horizon - 1
 
+    /// What matters of a published document.
+    private struct Published {
+        /// The identities in it, and when it ends.
+        var mask: Int
+        var end: Int
+        /// Whether it was published at this very tick, so that nobody has it yet.
+        var isFresh: Bool
+
+        static let absent = Published(mask: RolloverFleet.all, end: RolloverFleet.never, isFresh: true)
+
+        /// Everything in 15 bits: an end is 1,000 at most.
+        var small: Int { mask | end << 4 | (isFresh ? 1 << 14 : 0) }
+
+        func admits(_ identity: Int) -> Bool { mask >> identity & 1 == 1 }
+
+        /// Whether it names just these, for as long as anybody looks.
+        func isLasting(_ other: Int) -> Bool { mask == other && end >= RolloverReference.horizon }
+    }
+
     /// What matters of a fleet at a tick.
     private struct State: Hashable {
         var tick: Int
         /// The identities that some server shows.
         var shown: Int
-        /// The identities in the published document, and when it ends.
-        var current: Int
-        var currentEnd: Int
-        /// Whether the document was published at this very tick, so that nobody has it yet.
-        var isFresh: Bool
+        /// What is published in each stream; of one that the fleet does not have, what refuses nothing.
+        var current: Published
+        var beside: Published
         /// For each identity, the ticks (as bits) at which everybody with another document lets it in: two in a word.
         var others: (Int, Int)
 
@@ -26,9 +43,7 @@ struct RolloverReference {
             if identity & 2 == 0 { others.0 &= mask } else { others.1 &= mask }
         }
 
-        private var small: Int {
-            tick | shown << 8 | current << 16 | currentEnd << 24 | (isFresh ? 1 << 40 : 0)
-        }
+        private var small: Int { tick | shown << 8 | current.small << 16 | beside.small << 32 }
 
         static func == (left: State, right: State) -> Bool {
             left.others.0 == right.others.0 && left.others.1 == right.others.1 && left.small == right.small
@@ -42,6 +57,8 @@ struct RolloverReference {
     }
 
     private let fleet: RolloverFleet
+    /// Whether one document is published.
+    private var isAlone: Bool { fleet.streams == 1 }
     /// The identities that all servers are to show, one of them; 0 for any.
     private let target: Int
     /// The sets that may be published.
@@ -81,10 +98,10 @@ struct RolloverReference {
     }
 
     private var start: State {
-        let current = fleet.documents[fleet.documents.count - 1]
+        let published = fleet.published.map { Published(mask: $0.mask, end: $0.end, isFresh: $0.published == 0) }
         var state = State(
-            tick: 0, shown: fleet.shown, current: current.mask, currentEnd: current.end,
-            isFresh: current.published == 0, others: (-1, -1))
+            tick: 0, shown: fleet.shown, current: published[0], beside: published.count > 1 ? published[1] : .absent,
+            others: (-1, -1))
         func restrict(_ mask: Int, _ end: Int, _ last: Int) {
             for identity in 0..<RolloverFleet.identities {
                 let admitted = mask >> identity & 1 == 1 ? Self.bits(0, end) : 0
@@ -92,8 +109,11 @@ struct RolloverReference {
             }
         }
         for (identity, end) in fleet.ends.enumerated() { state.restrict(identity, to: Self.bits(0, end)) }
-        for (old, new) in zip(fleet.documents, fleet.documents.dropFirst()) where old.published < new.published {
-            restrict(old.mask, old.end, new.published + fleet.staleness)
+        for stream in 0..<fleet.streams {
+            let history = fleet.documents.filter { $0.stream == stream }
+            for (old, new) in zip(history, history.dropFirst()) where old.published < new.published {
+                restrict(old.mask, old.end, new.published + fleet.staleness)
+            }
         }
         for build in fleet.shipped { restrict(build.mask, build.end, build.usedUntil ?? 0) }
         return state
@@ -101,14 +121,15 @@ struct RolloverReference {
 
     /// The ticks at which everybody lets an identity in if nothing is published anymore.
     private func admitted(_ identity: Int, _ state: State) -> Int {
-        guard state.current >> identity & 1 == 1 else { return 0 }
-        return state.others(identity) & Self.bits(state.tick, state.currentEnd)
+        guard state.current.admits(identity), state.beside.admits(identity) else { return 0 }
+        return state.others(identity) & Self.bits(state.tick, min(state.current.end, state.beside.end))
     }
 
     private func isFinished(_ state: State) -> Bool {
         guard target == 0 || state.shown == target else { return false }
-        guard state.current & fleet.retiring & ~target & ~state.shown == 0 else { return false }
-        let spares = state.current & ~state.shown & ~fleet.retiring & ~target
+        let leaving = fleet.retiring & ~target & ~state.shown
+        guard state.current.mask & leaving == 0, isAlone || state.beside.mask & leaving == 0 else { return false }
+        let spares = state.current.mask & state.beside.mask & ~state.shown & ~fleet.retiring & ~target
         guard !fleet.needsSpare || spares != 0 else { return false }
         if target == 0, state.shown & fleet.retiring != 0 { return false }
         let rest = Self.bits(state.tick, Self.horizon)
@@ -120,7 +141,7 @@ struct RolloverReference {
 
     private func followers(of state: State) -> [State] {
         var followers: [State] = []
-        for mask in masks where mask != state.current || state.currentEnd < Self.horizon {
+        for mask in masks where !state.current.isLasting(mask) || !isAlone && !state.beside.isLasting(mask) {
             followers.append(publishing(mask, in: state))
         }
         for identity in 0..<RolloverFleet.identities where fleet.deployable >> identity & 1 == 1 {
@@ -142,7 +163,8 @@ struct RolloverReference {
         for identity in 0..<RolloverFleet.identities where state.shown >> identity & 1 == 1 {
             open &= admitted(identity, state)
         }
-        var changes = state.currentEnd < Self.horizon ? 1 << state.currentEnd : 0
+        var changes = state.current.end < Self.horizon ? 1 << state.current.end : 0
+        if state.beside.end < Self.horizon { changes |= 1 << state.beside.end }
         for identity in 0..<RolloverFleet.identities {
             let others = state.others(identity)
             changes |= others ^ others << 1
@@ -153,7 +175,8 @@ struct RolloverReference {
             guard changes >> tick & 1 == 1 else { continue }
             var follower = state
             follower.tick = tick
-            follower.isFresh = false
+            follower.current.isFresh = false
+            follower.beside.isFresh = isAlone
             followers.append(follower)
         }
         return followers
@@ -161,17 +184,22 @@ struct RolloverReference {
 
     private func publishing(_ mask: Int, in state: State) -> State {
         var follower = state
-        if !state.isFresh {
-            let held = Self.bits(state.tick, state.tick + fleet.staleness)
-            for identity in 0..<RolloverFleet.identities {
-                let admitted = state.current >> identity & 1 == 1 ? Self.bits(0, state.currentEnd) : 0
-                follower.restrict(identity, to: admitted | ~held)
-            }
-        }
-        follower.current = mask
-        follower.currentEnd = RolloverFleet.never
-        follower.isFresh = true
+        hold(state.current, since: state.tick, in: &follower)
+        hold(state.beside, since: state.tick, in: &follower)
+        let next = Published(mask: mask, end: RolloverFleet.never, isFresh: true)
+        follower.current = next
+        follower.beside = isAlone ? .absent : next
         return follower
+    }
+
+    /// What was published is replaced, and held by those who have not asked since.
+    private func hold(_ document: Published, since tick: Int, in follower: inout State) {
+        guard !document.isFresh else { return }
+        let held = Self.bits(tick, tick + fleet.staleness)
+        for identity in 0..<RolloverFleet.identities {
+            let admitted = document.admits(identity) ? Self.bits(0, document.end) : 0
+            follower.restrict(identity, to: admitted | ~held)
+        }
     }
 
     /// The least that can be lost: at each tick and server, what the fewest clients refuse. Documents that are published
@@ -193,13 +221,15 @@ struct RolloverReference {
     /// What the clients weigh that refuse an identity at a tick if everything was published at the beginning.
     private func weight(refusing identity: Int, at tick: Int) -> Int {
         var weight = 0
-        var next = 0
-        for document in fleet.documents.reversed() {
-            let live = next - document.published
-            if live > 0, tick < next + fleet.staleness, !document.admits(identity, at: tick) {
-                weight += 1 + min(fleet.staleness, live) * RolloverWorld.second
+        for stream in 0..<fleet.streams {
+            var next = 0
+            for document in fleet.documents.reversed() where document.stream == stream {
+                let live = next - document.published
+                if live > 0, tick < next + fleet.staleness, !document.admits(identity, at: tick) {
+                    weight += 1 + min(fleet.staleness, live) * RolloverWorld.second
+                }
+                next = document.published
             }
-            next = document.published
         }
         for build in fleet.shipped where tick < build.usedUntil ?? 0 && !build.admits(identity, at: tick) {
             weight += 1 + fleet.staleness * RolloverWorld.second

@@ -58,7 +58,7 @@ struct RolloverScene {
             clients.append(
                 RolloverSituation.Clients(
                     Self.names[min(index, 9)], published: Self.date(document.published),
-                    replaced: index + 1 < documents.count ? Self.date(documents[index + 1].published) : nil,
+                    replaced: world.fleet.successor(of: index).map { Self.date($0.published) },
                     admissions: Self.admissions(document, fleet.ends)))
         }
         var servers: [RolloverSituation.Server] = []

@@ -10,14 +10,22 @@ struct RolloverWorld {
     /// Seconds in a tick.
     static let second = 6 * 3_600
     /// The first bit of builds, in masks of documents and of ages.
-    static let builds = 40
+    static let builds = 56
+    /// How many bits the ages of a stream's clients have.
+    private static let ages = 10
 
     init(_ fleet: RolloverFleet) { self.fleet = fleet }
 
     // MARK: Steps
 
-    mutating func publish(_ mask: Int) {
-        fleet.documents.append(.init(published: tick, mask: mask, end: RolloverFleet.never))
+    /// Publishes the next document of every stream.
+    /// - Parameter change: makes its identities of those that the published one names.
+    mutating func publish(_ change: (Int) -> Int) {
+        for document in fleet.published {
+            fleet.documents.append(
+                .init(
+                    published: tick, mask: change(document.mask), end: RolloverFleet.never, stream: document.stream))
+        }
     }
 
     mutating func deploy(_ identity: Int, on servers: [Int]) {
@@ -44,15 +52,13 @@ struct RolloverWorld {
     /// Whether somebody holds each document, builds after the others.
     private var holders: [Bool] {
         var holders: [Bool] = []
-        var next = Int.max
-        for document in fleet.documents.reversed() {
+        for (index, document) in fleet.documents.enumerated() {
+            let next = fleet.successor(of: index)?.published ?? .max
             // A client of some age fetched it before the next one was there.
             holders.append(
                 document.published <= tick && document.published < next
                     && (next > tick || tick < next + fleet.staleness))
-            next = document.published
         }
-        holders.reverse()
         for build in fleet.shipped { holders.append(tick < build.usedUntil ?? 0) }
         return holders
     }
@@ -66,8 +72,10 @@ struct RolloverWorld {
 
     /// What the clients with a document weigh: for how long it was to be had, up to the staleness, in seconds, and one.
     private func weight(_ document: Int) -> Int {
-        guard document + 1 < fleet.documents.count else { return 1 + fleet.staleness * Self.second }
-        let live = fleet.documents[document + 1].published - fleet.documents[document].published
+        guard document < Self.builds, let next = fleet.successor(of: document) else {
+            return 1 + fleet.staleness * Self.second
+        }
+        let live = next.published - fleet.documents[document].published
         return 1 + min(fleet.staleness, live) * Self.second
     }
 
@@ -82,15 +90,15 @@ struct RolloverWorld {
                 masks[identity][tick] |= mask
             }
         }
-        var next = Int.max
-        for document in fleet.documents.reversed() {
+        for (index, document) in fleet.documents.enumerated() {
+            let next = fleet.successor(of: index)?.published ?? .max
             for tick in tick..<max(tick, end) {
                 // It was fetched in `published ..< next`, and no longer ago than the staleness.
                 let (youngest, oldest) = (max(0, tick - next + 1), min(staleness, tick - document.published))
                 guard youngest <= oldest else { continue }
-                refuse(document, ((2 << oldest) - 1) & ~((1 << youngest) - 1), at: tick)
+                let held = ((2 << oldest) - 1) & ~((1 << youngest) - 1)
+                refuse(document, held << (document.stream * Self.ages), at: tick)
             }
-            next = document.published
         }
         for index in fleet.shipped.indices {
             let build = fleet.shipped[index]
@@ -111,9 +119,11 @@ struct RolloverWorld {
             for tick in tick..<max(tick, end) where now[tick] & ~then[tick] != 0 {
                 let hurt = now[tick] & ~then[tick]
                 harmed |= (hurt >> Self.builds) << Self.builds
-                for age in 0...fleet.staleness where hurt >> age & 1 == 1 {
-                    let held = fleet.documents.lastIndex { $0.published <= tick - age }
-                    harmed |= held.map { 1 << $0 } ?? 0
+                for stream in 0..<fleet.streams {
+                    for age in 0...fleet.staleness where hurt >> (stream * Self.ages + age) & 1 == 1 {
+                        let held = fleet.documents.lastIndex { $0.stream == stream && $0.published <= tick - age }
+                        harmed |= held.map { 1 << $0 } ?? 0
+                    }
                 }
             }
         }
@@ -122,15 +132,20 @@ struct RolloverWorld {
 
     // MARK: The end
 
-    /// The identities in the published document.
-    var current: Int { fleet.documents[fleet.documents.count - 1].mask }
+    /// The identities in some published document.
+    var current: Int { fleet.published.reduce(0) { $0 | $1.mask } }
 
     /// Whether the change is finished: every server shows what it is to show, and that and a backup are all that is
     /// published.
     var isFinished: Bool {
         for server in fleet.servers where server != fleet.target ?? server { return false }
         let target = fleet.target.map { 1 << $0 } ?? 0
-        guard fleet.shown & ~current == 0, current & fleet.retiring & ~target & ~fleet.shown == 0 else { return false }
-        return !fleet.needsSpare || current & ~fleet.shown & ~fleet.retiring & ~target != 0
+        var everywhere = RolloverFleet.all
+        for document in fleet.published {
+            guard fleet.shown & ~document.mask == 0, document.mask & fleet.retiring & ~target & ~fleet.shown == 0
+            else { return false }
+            everywhere &= document.mask
+        }
+        return !fleet.needsSpare || everywhere & ~fleet.shown & ~fleet.retiring & ~target != 0
     }
 }

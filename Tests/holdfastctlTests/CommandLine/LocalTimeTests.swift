@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 import HoldfastOutput
 import HoldfastTesting
 import Testing
@@ -36,6 +37,17 @@ struct LocalTimeTests {
             #expect(try await run([]).contains("+05:30  "))
             let json = try await run(["--json"])
             #expect(json.contains("Z\"") && !json.contains("+05:30"))
+            // The end of a certificate that is pinned has a time and a zone as well; what goes into a file stays in UTC.
+            let end = try X509Certificate(der: site.leaf("leaf.pem").der).notAfter.formatted(.iso8601)
+            func pin(_ more: [String]) async throws -> CommandRun {
+                try await CommandRun.holdfastctl(
+                    ["pin", "leaf.pem"] + more, environment: ["TZ": "Asia/Kolkata"], in: site.folder)
+            }
+            let zone = try #require(TimeZone(identifier: "Asia/Kolkata"))
+            let printed = try await pin([])
+            #expect(printed.output.contains("until \(LocalTime.localized(end, in: zone))"), "\(printed.output)")
+            let code = try await pin(["--format", "swift", "--host", SigningSite.name])
+            #expect(code.status == 0 && code.output.contains("until \(end)"), "\(code.output)\(code.errors)")
         }
     }
 }

@@ -74,6 +74,7 @@ struct NotationTests {
                     try await run(["pin", name, "next.pem"] + place + json)
                     try await run(["show", "leaf.pem"] + json)
                     try await run(["show", "bank.pins.json"] + json)
+                    try await run(["show", "site/public/metadata/1.root.json"] + json)
                     try await run(["verify", "pins.json", "--public-key", "signer.pub"] + json)
                     try await run(["list", "show", "pins.json"] + json)
                     try await run(["rollover", "--pins", "bank.pins.json", "--next", "next.pem"] + place + json)

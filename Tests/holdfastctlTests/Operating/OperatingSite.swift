@@ -91,9 +91,11 @@ struct OperatingSite {
             expecting: status, sourceLocation: sourceLocation)
     }
 
-    private func run(
+    /// Runs a script while somebody else serves the name on a port of loopback.
+    @discardableResult
+    func run(
         _ script: String, named block: String, port: Int, more: [String: String] = [:], expecting status: Int32,
-        sourceLocation: SourceLocation
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> CommandRun {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let run = try await CommandRun.run(

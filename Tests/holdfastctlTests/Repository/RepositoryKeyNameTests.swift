@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Holdfast
 import HoldfastSigning
@@ -6,6 +7,12 @@ import Testing
 
 @Suite("Names of the keys of a repository", .timeLimit(.minutes(10)))
 struct RepositoryKeyNameTests {
+    /// The pin of a P-256 key as `holdfastctl` prints the key.
+    private static func pin(of text: String) throws -> Pin {
+        let octets = try #require(Data(base64Encoded: text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        return try Pin.publicKey(spkiDER: Array(P256.Signing.PublicKey(x963Representation: octets).derRepresentation))
+    }
+
     private struct Answer: Decodable {
         let keyNames: [String: String]?
     }
@@ -35,6 +42,25 @@ struct RepositoryKeyNameTests {
             try await site.repository("publish", "site", "--force", "offline", "--key", "online.pem")
             let status = try await site.repository("status", "site", "--app-root", "site/public/metadata/1.root.json")
             #expect(status.output.contains("ann (") && status.output.contains("has signed"), "\(status.output)")
+
+            // The root says who holds its keys, and who signed the other files once a root is trusted.
+            let root = "site/public/metadata/1.root.json"
+            let shown = try await site.run(["show", root])
+            #expect(shown.status == 0, "\(shown.errors)")
+            for (name, roles) in [("ann", "root, targets"), ("bob", "root"), ("server-1", "timestamp, snapshot")] {
+                let text = try site.text(name == "server-1" ? "online.pub" : "\(name).pub")
+                let digest = try Self.pin(of: text)
+                let id = try TUFPublicKey(Data(text.utf8)).named(name).id
+                #expect(
+                    shown.output.contains("\(name): \(digest), signs \(roles), id \"\(id)\""), "\(shown.output)")
+                #expect(
+                    shown.output.contains("key \"\(id)\" of \(name)") == (name != "server-1"), "\(shown.output)")
+            }
+            let timestamp = "site/public/metadata/timestamp.json"
+            let proved = try await site.run(["show", timestamp, "--root", root])
+            #expect(proved.status == 0 && proved.output.contains("\" of server-1"), "\(proved.output)\(proved.errors)")
+            let alone = try await site.run(["show", timestamp])
+            #expect(!alone.output.contains("server-1"), "\(alone.output)")
 
             let rotated = try await site.repository(
                 "rotate", "site", "--role", "root", "--add", "eve=eve.pub", "--remove", "bob", "--key", "ann.pem",

@@ -11,6 +11,7 @@ struct RolloverSourceTests {
     private struct Line: Decodable {
         let step: String
         let date: String?
+        let why: String?
         let action: String?
         let pins: [String]?
         let lost: [Clients]?
@@ -72,6 +73,26 @@ struct RolloverSourceTests {
                         "--domains", "data/acme.domains", "--no-shipped-pins", "--ca", "root.pem",
                     ], in: site.folder)
                 #expect(lost.status == 3 && lost.errors.contains("acme.replaced.json is not there"), "\(lost.errors)")
+            }
+        }
+    }
+
+    @Test("A repository whose root ends before its pins needs another root, and no other pins")
+    func root() async throws {
+        try await SigningSite.with { site in
+            let repository = try await PublishedRepository(in: site, rootLasting: .seconds(20 * 86_400))
+            try await withLoopbackTLSServer(serving: repository.leaf) { server in
+                try await repository.served { url in
+                    let run = try await site.run([
+                        "rollover", "--repository", url, "--app-root", "site/public/metadata/1.root.json",
+                        "--no-shipped-pins", "--published", "\(SystemWallClock().now.wholeSeconds - 86_400)", "--ca",
+                        "root.pem", "--connect-to", "127.0.0.1:\(server.port)", "--timeout", "60s", "--json",
+                    ])
+                    let line = try run.json(Line.self)
+                    #expect(line.step == "renew", "\(run.output)\(run.errors)")
+                    #expect(line.action == "holdfastctl repository rotate with --role root, sign and publish it")
+                    #expect(line.why?.hasPrefix("the root of the repository ends") == true, "\(run.output)")
+                }
             }
         }
     }

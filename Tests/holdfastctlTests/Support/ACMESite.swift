@@ -207,7 +207,7 @@ struct ACMESite {
     }
 
     /// Neither program can be told to take any port. All are taken before the first is given back.
-    private static func freePorts(_ count: Int) async throws -> [Int] {
+    static func freePorts(_ count: Int) async throws -> [Int] {
         var listeners: [any Channel] = []
         for _ in 0..<count {
             listeners.append(

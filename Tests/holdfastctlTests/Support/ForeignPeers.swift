@@ -19,6 +19,9 @@ enum ForeignPeers {
     /// Moves the clock of another program.
     static let faketime = program("faketime")
 
+    /// A web server that keeps certificates, and reads them anew only if it is told.
+    static let caddy = program("caddy")
+
     /// OpenSC's tool for PKCS #11.
     private static let pkcs11Tool = program("pkcs11-tool")
     /// A token in software, as a module of PKCS #11.
@@ -43,6 +46,7 @@ enum ForeignPeers {
     static let runsCurl = curl != nil || areRequired
     static let runsPython = python != nil || areRequired
     static let runsSoftHSM = softHSM != nil || areRequired
+    static let runsCaddy = caddy != nil || areRequired
     static let runsFaketime = faketime != nil || areRequired
     static let runsXMLLint = xmllint != nil || areRequired
     static let runsSwiftCompiler = swiftCompiler != nil || areRequired

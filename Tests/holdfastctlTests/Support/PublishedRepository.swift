@@ -16,13 +16,15 @@ struct PublishedRepository {
     /// The octets of the pin file.
     let pins: Data
 
-    init(in site: SigningSite) async throws {
+    /// - Parameter root: for how long the root lasts.
+    init(in site: SigningSite, rootLasting root: Duration = .seconds(365 * 86_400)) async throws {
         folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
         (leaf, backup) = (try site.leaf("leaf.pem"), try site.leaf("b.pem"))
-        let (root, fresh) = (TUFRoleKeys([offline.publicKey]), TUFRoleKeys([online.publicKey]))
+        let (rare, fresh) = (TUFRoleKeys([offline.publicKey]), TUFRoleKeys([online.publicKey]))
         let now = SystemWallClock().now
         var state = try TUFRepositoryState(
-            roles: [.root: root, .targets: root, .snapshot: fresh, .timestamp: fresh], at: now)
+            roles: [.root: rare, .targets: rare, .snapshot: fresh, .timestamp: fresh], lifetimes: .init(root: root),
+            at: now)
         let host = try PinFile.Host(
             try HostPattern(SigningSite.name),
             pins: [

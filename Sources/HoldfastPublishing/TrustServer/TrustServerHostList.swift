@@ -1,0 +1,65 @@
+package import Foundation
+package import Holdfast
+
+/// The list of hosts for which a trust server publishes, as a file has it: one host a line, with its port if that is not
+/// 443. What follows a `#` is a comment.
+package struct TrustServerHostList: Sendable {
+    /// The hosts with their ports, each once, in their order.
+    package let hosts: [DialedHost]
+
+    /// The most octets of a file.
+    package static let maximumBytes = 8 << 20
+    /// The most octets of a line without its comment; a name has at most 253.
+    private static let longestEntry = 2_048
+
+    /// - Parameters:
+    ///   - data: the file.
+    ///   - name: its name for messages.
+    ///   - limits: those of the clients, which refuse a document with more hosts.
+    /// - Throws: ``PublishingError`` `unreadable`. It does not repeat the line: a file that was given by mistake may be a key.
+    package init(
+        _ data: Data, named name: String, limits: DocumentLimits = DocumentLimits()
+    ) throws(PublishingError) {
+        var hosts: [DialedHost] = []
+        var seen: Set<DialedHost> = []
+        let lines = data.prefix(Self.maximumBytes).split(separator: 0x0A, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            // Unicode is looked at only once it is short.
+            let octets = line.prefix { $0 != UInt8(ascii: "#") }.drop(while: Self.isSpace)
+            guard !octets.allSatisfy(Self.isSpace) else { continue }
+            let host = try Self.host(octets, place: "\(name), line \(index + 1)")
+            guard seen.insert(host).inserted else { continue }
+            hosts.append(host)
+            guard hosts.count <= limits.entries else {
+                throw PublishingError(
+                    .unreadable, of: name, expected: "at most \(limits.entries) hosts, as clients take", found: "more",
+                    remedy: "Leave some out.")
+            }
+        }
+        guard !hosts.isEmpty else {
+            throw PublishingError(
+                .unreadable, of: name, expected: "a host", found: "none", remedy: "Write one HOST:PORT a line.")
+        }
+        self.hosts = hosts
+    }
+
+    private static func isSpace(_ octet: UInt8) -> Bool { " \t\r".utf8.contains(octet) }
+
+    private static func host(_ octets: Data, place: String) throws(PublishingError) -> DialedHost {
+        var reason = "a line too long"
+        if octets.count <= longestEntry {
+            let text = String(decoding: octets, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            do throws(HostError) {
+                if let host = try HostAndPort.host(text) {
+                    return try host.withPort(orDefault: HostAndPort.defaultPort)
+                }
+                reason = "no port"
+            } catch {
+                reason = error.code.rawValue
+            }
+        }
+        throw PublishingError(
+            .unreadable, of: place, expected: "a host, with a port if not 443, for example www.example.com:8443",
+            found: "something else (\(reason))", remedy: "Correct the line, or put # before it.")
+    }
+}
