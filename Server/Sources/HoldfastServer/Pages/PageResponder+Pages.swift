@@ -44,7 +44,9 @@ extension PageResponder {
         case .people:
             frame.title = "People"
             frame.place = PageLink.people
-            let hasPasskeys = approvers.head.approvers.passkeys != nil
+            // The first statement that names passkeys is signed by them as well.
+            let registered = try await catalog.passkeys().contains { $0.purpose == .approval }
+            let hasPasskeys = registered || approvers.head.approvers.passkeys != nil
             frame.needsScript = hasPasskeys
             let more: [String: PageValue] = ["csrf": .text(viewer.csrfToken), "hasPasskeys": .flag(hasPasskeys)]
             return Made(.people, frame, approvers.head.approvers.content.merging(more) { own, _ in own })

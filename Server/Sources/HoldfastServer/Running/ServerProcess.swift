@@ -72,7 +72,8 @@ public struct ServerProcess: Sendable {
             })
         let administration = try AdministrationListener(
             settings.adminListen, for: publisher, counters: counters,
-            answersUtilityTools: settings.answersUtilityTools, beside: Self.browsers(publisher, settings.adminOrigin),
+            answersUtilityTools: settings.answersUtilityTools,
+            beside: try Self.browsers(publisher, settings.adminOrigin),
             readiness: readiness, on: group,
             logger: listenerLogger, requests: logger, notices: notices, reports: reports,
             onListening: { onListening(.administration, Self.text($0)) })
@@ -133,10 +134,16 @@ public struct ServerProcess: Sendable {
     }
 
     /// Who answers people's browsers: nobody if no passkey can be used.
-    private static func browsers(_ publisher: Publisher, _ origin: RelyingParty?) -> [AddressResponder] {
+    static func browsers(
+        _ publisher: Publisher, _ origin: RelyingParty?
+    ) throws(ServerError) -> [AddressResponder] {
         guard let origin else { return [] }
         let signIn = SignInResponder(publisher, at: origin)
-        return [{ await signIn.answer($0) }]
+        let viewer: ViewerFinder = { [sessions = signIn.sessions] request async throws(ServerError) in
+            try await sessions.find(request).map { Viewer(name: $0.person, csrfToken: $0.csrf.text) }
+        }
+        let pages = try PageResponder(publisher, script: PackageResources.passkeys_js, viewer: viewer)
+        return [{ await signIn.answer($0) }, { await pages.answer($0) }]
     }
 
     /// Runs until it is told to stop, or until what is missing is mended.

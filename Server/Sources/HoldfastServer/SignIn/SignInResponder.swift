@@ -139,9 +139,12 @@ struct SignInResponder: Sendable {
 
     // MARK: Who may
 
-    /// Browsers say which page sent a `POST` (Fetch 3.1), whatever that page wants.
+    /// Browsers say which page sent a `POST` (Fetch 3.1), whatever that page wants. A form of a page that tells no referrer
+    /// has the origin `null`; whether it is of this server stands in another header then (Fetch Metadata 2.3).
     private func requireOwnPage(_ request: ListenerRequest) throws(AdministrationError) {
-        guard let origin = request.header("Origin"), origin.utf8.elementsEqual(party.origin.utf8) else {
+        let (origin, site) = (request.header("Origin") ?? "", request.header("Sec-Fetch-Site") ?? "")
+        let isForm = origin.utf8.elementsEqual("null".utf8) && site.utf8.elementsEqual("same-origin".utf8)
+        guard isForm || origin.utf8.elementsEqual(party.origin.utf8) else {
             throw Self.refused(
                 .forbidden, .forbidden, of: "Origin", expected: party.origin,
                 "Open the page at \(party.origin), and try there.")
