@@ -39,6 +39,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
 GREATEST_REQUEST = 64 << 20
 GREATEST_STATEMENTS = 1_000
+ORIGIN = r"(?:https://([a-z0-9.-]+)|http://localhost)(?::[0-9]+)?"
 SLACK = 600  # seconds by which the clocks of server, program and clients may differ
 
 
@@ -83,28 +84,71 @@ def seconds(text):
 # --- approvers ------------------------------------------------------------------------------------------------------
 
 
-def lines(text, header):
+def lines(text, *headers):
     require(text.endswith(b"\n") and all(0x20 <= octet < 0x7F or octet == 0x0A for octet in text), "a text is damaged")
     all_lines = text.decode("ascii")[:-1].split("\n")
-    require(all_lines[0] == header, f"a text is no {header}")
+    require(all_lines[0] in headers, f"a text is no {headers[0]}")
     return all_lines
 
 
 class People:
-    """Names with keys, and how many of them must agree."""
+    """Names with keys, how many of them must agree, and which keys are of passkeys, on what terms."""
 
-    def __init__(self, number, members):
-        self.number = number
-        self.keys = {digest(der): der for der in members}
+    def __init__(self, number, members, origin=None, rule=None):
+        self.number, self.origin, self.rule = number, origin, rule
+        self.keys = {digest(der): der for der, _ in members}
+        self.passkeys = {digest(der) for der, is_passkey in members if is_passkey}
         require(1 <= number <= len(self.keys) == len(members) <= 64, "a set of approvers is not one")
+        require(bool(self.passkeys) == (origin is not None), "passkeys without terms, or terms without passkeys")
 
     def signers(self, text, signatures):
         found = set()
         for signature in signatures:
-            der = self.keys.get(signature["identity"])
-            if der is not None and is_signature(octets(signature["signature"]), text, der):
-                found.add(signature["identity"])
+            identity = signature["identity"]
+            der = self.keys.get(identity)
+            if der is None:
+                continue
+            signed = octets(signature["signature"])
+            # A passkey signs by its evidence and in no other way, and no other key signs by that.
+            if identity in self.passkeys:
+                is_good = is_evidence(signed, text, der, self.origin)
+            else:
+                is_good = is_signature(signed, text, der)
+            if is_good:
+                found.add(identity)
         return found
+
+    def agree(self, signers):
+        """Whether these are enough: a passkey does not show what it signs, so that another key has to sign as well."""
+        others = signers - self.passkeys
+        return len(signers) >= self.number and bool(others or self.rule != "key-required")
+
+    def has_unchanged(self, identity, before):
+        """Whether somebody signs as before: with the same key and, if it is a passkey's, on the same page."""
+        is_passkey = identity in self.passkeys
+        return (identity in before.keys and is_passkey == (identity in before.passkeys)
+                and (not is_passkey or self.origin == before.origin))
+
+
+def is_evidence(evidence, text, der, origin):
+    """holdfast-passkey-evidence-v1: what a passkey signed on the page of an origin, for a text."""
+    require(len(evidence) <= 4096, "the evidence of a passkey is too long")
+    parts = lines(evidence, "holdfast-passkey-evidence-v1")
+    require(len(parts) == 5, "the evidence of a passkey is damaged")
+    key, data, client, signature = (octets(part) for part in parts[1:])
+    said = read_json(client, "what a browser wrote")
+    require(type(said) is dict, "what a browser wrote is damaged")
+    # An approval begins with other words than a sign-in, so that nobody approves by signing in.
+    challenge = b"holdfast-passkey-approval-v1:" + hashlib.sha256(text).digest()
+    host = re.fullmatch(ORIGIN, origin)[1] or "localhost"
+    return (key == der and len(der) in (44, 91)  # Ed25519 or P-256
+            and said.get("type") == "webauthn.get" and said.get("origin") == origin
+            and said.get("crossOrigin", False) is False and "topOrigin" not in said
+            and said.get("challenge") == base64.urlsafe_b64encode(challenge).rstrip(b"=").decode()
+            and len(data) >= 37 and data[:32] == hashlib.sha256(host.encode()).digest()
+            # Somebody was there whom the authenticator knows, and no new key follows.
+            and data[32] & 0x45 == 0x05 and (data[32] & 0x80 or len(data) == 37)
+            and is_signature(signature, data + hashlib.sha256(client).digest(), der))
 
 
 def is_signature(signature, text, der):
@@ -123,23 +167,36 @@ def is_signature(signature, text, der):
 
 
 class Statement:
-    """holdfast-approvers-v1: who approves from now on."""
+    """holdfast-approvers-v1, or -v2 with passkeys: who approves from now on."""
 
     def __init__(self, text):
-        parts = lines(text, "holdfast-approvers-v1")
+        parts = lines(text, "holdfast-approvers-v1", "holdfast-approvers-v2")
+        has_passkeys = parts[0] == "holdfast-approvers-v2"
         self.digest = digest(text)
         self.server, self.index, self.previous = parts[1], int(parts[2]), parts[3]
         number, count = int(parts[4]), int(parts[5])
-        self.approvers = People(number, self.members(parts[6:6 + count], count))
-        rest = parts[6 + count:]
+        members, rest = self.members(parts[6:6 + count], count, has_passkeys), parts[6 + count:]
+        origin = rule = None
+        if has_passkeys:
+            (origin, rule), rest = rest[:2], rest[2:]
+            is_rule = rule in ("key-required", "passkeys-only")
+            require(is_rule and re.fullmatch(ORIGIN, origin), "other terms of passkeys")
+        self.approvers = People(number, members, origin, rule)
         recovery_number, recovery_count = int(rest[0]), int(rest[1])
         members = self.members(rest[2:], recovery_count)
         self.recovery = People(recovery_number, members) if members else None
 
     @staticmethod
-    def members(parts, count):
+    def members(parts, count, has_passkeys=False):
+        """The key of each, and whether it is a passkey's."""
         require(len(parts) == count, "a statement of approvers is damaged")
-        return [octets(part.split(" ")[1]) for part in parts]
+        members = []
+        for part in parts:
+            words = part.split(" ")
+            is_passkey = has_passkeys and words[2:] == ["passkey"]
+            require(len(words) == (3 if is_passkey else 2), "a statement of approvers is damaged")
+            members.append((octets(words[1]), is_passkey))
+        return members
 
 
 def approver_chain(request, configuration):
@@ -157,10 +214,13 @@ def approver_chain(request, configuration):
         else:
             before, recovery = chain[-1], chain[0].recovery
             require(statement.index == before.index + 1 and statement.previous == before.digest, "a broken chain")
-            agreed = len(before.approvers.signers(text, signed["signatures"])) >= before.approvers.number
+            newcomers = {identity for identity in statement.approvers.keys
+                         if not statement.approvers.has_unchanged(identity, before.approvers)}
+            # Whoever signs in another way from now on proves that it works, and approves nothing by that.
+            agreeing = before.approvers.signers(
+                text, [one for one in signed["signatures"] if one["identity"] not in newcomers])
             recovered = recovery and len(recovery.signers(text, signed["signatures"])) >= recovery.number
-            require(agreed or recovered, "approvers whom those before them have not signed")
-            newcomers = set(statement.approvers.keys) - set(before.approvers.keys)
+            require(before.approvers.agree(agreeing) or recovered, "approvers whom those before them have not signed")
             require(newcomers <= own, "an approver who has not signed")
         chain.append(statement)
     return chain
@@ -205,6 +265,7 @@ def verify_approvals(request, configuration, content, now, accepted):
             continue
         approving |= people.signers(octets(one["text"]), [one])
     require(len(approving) >= people.number, f"{len(approving)} valid approvals, and {people.number} are needed")
+    require(people.agree(approving), "approvals by passkeys only, and a key that is none is needed")
     if known is None:
         # Whoever kept an old database must not bring back an approver who has left.
         mark = accepted["approvers"]

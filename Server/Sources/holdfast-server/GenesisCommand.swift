@@ -46,12 +46,12 @@ struct GenesisCommand: ParsableCommand {
     }
 }
 
-/// Signs a statement of approvers, after showing it.
+/// Signs a statement of approvers, or an invitation, after showing it.
 struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sign", abstract: "Sign a statement of approvers with your key.")
+        commandName: "sign", abstract: "Sign a statement of approvers, or an invitation, with your key.")
 
-    @Argument(help: "The statement.", completion: .file())
+    @Argument(help: "The statement, or the invitation.", completion: .file())
     var statement: String
     @OptionGroup var key: ApproverKeyOptions
     @Option(help: "The file to write.", completion: .file())
@@ -62,14 +62,27 @@ struct SignCommand: ParsableCommand {
     func run() throws {
         let octets = try InputFile.octets(statement)
         // Nothing else is ever signed by this command.
-        let read = try ApproverStatement(octets)
+        let question = try Self.question(about: octets)
         for line in octets.split(separator: UInt8(ascii: "\n")) {
             Terminal.line(String(decoding: Array(line), as: UTF8.self))
         }
-        let question =
-            "These \(read.approvers.members.count) people approve from now on, \(read.approvers.number) for each change?"
         guard yes || Terminal.agrees(to: question) else { throw NegativeAnswer(words: "nothing was signed") }
         try InputFile.create(output, try key.read().signature(of: octets).fileContent)
+    }
+
+    /// What a signature agrees to.
+    /// - Throws: ``ServerError`` for anything but a statement and an invitation.
+    private static func question(about octets: [UInt8]) throws -> String {
+        if InvitationText.isBegun(by: octets) {
+            let invitation = try InvitationText(octets)
+            let words = invitation.purpose == .signIn ? "to sign in with" : "to approve with, once approvers name it"
+            return "\(invitation.person) may make a passkey \(words)?"
+        }
+        let set = try ApproverStatement(octets).approvers
+        for member in set.members where member.isPasskey {
+            Terminal.line("passkey of \(member.name): \(member.key.identity)")
+        }
+        return "These \(set.members.count) people approve from now on, \(set.number) for each change?"
     }
 }
 
@@ -129,6 +142,10 @@ struct ApproversCommand: AsyncParsableCommand {
         @OptionGroup var server: ServerOptions
         @Option(help: "Somebody who approves from then on: NAME=FILE with the public key. Repeat it.")
         var approver: [String]
+        @Option(help: "Somebody who approves with a passkey that is registered: NAME, or NAME=DIGEST. Repeat it.")
+        var passkey: [String] = []
+        @Flag(help: "Passkeys are enough: no approval has to be by a key file or a signer program.")
+        var passkeysOnly = false
         @Option(help: "How many of them must approve a change.")
         var number: Int
         @Option(help: "The file to write.", completion: .file())
@@ -137,10 +154,46 @@ struct ApproversCommand: AsyncParsableCommand {
         func run() async throws {
             let members = try GenesisCommand.members(approver)
             try await server.withServer { open in
+                let registered = try await open.catalog.passkeys()
+                let holders = try Self.holders(passkey, among: registered)
+                let terms = try Self.terms(of: holders.map(\.party), passkeysOnly ? .passkeysOnly : .keyRequired)
                 let next = try ApproverStatement(
-                    after: try await open.catalog.approvers().head, approvers: ApproverSet(members, number: number))
+                    after: try await open.catalog.approvers().head,
+                    approvers: ApproverSet(members + holders.map(\.member), number: number, passkeys: terms))
                 try InputFile.create(output, next.octets)
+                for (member, _) in holders { Terminal.line("passkey of \(member.name): \(member.key.identity)") }
             }
+        }
+
+        /// The passkeys for approvals that texts name: the only one of a person, or the one with a digest.
+        private static func holders(
+            _ texts: [String], among registered: [RegisteredPasskey]
+        ) throws -> [(member: ApproverSet.Member, party: RelyingParty)] {
+            try texts.map { text in
+                let isPair = text.utf8.contains(UInt8(ascii: "="))
+                let (name, value) = isPair ? try CommandValue.pair(text) : (text, "")
+                let digest = isPair ? try CommandValue.digest(value) : nil
+                let found = registered.filter { passkey in
+                    passkey.purpose == .approval
+                        && (digest.map { passkey.key.identity == $0 } ?? passkey.person.utf8.elementsEqual(name.utf8))
+                }
+                guard let one = found.first, found.count == 1 else {
+                    throw ValidationError(
+                        "\(found.count) passkeys for approvals fit \(name): passkey list has all; write NAME=DIGEST.")
+                }
+                return (try ApproverSet.Member(name: name, key: one.key, isPasskey: true), one.party)
+            }
+        }
+
+        private static func terms(of parties: [RelyingParty], _ rule: PasskeyTerms.Rule) throws -> PasskeyTerms? {
+            guard let party = parties.first else {
+                guard rule == .keyRequired else { throw ValidationError("--passkeys-only needs a --passkey.") }
+                return nil
+            }
+            guard Set(parties).count == 1 else {
+                throw ValidationError("These passkeys were made at different addresses, and approve at one only.")
+            }
+            return PasskeyTerms(rule, at: party)
         }
     }
 

@@ -30,6 +30,8 @@ struct ServeCommand: AsyncParsableCommand {
     var adminTlsCertificate: String?
     @Option(help: "Their private key, PEM.", completion: .file())
     var adminTlsKey: String?
+    @Option(help: "Where browsers find the pages, https://NAME: people sign in there with passkeys of that name.")
+    var adminOrigin: String?
     @Flag(help: "Answer tools of a mobile utility server there, at /admin: what they write is proposed.")
     var utilityAdmin = false
     @Option(help: "Addresses that may be watched although they are private, such as 10.0.0.0/8. Repeat it.")
@@ -65,6 +67,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags[.adminListen] = adminListen
         flags[.adminTLSCertificate] = adminTlsCertificate
         flags[.adminTLSKey] = adminTlsKey
+        flags[.adminOrigin] = adminOrigin
         flags[.utilityAdmin] = utilityAdmin ? "true" : nil
         flags[.allow] = allow.isEmpty ? nil : allow.joined(separator: ",")
         flags[.watch] = noWatch ? "false" : nil
@@ -101,6 +104,18 @@ struct ServeCommand: AsyncParsableCommand {
         logger.info("stopped")
     }
 
+    /// Notes where the pages are, if that is news.
+    /// - Returns: where they were.
+    private func note(_ pages: RelyingParty, _ open: ServerFolder.Open, _ logger: Logger) async -> RelyingParty? {
+        do throws(ServerError) {
+            return try await open.catalog.notePages(at: pages, by: "serve")
+        } catch {
+            // Clients are served all the same.
+            logger.error("noting where the pages are: \(error)")
+            return nil
+        }
+    }
+
     /// Serves as much as can be.
     /// - Returns: whether what was missing is there now.
     private func serve(
@@ -129,6 +144,11 @@ struct ServeCommand: AsyncParsableCommand {
             return mending.isDone
         }
         if let problem = open.secretProblem { logger.error("nothing can be signed: \(problem)") }
+        if isWhole, let pages = settings.adminOrigin, let before = await note(pages, open, logger) {
+            logger.warning(
+                "the pages were at \(before.origin) and are at \(pages.origin): doctor says whose passkeys are for another"
+            )
+        }
         do {
             do throws(ServerError) {
                 // Clients are answered first; the loop compresses at once.

@@ -26,7 +26,7 @@ struct ServerCommand: AsyncParsableCommand {
             HostCommand.self, NextCommand.self, GateCommand.self, ChangeCommand.self, ApproveCommand.self,
             RejectCommand.self,
             PublishCommand.self, RenewCommand.self, RevertCommand.self, StatusCommand.self, DoctorCommand.self,
-            TokenCommand.self,
+            TokenCommand.self, InvitationCommand.self, PasskeyCommand.self, SessionCommand.self,
             BackupCommand.self, RestoreCommand.self, ResealCommand.self, ResumeCommand.self, ImportCommand.self,
         ])
 }

@@ -169,7 +169,7 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Examine everything: audit, approvers, approvals of what is published, keys, documents, folder.")
 
     @OptionGroup var server: ServerOptions
-    @Option(help: "Where the pages are: https://NAME. Passkeys of another are a fault.")
+    @Option(help: "Where the pages are: https://NAME, if not where serve was told. Passkeys of another are a fault.")
     var adminOrigin: String?
     @OptionGroup var answer: AnswerOptions
 

@@ -125,7 +125,7 @@ public struct SigningKey: Sendable {
     /// - Throws: ``SigningError`` `cryptographyFailed`.
     public func signature(for message: [UInt8]) throws(SigningError) -> [UInt8] {
         do {
-            return Array(try key.signature(for: message).derRepresentation)
+            return ECDSASignatureValue(Array(try key.signature(for: message).rawRepresentation)).der
         } catch {
             throw SigningError(.cryptographyFailed, expected: "a signature", found: "none")
         }

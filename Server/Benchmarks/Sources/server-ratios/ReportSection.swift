@@ -46,7 +46,7 @@ struct ReportSection {
             sequence: 1, documents: ["lists/bank.json": document], apps: [app.content.app: app])
         try await ListeningServer.run(snapshot, reports: inbox) { port in
             let load = LoadGenerator(folder: folder, seconds: settings.seconds)
-            let reader = Task { await Self.read(inbox) }
+            let reader = Task { await BackgroundThread.run { await Self.read(inbox) } }
             defer { reader.cancel() }
             for (name, path, headers) in [
                 ("challenge answers", "app/init?appName=bank", Self.challenge), ("documents", "lists/bank.json", []),
@@ -116,7 +116,6 @@ struct ReportSection {
             while let item = inbox.intake.next() {
                 let (hosts, body) = (inbox.intake.hosts(of: item.app), Array(item.body.readableBytesView))
                 try? count(body, of: item.app, from: item.source, on: hosts, into: &tally)
-                await Task.yield()
             }
         }
     }

@@ -30,13 +30,27 @@ public struct AdministrationListener: Service {
         notices: NoticeCounters = NoticeCounters(), reports: ReportInbox = ReportInbox(),
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) throws(ServerError) {
+        try self.init(
+            settings, for: publisher, counters: counters, answersUtilityTools: answersUtilityTools, beside: [],
+            readiness: readiness, on: group, logger: logger, requests: requests, notices: notices, reports: reports,
+            onListening: onListening)
+    }
+
+    /// The same with others beside it, who are asked first.
+    init(
+        _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
+        answersUtilityTools: Bool, beside others: [AddressResponder],
+        readiness: @escaping @Sendable () -> [String], on group: any EventLoopGroup, logger: Logger,
+        requests: Logger?, notices: NoticeCounters, reports: ReportInbox,
+        onListening: @escaping @Sendable (SocketAddress?) async -> Void
+    ) throws(ServerError) {
         guard settings.proxies == .none else {
             throw ServerError(
                 .invalidValue, of: "admin-listen", expected: "loopback, or a certificate", found: "a proxy before it")
         }
         let responder = AdministrationResponder(
             publisher: publisher, counters: counters, notices: notices, reports: reports, readiness: readiness,
-            answersUtilityTools: answersUtilityTools)
+            answersUtilityTools: answersUtilityTools, others: others)
         var settings = settings
         if settings.limits == ListenerLimits() { settings.limits = .administration }
         settings.namesRequests = true

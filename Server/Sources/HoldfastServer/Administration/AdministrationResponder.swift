@@ -1,6 +1,9 @@
 import NIOCore
 import NIOHTTP1
 
+/// Answers requests for some addresses; nil for those of all others.
+typealias AddressResponder = @Sendable (ListenerRequest) async -> ListenerAnswer?
+
 /// Answers the requests of the administration's listener: finds the route, believes or refuses the token, and calls.
 struct AdministrationResponder: Sendable {
     let publisher: Publisher
@@ -15,6 +18,8 @@ struct AdministrationResponder: Sendable {
     var turns = JudgingTurns()
     /// Whether tools of the reference server are answered as well.
     var answersUtilityTools = false
+    /// Who is asked first: those who answer people's browsers.
+    var others: [AddressResponder] = []
 
     var catalog: Catalog { publisher.catalog }
 
@@ -23,6 +28,9 @@ struct AdministrationResponder: Sendable {
             let answer = await UtilityAdministration(publisher: publisher, rates: rates, turns: turns).answer(request)
         {
             return answer
+        }
+        for other in others {
+            if let answer = await other(request) { return answer }
         }
         var caller: String?
         var answer: ListenerAnswer
@@ -128,7 +136,7 @@ struct AdministrationResponder: Sendable {
         if let grant = call.grant, let wait = rates.takeAnnouncement(grant.name) { throw Self.tooMany(wait) }
     }
 
-    private static func tooMany(_ wait: Int) -> AdministrationError {
+    static func tooMany(_ wait: Int) -> AdministrationError {
         AdministrationError(
             .tooManyRequests, .tooManyRequests, expected: "fewer requests", found: "too many",
             remedy: "Ask again in \(wait) seconds.", headers: [("Retry-After", "\(wait)")])

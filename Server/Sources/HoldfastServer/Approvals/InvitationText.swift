@@ -19,7 +19,8 @@ public struct InvitationText: Sendable, Hashable {
     public let token: Digest
     /// The person, for people to read: 1 to 64 printable ASCII characters without spaces.
     public let person: String
-    let purpose: PasskeyPurpose
+    /// What the passkey is for.
+    public let purpose: PasskeyPurpose
     /// The digest of the statement of approvers and number that counts.
     public let approvers: Digest
     /// The last second at which it counts, in seconds since 1970.
@@ -34,7 +35,7 @@ public struct InvitationText: Sendable, Hashable {
     /// Writes the text.
     /// - Throws: ``ServerError`` `invalidValue` for a name with other characters, and for an end that is not in the years
     ///   1970 to 9999.
-    init(
+    public init(
         server: RandomID, token: Digest, person: String, purpose: PasskeyPurpose, approvers: Digest, end: Int64
     ) throws(ServerError) {
         guard ASCIIText.isPrintable(person.utf8, 1...64) else {
@@ -54,6 +55,9 @@ public struct InvitationText: Sendable, Hashable {
         let lines = [Self.header, "\(server)", "\(token)", person, purpose.rawValue, "\(approvers)", until]
         octets = Array(lines.map { $0 + "\n" }.joined().utf8)
     }
+
+    /// Whether octets claim to be an invitation, and not something else that approvers sign.
+    public static func isBegun(by octets: [UInt8]) -> Bool { octets.starts(with: "\(header)\n".utf8) }
 
     /// Reads a text.
     /// - Throws: ``ServerError`` `malformed`.

@@ -50,6 +50,8 @@ public struct AuditEntry: Sendable, Hashable {
         case passkey
         /// Somebody signed in or out.
         case session
+        /// The pages have another address.
+        case pages
         /// A key was seen that nobody announced, or something has to be published soon.
         case alarm
         /// From a vantage, certificates were seen that nobody announced.

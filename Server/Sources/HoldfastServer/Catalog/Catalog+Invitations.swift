@@ -39,6 +39,30 @@ extension Catalog {
         }
     }
 
+    /// The invitations that nobody has used, the first to end first; also those whose time is over, and those of approvers
+    /// who count no longer.
+    /// - Throws: ``ServerError`` `brokenChain` if the rows are not what the audit names.
+    public func invitations() async throws(ServerError) -> [InvitationText] {
+        try await look { session, ledger throws(ServerError) in
+            var invitations: [InvitationText] = []
+            for (token, text) in ledger.people.invitations {
+                invitations.append(try InvitationText(try Self.text(of: token, text, session)))
+            }
+            return invitations.sorted { ($0.end, "\($0.token)") < ($1.end, "\($1.token)") }
+        }
+    }
+
+    private static func text(
+        of token: Digest, _ known: Digest, _ session: any StorageSession
+    ) throws(ServerError) -> [UInt8] {
+        let row = try session.run("SELECT text FROM invitation WHERE digest = $1", [.octets(token.octets)]).first
+        guard let text = try row?.octets(0), Digest(of: text) == known else {
+            throw ServerError(
+                .brokenChain, of: "invitation", expected: "the text that the audit names", found: "another, or none")
+        }
+        return text
+    }
+
     /// What a token invites to, verified once more.
     /// - Throws: ``ServerError`` `notFound` if it invites nobody, or somebody has used it; `brokenChain` for rows that are not
     ///   what the audit names; `notForThis` if its time is over, or other approvers count now.
@@ -52,11 +76,7 @@ extension Catalog {
                 .notFound, of: "invitation", expected: "a token that invites, and that nobody has used",
                 found: "another", remedy: "Ask for a new invitation.")
         }
-        let row = try session.run("SELECT text FROM invitation WHERE digest = $1", [.octets(digest.octets)]).first
-        guard let text = try row?.octets(0), Digest(of: text) == known else {
-            throw ServerError(
-                .brokenChain, of: "invitation", expected: "the text that the audit names", found: "another, or none")
-        }
+        let text = try text(of: digest, known, session)
         let rows = try session.run(
             "SELECT identity, signature FROM invitation_approval WHERE invitation = $1 ORDER BY identity LIMIT 64",
             [.octets(digest.octets)])

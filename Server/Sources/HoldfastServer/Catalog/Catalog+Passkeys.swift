@@ -5,6 +5,7 @@ extension Catalog {
     private static let greatestCeremonyCount = 1_000
 
     /// Asks somebody who was invited to make a passkey.
+    /// - Returns: what the invitation says, and what the passkey signs.
     /// - Parameters:
     ///   - token: the invitation's.
     ///   - visitor: who asks: the digest of the visitor's token.
@@ -12,14 +13,14 @@ extension Catalog {
     /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` does, and `constraint` if too many are answering.
     func beginRegistration(
         _ token: AccessToken, for visitor: Digest, using generator: inout some RandomNumberGenerator
-    ) async throws(ServerError) -> PasskeyChallenge {
+    ) async throws(ServerError) -> (invitation: InvitationText, challenge: PasskeyChallenge) {
         let invitation = try await look { [server, genesis] session, ledger throws(ServerError) in
             let chain = try Self.approverChain(session, server: server, genesis: genesis, known: ledger.approvers)
             return try Self.invitation(token, chain, session, ledger)
         }
         let challenge = PasskeyChallenge.registration(invitation.purpose, using: &generator)
         try await keep(challenge, for: visitor)
-        return challenge
+        return (invitation, challenge)
     }
 
     /// Takes the passkey of somebody who was invited. The invitation is used then.
@@ -62,7 +63,7 @@ extension Catalog {
 
     /// Removes a passkey, and ends the sessions that it began. Statements of approvers that name it are not changed by that.
     /// - Throws: ``ServerError`` `notFound`.
-    func removePasskey(_ identity: Digest, by actor: String) async throws(ServerError) {
+    public func removePasskey(_ identity: Digest, by actor: String) async throws(ServerError) {
         try await transact { step throws(ServerError) in
             guard step.ledger.people.passkeys[identity] != nil else {
                 throw ServerError(.notFound, of: "passkey", expected: "a passkey", found: "\(identity)")
@@ -75,7 +76,7 @@ extension Catalog {
 
     /// All passkeys, sorted by the digests of their keys.
     /// - Throws: ``ServerError`` `brokenChain` if the rows are not what the audit names.
-    func passkeys() async throws(ServerError) -> [RegisteredPasskey] {
+    public func passkeys() async throws(ServerError) -> [RegisteredPasskey] {
         try await look { session, ledger throws(ServerError) in
             let identities = ledger.people.passkeys.keys.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
             var passkeys: [RegisteredPasskey] = []

@@ -5,13 +5,13 @@ extension Catalog {
     private static let greatestSessionCount = 1_000
 
     /// Somebody who is signed in.
-    struct SignedIn: Sendable, Hashable {
+    public struct SignedIn: Sendable, Hashable {
         /// The digest of the session's token.
-        let session: Digest
+        public let session: Digest
         /// Who it is.
-        let passkey: RegisteredPasskey
+        public let passkey: RegisteredPasskey
         /// The last second at which it counts, in seconds since 1970.
-        let end: Int64
+        public let end: Int64
     }
 
     /// Asks a visitor to sign in.
@@ -105,7 +105,7 @@ extension Catalog {
 
     /// Everybody who is signed in, the latest to end first.
     /// - Throws: ``ServerError`` `brokenChain` if the rows are not what the audit names.
-    func sessions() async throws(ServerError) -> [SignedIn] {
+    public func sessions() async throws(ServerError) -> [SignedIn] {
         try await look { session, ledger throws(ServerError) in
             let now = max(try session.now(), ledger.latestTime)
             var people: [SignedIn] = []
@@ -119,19 +119,34 @@ extension Catalog {
 
     /// Ends a session.
     /// - Throws: ``ServerError`` `notFound`.
-    func endSession(_ digest: Digest, by actor: String) async throws(ServerError) {
+    public func endSession(_ digest: Digest, by actor: String) async throws(ServerError) {
         try await transact { step throws(ServerError) in
             guard step.ledger.people.sessions[digest] != nil else {
                 throw ServerError(.notFound, of: "session", expected: "a session", found: "another, or one that ended")
             }
-            try step.session.run("DELETE FROM session WHERE digest = $1", [.octets(digest.octets)])
-            try step.record(
-                .session, by: actor, ["action": PeopleLedger.Action.ended.rawValue, "session": "\(digest)"])
+            try step.endSession(digest, by: actor)
+        }
+    }
+
+    /// Ends all sessions.
+    /// - Returns: how many still counted.
+    @discardableResult
+    public func endAllSessions(by actor: String) async throws(ServerError) -> Int {
+        try await transact { step throws(ServerError) in
+            let sessions = step.ledger.people.sessions
+            let digests = sessions.keys.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
+            for digest in digests { try step.endSession(digest, by: actor) }
+            return sessions.values.count { $0.end >= step.now }
         }
     }
 }
 
 extension Catalog.Step {
+    fileprivate mutating func endSession(_ digest: Digest, by actor: String) throws(ServerError) {
+        try session.run("DELETE FROM session WHERE digest = $1", [.octets(digest.octets)])
+        try record(.session, by: actor, ["action": PeopleLedger.Action.ended.rawValue, "session": "\(digest)"])
+    }
+
     /// Ends all sessions, ceremonies and invitations: the audit says that a backup was restored.
     func endSessions() throws(ServerError) {
         for query: Query in [

@@ -207,8 +207,7 @@ public final class Catalog: Sendable {
     ) throws(ServerError) -> Ledger {
         var next = ledger
         let count = ledger.chain.head.count
-        let rows = try session.run(
-            "SELECT place, entry FROM audit WHERE place >= $1 ORDER BY place", [.integer(count - 1)])
+        var rows = try Self.entries(from: count - 1, session)
         // The last entry that is known is read again: an audit that was rewritten has another one there, or none.
         if count > 0 {
             guard let last = rows.first, try last.integer(0) == count - 1,
@@ -216,12 +215,28 @@ public final class Catalog: Sendable {
             else { throw other("an audit without it") }
         }
         for row in rows.dropFirst(count > 0 ? 1 : 0) { try next.follow(try row.octets(1)) }
+        // Part by part, so that the memory that this takes does not grow with the audit.
+        while rows.count == Self.part {
+            rows = try Self.entries(from: next.chain.head.count, session)
+            for row in rows { try next.follow(try row.octets(1)) }
+        }
         // What this process has seen already needs no file, which may be newer than this transaction by now.
         if known == nil, count > 0, next.chain.head == ledger.chain.head { return next }
         let heads: [AuditHead]
         if let known { heads = known } else { heads = try head.heads() }
         guard heads.contains(next.chain.head) else { throw other("\(next.chain.head)", heads) }
         return next
+    }
+
+    /// How many entries are read at once.
+    static let part = 1_000
+
+    private static func entries(
+        from place: Int64, _ session: any StorageSession
+    ) throws(ServerError) -> [StorageRow] {
+        try session.run(
+            "SELECT place, entry FROM audit WHERE place >= $1 ORDER BY place LIMIT $2",
+            [.integer(place), .integer(Int64(part))])
     }
 
     private func other(_ found: String, _ heads: [AuditHead]? = nil) -> ServerError {

@@ -143,6 +143,8 @@ public struct Ledger: Sendable {
     private(set) var takenOver: [AppName: Int64?] = [:]
     /// The journal that was entered last, and how much of it; nil if none was.
     private(set) var journaled: JournalMark?
+    /// Where the audit last said something about each app.
+    private(set) var touches = LedgerTouches()
     /// What restoring has changed.
     var restored = Restorations()
 
@@ -174,8 +176,15 @@ public struct Ledger: Sendable {
         var chain = chain
         let entry = try chain.follow(octets)
         try apply(entry)
+        touches.take(entry, about: app(of: entry))
         self.chain = chain
         latestTime = entry.event == .resumed ? entry.time : max(latestTime, entry.time)
+    }
+
+    private func app(of entry: AuditEntry) -> AppName? {
+        let facts = EntryFacts(entry)
+        if facts.has("app") { return try? facts.app() }
+        return (try? facts.id("change")).flatMap { proposals[$0]?.app }
     }
 
     /// Changes nothing before everything was read.
@@ -231,7 +240,7 @@ public struct Ledger: Sendable {
             if facts.has("until") { reminders.insert(name) } else { alarms.insert(name) }
         case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
-        case .invitation, .passkey, .session: try people.take(entry, facts)
+        case .invitation, .passkey, .session, .pages: try people.take(entry, facts)
         case .resealed: secretID = try facts.octets("secret", count: 8)
         case .journal: try applyJournal(facts)
         case .backup: latestBackup = entry.time

@@ -1,4 +1,5 @@
-/// What the audit says about people who use passkeys: who is invited, who has one, and who is signed in.
+/// What the audit says about people who use passkeys: who is invited, who has one, who is signed in,
+/// and where.
 struct PeopleLedger: Sendable {
     /// Somebody who is signed in.
     struct Session: Sendable, Hashable {
@@ -21,6 +22,9 @@ struct PeopleLedger: Sendable {
     private(set) var passkeys: [Digest: Digest] = [:]
     /// The sessions that nobody has ended, by their tokens' digests.
     private(set) var sessions: [Digest: Session] = [:]
+
+    /// Where the pages are, as the server was told when it last started; nil if nobody has said.
+    private(set) var pages: RelyingParty?
 
     /// Takes an entry of the audit.
     mutating func take(_ entry: AuditEntry, _ facts: EntryFacts) throws(ServerError) {
@@ -57,6 +61,11 @@ struct PeopleLedger: Sendable {
             case .ended:
                 guard sessions.removeValue(forKey: session) != nil else { throw facts.impossible("a session") }
             }
+        case .pages:
+            guard let party = RelyingParty(octets: try facts.text("origin").utf8) else {
+                throw facts.impossible("an origin")
+            }
+            pages = party
         default: break
         }
     }

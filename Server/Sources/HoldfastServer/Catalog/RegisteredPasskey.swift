@@ -1,9 +1,16 @@
 /// A passkey, and whose it is.
-struct RegisteredPasskey: Sendable, Hashable {
+public struct RegisteredPasskey: Sendable, Hashable {
     /// For people to read; it decides nothing.
-    let person: String
+    public let person: String
     /// The passkey.
     let credential: PasskeyCredential
+
+    /// The public key, whose digest names the passkey.
+    public var key: ApproverKey { credential.key }
+    /// What it is for.
+    public var purpose: PasskeyPurpose { credential.purpose }
+    /// Where it was made.
+    public var party: RelyingParty { credential.party }
 
     /// Everything but the counter: canonical JSON, whose digest is in the audit.
     var octets: [UInt8] {

@@ -125,26 +125,7 @@ struct GateKeeper {
 
     private var lint: [String] {
         let (content, staleness) = (change.content, scene.app.settings.staleness)
-        var refusals: [String] = []
-        let certificateKinds: Set<ContentFormat.Kind> = [.challenge, .list, .trustServer]
-        let namesCertificates = content.formats.first { certificateKinds.contains($0.kind) }
-        let namesKeys = content.formats.first { $0.kind.isPinFile || $0.kind == .trustServer }
-        for host in content.hosts {
-            let label = "\(host.name):\(host.port)"
-            if let format = namesCertificates,
-                Set(host.certificates.filter { $0.expires >= scene.now }.map(\.fingerprint)).count < 2
-            {
-                refusals.append(
-                    "\(label) has no backup: clients of \(format.kind.rawValue) trust one certificate, and none if it must "
-                        + "be replaced at once")
-            }
-            if let format = namesKeys {
-                let keys = host.keys.filter { $0.state != .candidate }
-                if Set(keys.map(\.pin)).count < 2 || !keys.contains(where: { $0.state == .backup }) {
-                    refusals.append("\(label) has no backup key for clients of \(format.kind.rawValue)")
-                }
-            }
-        }
+        var refusals = content.missingBackups(at: scene.now).map(\.words)
         refusals += dropped
         if content.end - scene.now < staleness {
             refusals.append(

@@ -123,6 +123,11 @@ extension Content {
             remedy: "Propose a change with a later end; nothing is signed for this content anymore.")
     }
 
+    /// The last second for which ``entries(at:)`` says the same as at a time; the greatest number if nothing expires.
+    func nextExpiry(after now: Int64) -> Int64 {
+        hosts.lazy.flatMap(\.certificates).map(\.expires).filter { $0 >= now }.min() ?? .max
+    }
+
     /// The certificates that lists and challenge answers name at a time, sorted. Clients trust each until it expires or the
     /// content ends, whatever is first: whoever keeps an old list, or serves one, has nothing that was approved for longer.
     /// - Throws: ``ServerError`` `notPublishable` for what a list cannot say.

@@ -7,18 +7,20 @@ enum Base64 {
 
     /// The octets; nil if the text is not exactly what ``encode(_:)`` writes.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
-        guard let octets = Data(base64Encoded: Data(text)), octets.base64EncodedData().elementsEqual(text) else {
+        let text = Array(text)
+        // As arrays, whose octets lie side by side: collections are compared one by one.
+        guard let octets = Data(base64Encoded: Data(text)), Array(octets.base64EncodedData()) == text else {
             return nil
         }
         return Array(octets)
     }
 
     /// Like ``decode(_:)``, but the padding may be missing, as the reference server accepts it.
-    static func decodeUnpadded(_ text: some Collection<UInt8>) -> [UInt8]? {
+    static func decodeUnpadded(_ text: [UInt8]) -> [UInt8]? {
         // Half of a padding is none.
-        guard text.reversed().first != UInt8(ascii: "=") else { return decode(text) }
+        guard text.last != UInt8(ascii: "=") else { return decode(text) }
         let missing = (4 - text.count % 4) % 4
         guard missing < 3 else { return nil }
-        return decode(Array(text) + [UInt8](repeating: UInt8(ascii: "="), count: missing))
+        return decode(text + [UInt8](repeating: UInt8(ascii: "="), count: missing))
     }
 }

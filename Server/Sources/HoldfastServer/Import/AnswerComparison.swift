@@ -30,7 +30,7 @@ struct AnswerComparison {
 
     private static let greatestBody = Content.greatestSize
 
-    mutating func compare(_ theirs: OtherServer.Answer, _ ours: OtherServer.Answer) {
+    mutating func compare(_ theirs: HTTPExchange.Answer, _ ours: HTTPExchange.Answer) {
         guard theirs.status == ours.status else {
             differences.append("the other server answers \(theirs.status), and this one \(ours.status)")
             return

@@ -1,26 +1,12 @@
 public import Foundation
 import Holdfast
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
 /// Another server that answers apps, asked over HTTP/1.1: over TLS, with a certificate that counts for its name, or on this
 /// machine without. It is asked only what any app may ask. Redirections are answers like others, and are not followed.
 public struct OtherServer: Sendable {
-    /// What it answered.
-    struct Answer: Sendable {
-        let status: Int
-        let headers: HTTPHeaders
-        let body: [UInt8]
-
-        /// The only value of a header; nil if there is none or more than one.
-        func header(_ name: String) -> String? {
-            let values = headers[name]
-            return values.count == 1 ? values[0] : nil
-        }
-    }
-
     /// How it is called in errors.
     let name: String
     private let host: String
@@ -83,36 +69,19 @@ public struct OtherServer: Sendable {
     /// Asks for something.
     /// - Parameter target: the path and the query, behind the address.
     /// - Throws: ``ServerError`` `unreachable` if there is no answer, or nobody that the name belongs to.
-    func get(_ target: String, headers: [(name: String, value: String)] = []) async throws(ServerError) -> Answer {
-        var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: prefix + target)
-        head.headers.add(name: "Host", value: host.contains(":") ? "[\(host)]:\(port)" : name)
-        head.headers.add(name: "Connection", value: "close")
-        for header in headers { head.headers.add(name: header.name, value: header.value) }
-        let answer = group.any().makePromise(of: Answer.self)
-        let collector = Collector(asking: head, limit: Self.greatestBody, within: Self.limit, answer)
+    func get(
+        _ target: String, headers: [(name: String, value: String)] = []
+    ) async throws(ServerError) -> HTTPExchange.Answer {
+        let exchange = HTTPExchange(
+            prefix + target, of: host.contains(":") ? "[\(host)]:\(port)" : name, headers: headers,
+            greatestBody: Self.greatestBody, within: Self.limit)
         do {
-            let channel = try await ClientBootstrap(group: group)
-                .connectTimeout(Self.limit)
-                .channelInitializer { [tls, host] channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let pipeline = channel.pipeline.syncOperations
-                        if let tls {
-                            let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-                            try pipeline.addHandler(
-                                NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))
-                        }
-                        try pipeline.addHTTPClientHandlers()
-                        try pipeline.addHandler(collector.handler())
-                    }
-                }
-                .connect(host: host, port: port).get()
-            defer { channel.close(promise: nil) }
-            return try await answer.futureResult.get()
-        } catch let error as ServerError {
-            throw error
+            return try await exchange.answer(from: host, port: port, on: group) { [tls, host] pipeline in
+                guard let tls else { return }
+                let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+                try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))
+            }
         } catch {
-            // A promise that nobody keeps would be one that was forgotten.
-            answer.fail(error)
             let isStranger = error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
             throw ServerError(
                 .unreachable, of: name,
@@ -121,78 +90,5 @@ public struct OtherServer: Sendable {
                 remedy: isStranger
                     ? "Name the old server's authorities with --ca, or ask it under the name that apps use." : nil)
         }
-    }
-}
-
-/// Makes the handler that asks once and collects the answer.
-private struct Collector: Sendable {
-    let head: HTTPRequestHead
-    let limit: Int
-    let span: TimeAmount
-    let answer: EventLoopPromise<OtherServer.Answer>
-
-    init(
-        asking head: HTTPRequestHead, limit: Int, within span: TimeAmount,
-        _ answer: EventLoopPromise<OtherServer.Answer>
-    ) {
-        (self.head, self.limit, self.span, self.answer) = (head, limit, span, answer)
-    }
-
-    func handler() -> AnswerHandler { AnswerHandler(self) }
-}
-
-/// Asks once, and collects the answer.
-private final class AnswerHandler: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias OutboundOut = HTTPClientRequestPart
-
-    private struct TooLarge: Error {}
-    private struct NoAnswer: Error {}
-
-    private let collector: Collector
-    private var head: HTTPResponseHead?
-    private var body: [UInt8] = []
-    private var hasAnswered = false
-
-    init(_ collector: Collector) { self.collector = collector }
-
-    func channelActive(context: ChannelHandlerContext) {
-        let channel = context.channel
-        // Once there is an answer, the channel has ended and this changes nothing.
-        context.eventLoop.scheduleTask(in: collector.span) { channel.close(promise: nil) }
-        context.write(wrapOutboundOut(.head(collector.head)), promise: nil)
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-        context.fireChannelActive()
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head): self.head = head
-        case .body(let part):
-            guard body.count + part.readableBytes <= collector.limit else {
-                finish(.failure(TooLarge()), context)
-                return
-            }
-            body += part.readableBytesView
-        case .end:
-            guard let head else { return }
-            finish(
-                .success(
-                    OtherServer.Answer(status: Int(head.status.code), headers: head.headers, body: body)), context)
-        }
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { finish(.failure(error), context) }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        finish(.failure(NoAnswer()), context)
-        context.fireChannelInactive()
-    }
-
-    private func finish(_ result: Result<OtherServer.Answer, any Error>, _ context: ChannelHandlerContext) {
-        guard !hasAnswered else { return }
-        hasAnswered = true
-        collector.answer.completeWith(result)
-        context.close(promise: nil)
     }
 }

@@ -100,20 +100,20 @@ struct OwnAnswers: Sendable {
             ])
     }
 
-    func answer(to question: ComparisonQuestion) -> OtherServer.Answer {
+    func answer(to question: ComparisonQuestion) -> HTTPExchange.Answer {
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: question.target)
         for header in question.headers { head.headers.add(name: header.name, value: header.value) }
         let request = ListenerRequest(head: head, body: ByteBuffer(), source: .unknown)
         guard let target = try? RequestTarget(question.target.utf8) else {
-            return OtherServer.Answer(status: 400, headers: [:], body: [])
+            return HTTPExchange.Answer(status: 400, headers: [:], body: [])
         }
         let response = responder.answer(
             target, request, from: snapshot, at: now, instant: 0, wantsKey: question.wantsKey)
         // The key is one of a rehearsal, which is here: no program is waited for.
         guard case .now(let answer) = response else {
-            return OtherServer.Answer(status: 503, headers: [:], body: [])
+            return HTTPExchange.Answer(status: 503, headers: [:], body: [])
         }
-        return OtherServer.Answer(
+        return HTTPExchange.Answer(
             status: Int(answer.status.code), headers: HTTPHeaders(answer.headers.map { ($0.name, $0.value) }),
             body: Array(answer.body.readableBytesView))
     }

@@ -1,6 +1,6 @@
 /// What a passkey is for. It is said when the passkey is made, and never changes: one that signs people in approves nothing,
 /// and one that approves signs nobody in.
-enum PasskeyPurpose: String, Sendable, Hashable, CaseIterable {
+public enum PasskeyPurpose: String, Sendable, Hashable, CaseIterable {
     /// To sign in.
     case signIn = "sign-in"
     /// To approve and reject.

@@ -6,19 +6,21 @@ public struct RelyingParty: Sendable, Hashable {
     /// The host.
     public let id: String
 
-    private static let scheme = "https://"
+    /// Schemes, each with the port that browsers leave out.
+    private static let schemes: [(text: String, port: Int64)] = [("https://", 443), ("http://", 80)]
 
     /// The SHA-256 of the host, which authenticators sign.
     var digest: Digest { Digest(of: id.utf8) }
 
     /// Reads an origin.
-    /// - Throws: ``ServerError`` `invalidValue` for anything that a browser would not write as one: another scheme, an
-    ///   address instead of a name, upper case, a path, or the port 443.
+    /// - Throws: ``ServerError`` `invalidValue` for anything that a browser would not write as one, or not let use
+    ///   passkeys: a scheme other than https, except at `localhost`; an address instead of a name, upper case, a path, or
+    ///   the port that the scheme has anyway.
     public init(origin: String) throws(ServerError) {
         guard let party = RelyingParty(octets: origin.utf8) else {
             throw ServerError(
                 .invalidValue, of: "admin-origin",
-                expected: "https://, a name in lower case, and a port if it is not 443",
+                expected: "https://, a name in lower case, and a port if it is not 443; http:// only for localhost",
                 found: "another text of \(origin.utf8.count) octets",
                 remedy: "Give the address of the pages without a path, such as https://pins.example.com.")
         }
@@ -26,13 +28,18 @@ public struct RelyingParty: Sendable, Hashable {
     }
 
     init?(octets: some Collection<UInt8>) {
-        guard octets.count <= 300, octets.starts(with: Self.scheme.utf8) else { return nil }
-        let parts = octets.dropFirst(Self.scheme.utf8.count)
+        guard octets.count <= 300,
+            let scheme = Self.schemes.first(where: { octets.starts(with: $0.text.utf8) })
+        else { return nil }
+        let parts = octets.dropFirst(scheme.text.utf8.count)
             .split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let host = parts.first, Self.isName(host) else { return nil }
+        // What never leaves the machine needs no TLS: browsers treat it alike.
+        guard scheme.port == 443 || host.elementsEqual("localhost".utf8) else { return nil }
         if parts.count == 2 {
             // Browsers leave out the port that the scheme has anyway.
-            guard let port = LineReader.number(Array(parts[1])[...]), (1...65_535).contains(port), port != 443 else {
+            guard let port = LineReader.number(Array(parts[1])[...]), (1...65_535).contains(port), port != scheme.port
+            else {
                 return nil
             }
         }

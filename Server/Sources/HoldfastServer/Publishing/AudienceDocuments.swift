@@ -13,6 +13,8 @@ final class AudienceDocuments: RemoteDataProvider {
     private let address: URL?
     /// The address below which challenges are asked; nil where nobody listens that could be asked.
     private let answers: URL?
+    /// What asks challenges there.
+    private let asker: any RemoteDataProvider
     private let reader: any RemoteDataProvider
     private let folder: PublicFolder
     private let live: LiveSnapshot
@@ -29,7 +31,9 @@ final class AudienceDocuments: RemoteDataProvider {
     ///   - publisher: what serves.
     ///   - now: the time, in seconds since 1970.
     init(of app: AppName, at address: FolderAddress?, from publisher: Publisher, now: Int64) {
-        (self.app, self.address, self.answers) = (app, address?.url, address?.answers ?? publisher.listener.url)
+        let own = address?.answers == nil ? publisher.listener.way : nil
+        (self.app, self.address, self.answers) = (app, address?.url, address?.answers ?? own?.url)
+        asker = own?.reader ?? publisher.reader
         (reader, folder, live, self.now) = (publisher.reader, publisher.folder, publisher.live, now)
     }
 
@@ -55,7 +59,7 @@ final class AudienceDocuments: RemoteDataProvider {
             }
             var request = request
             request.url = DocumentClient.challengeAddress(below: answers, of: "\(app)")
-            let response = try await reader.data(for: request)
+            let response = try await asker.data(for: request)
             if case .body(let body) = response.content { isAnswered.withLock { $0 = isCurrent(body) } }
             return response
         }

@@ -3,27 +3,51 @@ import Synchronization
 
 /// Where the public listener of this process answers, for clients that run in it: they take the way that apps take.
 public final class OwnListener: Sendable {
-    private let held = Mutex<URL?>(nil)
+    /// How it is asked.
+    struct Way: Sendable {
+        /// The address below which it answers.
+        let url: URL
+        /// What knows its certificate; nil for one that speaks plain HTTP, which any client can ask.
+        let reader: LeafDataProvider?
+    }
+
+    private let held = Mutex<Way?>(nil)
+    private let begun: AsyncStream<Void>
+    private let beginning: AsyncStream<Void>.Continuation
 
     /// Nobody listens yet.
-    public init() {}
+    public init() { (begun, beginning) = AsyncStream.makeStream() }
+
+    /// How it is asked; nil before it listens, and where clients of this process cannot ask it.
+    var way: Way? { held.withLock { $0 } }
 
     /// The address below which it answers; nil before it listens, and where clients of this process cannot ask it.
-    public var url: URL? { held.withLock { $0 } }
+    public var url: URL? { way?.url }
 
-    /// Notes where it listens. An address beyond loopback is not asked: plain HTTP leaves this machine for nobody, and no
-    /// certificate is for the address of a socket.
+    /// Notes where it listens. One that speaks TLS is asked at any address, since only whoever has its key answers. Plain
+    /// HTTP leaves this machine for nobody.
     /// - Parameters:
-    ///   - host: the address of the socket; nil for one that speaks TLS.
+    ///   - host: the address of the socket; nil for one that is not known.
     ///   - port: its port.
-    public func listens(on host: String?, port: Int) {
+    ///   - leaf: DER of the certificate that it shows now; nil for one that speaks plain HTTP.
+    public func listens(on host: String?, port: Int, showing leaf: (@Sendable () -> [UInt8])? = nil) {
         let place: String? =
             switch host {
             case "0.0.0.0"?: "127.0.0.1"
             case "::"?, "::1"?: "[::1]"
             case let host? where host.utf8.starts(with: "127.".utf8): host
+            case let host? where leaf != nil: host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
             default: nil
             }
-        held.withLock { $0 = place.flatMap { URL(string: "http://\($0):\(port)") } }
+        let scheme = leaf == nil ? "http" : "https"
+        let url = place.flatMap { URL(string: "\(scheme)://\($0):\(port)") }
+        let reader = leaf.map { LeafDataProvider(leaf: $0) }
+        held.withLock { $0 = url.map { Way(url: $0, reader: reader) } }
+        beginning.finish()
+    }
+
+    /// Waits until it listens, or until the task is canceled.
+    func begins() async {
+        for await _ in begun {}
     }
 }

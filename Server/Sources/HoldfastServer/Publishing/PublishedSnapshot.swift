@@ -41,6 +41,21 @@ public struct PublishedSnapshot: Sendable {
                 end: end, like: { _ in nil }, compressing: true)
         }
 
+        /// The same with what another of the same octets has.
+        fileprivate init(_ document: Document, like known: Document) {
+            self.init(
+                octets: document.octets, digest: document.digest, mediaType: document.mediaType,
+                signedAt: document.signedAt, refresh: document.refresh, end: document.end, like: { _ in known },
+                compressing: false)
+        }
+
+        /// The same with its octets compressed.
+        fileprivate func compressing() -> Document {
+            Document(
+                octets: octets, digest: digest, mediaType: mediaType, signedAt: signedAt, refresh: refresh, end: end,
+                like: { _ in self }, compressing: true)
+        }
+
         /// Describes a document.
         /// - Parameters:
         ///   - digest: that of the octets.
@@ -83,6 +98,8 @@ public struct PublishedSnapshot: Sendable {
         public let key: (any DocumentSigner)?
         /// The id of that key: the same key in other hands, such as a program's, has another one.
         let signer: String?
+        /// Whether a program has the key, for which somebody waits. To ask the key itself costs each answer a microsecond.
+        let signsInProgram: Bool
         /// What every answer has.
         let parts: InitParts
 
@@ -97,6 +114,7 @@ public struct PublishedSnapshot: Sendable {
             self.publicKey = publicKey
             self.key = key
             self.signer = signer
+            signsInProgram = key is OutsideSigningKey
             parts = InitParts(entries, content.domains)
         }
 
@@ -145,6 +163,43 @@ public struct PublishedSnapshot: Sendable {
         }
     }
 
+    /// What an app and its canary have: parts by their names, of which another app may have the same.
+    struct Contribution: Sendable {
+        /// The latest entry of the audit that may concern the app.
+        let entry: Int64
+        /// Whether nothing may be signed.
+        let isMute: Bool
+        /// Whether its documents are compressed.
+        var isCompressed: Bool
+        /// The first second at which it was like this, in seconds since 1970.
+        let begin: Int64
+        /// The last second before a certificate is named no longer.
+        var end = Int64.max
+        /// Nil for a name that has nothing.
+        var parts: [(name: AppName, part: Part?)] = []
+        /// What could not be read, in sentences.
+        var problems: [String] = []
+
+        /// The same with its documents compressed.
+        func compressing() -> Contribution {
+            guard !isCompressed else { return self }
+            var made: [Digest: Document] = [:]
+            var whole = self
+            whole.isCompressed = true
+            whole.parts = parts.map { name, part in
+                var part = part
+                // The canary has the same octets as everybody, for the most part.
+                for (path, document) in part?.documents ?? [:] {
+                    let compressed = made[document.digest] ?? document.compressing()
+                    made[document.digest] = compressed
+                    part?.documents[path] = Document(document, like: compressed)
+                }
+                return (name, part)
+            }
+            return whole
+        }
+    }
+
     /// Grows with each entry of the audit, and each round in the journal: of two snapshots the one with the greater number
     /// is newer.
     public let sequence: Int64
@@ -156,6 +211,8 @@ public struct PublishedSnapshot: Sendable {
     public let problems: [String]
     /// What each name has.
     let parts: [AppName: Part]
+    /// What each app has.
+    let contributions: [AppName: Contribution]
     /// The documents by their paths, such as `lists/bank.json`: no slash at the beginning, printable ASCII.
     public let documents: [String: Document]
     /// Whether nothing but documents could be read: nobody knows which apps there are.
@@ -175,19 +232,23 @@ public struct PublishedSnapshot: Sendable {
         entries = sequence
         self.documents = documents
         self.apps = apps
-        (problems, parts, isOfDocuments) = ([], [:], false)
+        (problems, parts, contributions, isOfDocuments) = ([], [:], [:], false)
     }
 
     /// Serves documents alone.
     init(documents: [String: Document]) {
         self.documents = documents
-        (sequence, entries, apps, problems, parts, isOfDocuments) = (0, 0, [:], [], [:], true)
+        (sequence, entries, apps, problems, parts, contributions, isOfDocuments) = (0, 0, [:], [], [:], [:], true)
     }
 
     /// Puts the parts of all names together. No two have a path in common.
-    init(sequence: Int64, entries: Int64, parts: [AppName: Part], problems: [String]) {
+    init(
+        sequence: Int64, entries: Int64, parts: [AppName: Part], problems: [String],
+        contributions: [AppName: Contribution]
+    ) {
         (self.sequence, self.entries) = (sequence, entries)
         self.parts = parts
+        self.contributions = contributions
         self.problems = problems
         documents = parts.values.reduce(into: [:]) { all, part in all.merge(part.documents) { first, _ in first } }
         apps = parts.compactMapValues(\.app)

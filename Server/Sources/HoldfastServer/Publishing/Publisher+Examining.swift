@@ -79,12 +79,13 @@ extension Publisher {
     /// already.
     /// - Parameters:
     ///   - isInPlace: false for a database that was taken out of a backup, which has no folder and needs none.
-    ///   - pages: where the administration's pages are; nil if nobody says so.
+    ///   - pages: where the administration's pages are; nil for where the server was told that they are.
     /// - Throws: ``ServerError`` of the database.
     public func examine(
         isInPlace: Bool = true, pages: RelyingParty? = nil
     ) async throws(ServerError) -> [Finding] {
-        var findings = try await approverFindings(pages)
+        // What is in a backup can be restored wherever the pages are.
+        var findings = try await approverFindings(pages ?? (isInPlace ? catalog.pages : nil))
         if isInPlace { findings += try await backupFindings() }
         if isInPlace, let outage = try? await outage() {
             findings.append(
@@ -136,9 +137,33 @@ extension Publisher {
         return held + [Finding(isFault: false, words: "the last backup is \(age)")]
     }
 
+    /// Passkeys that are of no use anymore.
+    private func passkeyFindings(_ pages: RelyingParty?) async throws(ServerError) -> [Finding] {
+        let passkeys: [RegisteredPasskey]
+        do throws(ServerError) {
+            passkeys = try await catalog.passkeys()
+        } catch {
+            return [Finding(isFault: true, words: "\(error)")]
+        }
+        guard let pages else { return [] }
+        let strangers = passkeys.filter { $0.credential.party != pages }
+        return Set(strangers.map(\.credential.party.origin)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map {
+            origin in
+            let names = Set(
+                strangers.filter { $0.credential.party.origin.utf8.elementsEqual(origin.utf8) }.map(\.person)
+            )
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return Finding(
+                isFault: true,
+                words: "passkeys of \(names.joined(separator: ", ")) were made at \(origin), and the pages are at "
+                    + "\(pages.origin): they sign in nobody there; have these people invited again, and remove the old "
+                    + "ones with passkey remove")
+        }
+    }
+
     private func approverFindings(_ pages: RelyingParty?) async throws(ServerError) -> [Finding] {
         let set = try await catalog.approvers().head.approvers
-        var findings = set.passkeyFindings(pages: pages)
+        var findings = set.passkeyFindings(pages: pages) + (try await passkeyFindings(pages))
         if set.number == 1 {
             findings.append(
                 Finding(isFault: false, words: "one approval is enough: whoever has one key publishes what they like"))

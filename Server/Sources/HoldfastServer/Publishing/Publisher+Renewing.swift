@@ -16,9 +16,11 @@ extension Publisher {
     /// minutes, once a day the timestamps of repositories, and lists whose key was replaced. It says what the generation
     /// says, never beyond the end of its content, and needs no approval. While the database cannot be written, it goes on
     /// with the journal for seven days.
+    /// - Parameter skipping: whether apps are passed over for which an earlier round had nothing to do and nothing has
+    ///   changed since, as the audit has it. What somebody damaged in other tables is found without it.
     /// - Throws: ``ServerError`` of the database, and of a journal with which nothing may be signed. What concerns one app is
     ///   a problem of the round.
-    public func renew() async throws(ServerError) -> Round {
+    public func renew(skippingSettled skipping: Bool = false) async throws(ServerError) -> Round {
         var round = Round()
         do throws(ServerError) {
             round.settled += try await enterJournal()
@@ -27,12 +29,19 @@ extension Publisher {
             round.outage = error
         }
         for app in catalog.apps {
+            let ledger = catalog.ledger
+            if skipping, settled.rests(app, ledger) { continue }
+            let before = (round.settled.count, round.problems.count)
             do throws(ServerError) {
                 round.settled += try await settle(app)
             } catch {
                 round.problems.append("\(app): \(error)")
             }
-            await renew(app, &round)
+            let isSignedAgain = await renew(app, &round)
+            // A canary ends by itself.
+            if !isSignedAgain, before == (round.settled.count, round.problems.count), ledger.canaries[app] == nil {
+                settled.rest(app, ledger)
+            }
         }
         if !round.signed.isEmpty || !round.settled.isEmpty { round.problems += await followed() }
         return round
@@ -40,13 +49,16 @@ extension Publisher {
 
     /// Signs again what an app publishes that has to be signed again. Everybody's documents and those of the canary do not
     /// hold up each other; where both have the same content, they have the same octets.
-    func renew(_ app: AppName, _ round: inout Round) async {
+    /// - Returns: whether it has anything that is signed again.
+    @discardableResult
+    func renew(_ app: AppName, _ round: inout Round) async -> Bool {
         guard !catalog.ledger.isHeld(app) else {
             round.problems.append(
                 "\(app): a backup was restored, and something else was public: propose and publish a change, before which nothing is signed"
             )
-            return
+            return false
         }
+        var isSignedAgain = false
         var groups: [(permit: SigningPermit, audiences: [Audience])] = []
         var problems: [String] = []
         for audience in Audience.allCases {
@@ -73,6 +85,7 @@ extension Publisher {
             // A scene has every key that was ever seen: it is read only where something is signed with it.
             let hasOutdated = catalog.ledger.outdatedLists.contains { $0.app == app }
             if hasOutdated || permit.content.formats.contains(where: { $0.kind == .trustServer }) {
+                isSignedAgain = true
                 do throws(ServerError) {
                     let scene = try await catalog.scene(of: app)
                     round.signed += try await renew(permit, scene, audiences, &round.outage)
@@ -82,6 +95,7 @@ extension Publisher {
                 }
             }
             guard audiences.contains(.everybody), permit.content.repository != nil else { continue }
+            isSignedAgain = true
             do throws(ServerError) {
                 let scene = try await catalog.scene(of: app)
                 round.signed += try await renewRepository(permit, scene, &round.outage)
@@ -90,6 +104,7 @@ extension Publisher {
             }
         }
         for problem in problems where !round.problems.contains(problem) { round.problems.append(problem) }
+        return isSignedAgain
     }
 
     private func renew(

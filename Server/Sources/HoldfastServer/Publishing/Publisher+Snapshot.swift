@@ -8,10 +8,12 @@ extension Publisher {
     /// - Parameters:
     ///   - compressing: whether new documents are compressed now, which a server that starts leaves for the next time.
     ///   - isHurried: whether all processors work on it, while nobody is answered yet.
+    ///   - keeping: whether what is served of an app stays as it is where nothing has changed, as the audit has it. What
+    ///     somebody damaged in other tables is found without it.
     /// - Throws: ``ServerError`` of the database; what was served before is served on.
     @discardableResult
     public func refresh(
-        compressing: Bool = true, isHurried: Bool = false
+        compressing: Bool = true, isHurried: Bool = false, keepingUnchanged keeping: Bool = false
     ) async throws(ServerError) -> PublishedSnapshot {
         let snapshot = try await catalog.look { [self] session, ledger throws(ServerError) in
             var problems: [String] = []
@@ -21,13 +23,18 @@ extension Publisher {
             let approvers = try? Catalog.approverChain(
                 session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
             let look = Look(
-                now: try session.now(), approvers: approvers, served: live.current, later: later, ledger: ledger,
-                compressing: compressing)
+                now: try session.now(), isMute: catalog.clockProblem != nil, approvers: approvers,
+                served: live.current, later: later, ledger: ledger, compressing: compressing)
             let apps = ledger.appNames
-            let found =
-                isHurried
-                ? SharedSession.map(apps.count, session) { served(apps[$0], look, $1) }
-                : apps.map { served($0, look, session) }
+            let found: [PublishedSnapshot.Contribution]
+            if isHurried {
+                found = SharedSession.map(apps.count, session) { served(apps[$0], look, $1) }
+            } else {
+                found = apps.map { app in
+                    let known = keeping ? look.unchanged(app) : nil
+                    return known ?? served(app, look, session)
+                }
+            }
             var parts: [AppName: PublishedSnapshot.Part] = [:]
             for (name, part) in found.flatMap(\.parts) {
                 // A canary that follows a repository is an app as well, under the same name.
@@ -37,7 +44,8 @@ extension Publisher {
             // Each round has more entries in history than it is here, so this grows when they are entered.
             let entries = ledger.chain.head.count
             return PublishedSnapshot(
-                sequence: entries + Int64(later.rounds), entries: entries, parts: parts, problems: problems)
+                sequence: entries + Int64(later.rounds), entries: entries, parts: parts, problems: problems,
+                contributions: Dictionary(uniqueKeysWithValues: zip(apps, found)))
         }
         live.replace(with: snapshot)
         return live.current
@@ -46,6 +54,8 @@ extension Publisher {
     /// What is the same for all apps while a snapshot is put together.
     private struct Look: Sendable {
         let now: Int64
+        /// Whether nothing may be signed, because the clock cannot be believed.
+        let isMute: Bool
         let approvers: ApproverChain?
         let served: PublishedSnapshot
         let later: Journaled
@@ -55,10 +65,11 @@ extension Publisher {
         let documents: [Digest: PublishedSnapshot.Document]
 
         init(
-            now: Int64, approvers: ApproverChain?, served: PublishedSnapshot, later: Journaled, ledger: Ledger,
-            compressing: Bool
+            now: Int64, isMute: Bool, approvers: ApproverChain?, served: PublishedSnapshot, later: Journaled,
+            ledger: Ledger, compressing: Bool
         ) {
             self.now = now
+            self.isMute = isMute
             self.approvers = approvers
             self.served = served
             self.later = later
@@ -66,17 +77,25 @@ extension Publisher {
             self.compressing = compressing
             documents = Dictionary(served.documents.values.map { ($0.digest, $0) }) { first, _ in first }
         }
+
+        /// What an app and its canary have, if reading it again would find the same; nil to read it.
+        func unchanged(_ app: AppName) -> PublishedSnapshot.Contribution? {
+            // What is not in history, and what a change holds for some hours, changes without an entry.
+            guard later.rounds == 0, !served.isAhead, ledger.canaries[app] == nil,
+                let known = served.contributions[app], known.problems.isEmpty, known.isMute == isMute,
+                known.entry == ledger.touches.latest(of: app),
+                (known.begin...known.end).contains(now)
+            else { return nil }
+            return compressing ? known.compressing() : known
+        }
     }
 
-    /// What an app and its canary get, and what could not be read.
-    private struct Served: Sendable {
-        var parts: [(name: AppName, part: PublishedSnapshot.Part?)] = []
-        var problems: [String] = []
-    }
-
-    private func served(_ app: AppName, _ look: Look, _ session: any StorageSession) -> Served {
+    private func served(
+        _ app: AppName, _ look: Look, _ session: any StorageSession
+    ) -> PublishedSnapshot.Contribution {
         let ledger = look.ledger
-        var found = Served()
+        var found = PublishedSnapshot.Contribution(
+            entry: ledger.touches.latest(of: app), isMute: look.isMute, isCompressed: look.compressing, begin: look.now)
         var octets = KnownOctets(look)
         var everybody: SigningPermit?
         var answers: PublishedSnapshot.App?
@@ -93,6 +112,7 @@ extension Publisher {
                         for: audience, of: app, catalog, session, ledger, approvers: look.approvers)
                 }
                 if audience == .everybody { everybody = permit }
+                found.end = min(found.end, permit?.content.nextExpiry(after: look.now) ?? .max)
                 part = try permit.map { permit throws(ServerError) in
                     try self.part(permit, audience, like: isShared ? answers : nil, &octets, look, session)
                 }
@@ -174,7 +194,7 @@ extension Publisher {
         var keys: DocumentKeys?
         do throws(ServerError) {
             // What a clock that is wrong lets expire must not be missing in what is signed once it is right.
-            let isMute = ledger.isHeld(app) || catalog.clockProblem != nil
+            let isMute = ledger.isHeld(app) || look.isMute
             keys = isMute ? nil : try DocumentKeys(opening: sealed, with: secret, for: permit)
         } catch {
             // Without the secret, or with another, challenges are not answered; documents that were signed are served all the same.

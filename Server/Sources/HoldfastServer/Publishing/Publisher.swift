@@ -57,6 +57,8 @@ public struct Publisher: Sendable {
     let reader: any RemoteDataProvider
     /// Where this process answers apps.
     let listener: OwnListener
+    /// The apps for which the rounds of this process have nothing to do.
+    let settled = SettledApps()
 
     /// Makes a publisher.
     /// - Parameters:

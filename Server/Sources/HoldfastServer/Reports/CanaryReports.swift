@@ -63,12 +63,18 @@ struct CanaryReports: Sendable, Hashable {
 
 extension Catalog {
     /// What clients of an app report since its canary began; nil if it takes no reports, or no change holds the canary.
+    ///
+    /// Reports are counted by hours. Nobody knows which of those in the hour in which the canary began are about it, and
+    /// which about the canary before, so that hour does not count: it says "too few" rather than what is not so.
     static func canaryReports(
         of app: AppName, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> CanaryReports? {
         guard let canary = ledger.canaries[app], try reportSettings(of: app, session, ledger).isEnabled else {
             return nil
         }
-        return CanaryReports(try reportGroups(of: app, sinceHour: canary.began / 3_600, session))
+        return CanaryReports(try reportGroups(of: app, sinceHour: firstHour(after: canary.began), session))
     }
+
+    /// The first hour that begins at a time or later.
+    private static func firstHour(after time: Int64) -> Int64 { (time + 3_599) / 3_600 }
 }

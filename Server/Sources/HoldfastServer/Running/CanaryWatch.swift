@@ -21,6 +21,8 @@ struct CanaryWatch: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var troubles = Troubles(logger)
+            // Apps ask a listener, so nobody looks before it answers.
+            await publisher.listener.begins()
             while !Task.isCancelled {
                 await step(&troubles)
                 try? await Task.sleep(for: Self.pause)

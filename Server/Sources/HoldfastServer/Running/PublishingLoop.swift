@@ -21,6 +21,8 @@ struct PublishingLoop: Service {
     private static let retry: Duration = .seconds(10)
     /// How often certificates are read again, and what is served is made anew, although nobody wrote: entries expire.
     private static let refreshing: Duration = .seconds(60)
+    /// How often everything is read again, whether or not the audit says that it has changed: somebody may have damaged it.
+    private static let rereading: Duration = .seconds(3_600)
 
     /// - Parameters:
     ///   - publisher: what it works with.
@@ -38,6 +40,9 @@ struct PublishingLoop: Service {
         var nextDelivery: ContinuousClock.Instant
         var nextRefresh: ContinuousClock.Instant
         var nextMending: ContinuousClock.Instant
+        /// When what is served, and what a round has to do, is read without what is known of it.
+        var nextRereading: ContinuousClock.Instant
+        var nextWholeRound: ContinuousClock.Instant
         var seen: Int64
         /// Whether the clock was believed.
         var isTimely = true
@@ -52,6 +57,8 @@ struct PublishingLoop: Service {
             let now = ContinuousClock.now
             var state = State(
                 nextRound: now, nextDelivery: now, nextRefresh: now, nextMending: now,
+                // A start has just read everything.
+                nextRereading: now + Self.rereading, nextWholeRound: now + Self.rereading,
                 seen: publisher.live.current.entries, troubles: Troubles(logger))
             while !Task.isCancelled {
                 await step(&state)
@@ -110,7 +117,9 @@ struct PublishingLoop: Service {
         guard count != state.seen || isDue else { return }
         if isDue { renewIdentities(&state, now) }
         await attempt("reading what is published", &state, now) { state throws(ServerError) in
-            let snapshot = try await publisher.refresh()
+            let rereads = now >= state.nextRereading
+            let snapshot = try await publisher.refresh(keepingUnchanged: !rereads)
+            if rereads { state.nextRereading = now + Self.rereading }
             state.seen = snapshot.entries
             state.nextRefresh = now + Self.refreshing
             announce(&state)
@@ -131,7 +140,9 @@ struct PublishingLoop: Service {
     private func renew(_ state: inout State, _ now: ContinuousClock.Instant) async {
         state.nextRound = now + Self.retry
         await attempt("signing again", &state, now) { state throws(ServerError) in
-            let round = try await publisher.renew()
+            let isWhole = now >= state.nextWholeRound
+            let round = try await publisher.renew(skippingSettled: !isWhole)
+            if isWhole { state.nextWholeRound = now + Self.rereading }
             for words in round.settled { logger.info("\(words)") }
             if !round.signed.isEmpty {
                 let paths = round.signed.joined(separator: ", ")

@@ -17,8 +17,6 @@ struct ReportService: Service {
     private static let warning: Duration = .seconds(600)
     /// How often what is old is removed.
     private static let pruning: Duration = .seconds(3_600)
-    /// How many bodies are read before others on the same thread have their turn.
-    private static let turn = 16
 
     init(_ catalog: Catalog, _ inbox: ReportInbox, logger: Logger) {
         (self.catalog, self.inbox, self.logger) = (catalog, inbox, logger)
@@ -43,7 +41,7 @@ struct ReportService: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await read() }
+                group.addTask { await BackgroundThread.run { await read() } }
                 group.addTask { await write() }
             }
         }
@@ -55,13 +53,7 @@ struct ReportService: Service {
     func readWaiting() { while counting.countNext() {} }
 
     private func read() async {
-        for await _ in inbox.intake.arrivals {
-            var count = 0
-            while counting.countNext() {
-                count += 1
-                if count % Self.turn == 0 { await Task.yield() }
-            }
-        }
+        for await _ in inbox.intake.arrivals { readWaiting() }
     }
 
     private func write() async {

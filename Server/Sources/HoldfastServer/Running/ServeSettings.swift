@@ -25,6 +25,8 @@ public struct ServeSettings: Sendable {
         case adminTLSCertificate = "admin-tls-certificate"
         /// Their private key, PEM.
         case adminTLSKey = "admin-tls-key"
+        /// Where people's browsers find the pages.
+        case adminOrigin = "admin-origin"
         /// Whether tools of the reference server are answered, at `/admin/…`.
         case utilityAdmin = "utility-admin"
         /// Whether hosts are watched.
@@ -61,6 +63,8 @@ public struct ServeSettings: Sendable {
     public let listen: ListenerSettings
     /// What people and their tools talk to.
     public let adminListen: ListenerSettings
+    /// Where people's browsers find the pages; nil if nobody signs in.
+    public let adminOrigin: RelyingParty?
     /// Whether tools of the reference server are answered, at `/admin/…`.
     public let answersUtilityTools: Bool
     /// Whether hosts are watched.
@@ -108,6 +112,7 @@ public struct ServeSettings: Sendable {
         adminListen = try Self.listener(
             text(.adminListen) ?? "127.0.0.1:8081", .adminListen, proxies: [],
             try Self.identity((text(.adminTLSCertificate), .adminTLSCertificate), (text(.adminTLSKey), .adminTLSKey)))
+        adminOrigin = try text(.adminOrigin).map { text throws(ServerError) in try RelyingParty(origin: text) }
         answersUtilityTools = try Self.flag(text(.utilityAdmin), .utilityAdmin) ?? false
         watches = try Self.flag(text(.watch), .watch) ?? true
         allowed = try Self.blocks(text(.allow), .allow)

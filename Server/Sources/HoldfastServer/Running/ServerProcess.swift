@@ -54,7 +54,7 @@ public struct ServerProcess: Sendable {
         apps.limits.connections = min(apps.limits.connections, connections)
         let problem = open.secretProblem
         let isReading = mending != nil
-        let hasTLS = settings.listen.identity != nil
+        let leaf = settings.listen.identity.map { identity in { @Sendable in identity.leaf } }
         let readiness: @Sendable () -> [String] = {
             [
                 problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
@@ -67,12 +67,13 @@ public struct ServerProcess: Sendable {
             time: { catalog.signingTime }, counters: counters,
             readiness: readiness, reports: reports, on: group, logger: listenerLogger, requests: logger,
             onListening: {
-                publisher.listener.listens(on: hasTLS ? nil : $0?.ipAddress, port: $0?.port ?? 0)
+                publisher.listener.listens(on: $0?.ipAddress, port: $0?.port ?? 0, showing: leaf)
                 onListening(.apps, Self.text($0))
             })
         let administration = try AdministrationListener(
             settings.adminListen, for: publisher, counters: counters,
-            answersUtilityTools: settings.answersUtilityTools, readiness: readiness, on: group,
+            answersUtilityTools: settings.answersUtilityTools, beside: Self.browsers(publisher, settings.adminOrigin),
+            readiness: readiness, on: group,
             logger: listenerLogger, requests: logger, notices: notices, reports: reports,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
@@ -129,6 +130,13 @@ public struct ServerProcess: Sendable {
             on: MultiThreadedEventLoopGroup.singleton,
             logger: listenerLogger, requests: logger, onListening: { onListening(.apps, Self.text($0)) })
         services = [listener, refresh]
+    }
+
+    /// Who answers people's browsers: nobody if no passkey can be used.
+    private static func browsers(_ publisher: Publisher, _ origin: RelyingParty?) -> [AddressResponder] {
+        guard let origin else { return [] }
+        let signIn = SignInResponder(publisher, at: origin)
+        return [{ await signIn.answer($0) }]
     }
 
     /// Runs until it is told to stop, or until what is missing is mended.

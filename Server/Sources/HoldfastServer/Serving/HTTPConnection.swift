@@ -7,11 +7,13 @@ import NIOHTTP1
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
-    typealias OutboundOut = HTTPServerResponsePart
+    typealias OutboundOut = ByteBuffer
 
     private enum State {
         /// Between requests.
         case waiting
+        /// A head was read whose turn it is not yet.
+        case queuing
         /// A head was read, and its body is not complete.
         case reading(HTTPRequestHead)
         /// An answer is made or written.
@@ -29,6 +31,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let settings: ListenerSettings
     private let table: ConnectionTable
     private let log: RequestLog?
+    private let lane: ReportLane
     private var source = SourcePrefix.unknown
     private var peer: IPAddress?
     private var isCounted = false
@@ -51,9 +54,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var deadline = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
 
+    /// Copying so many octets costs less than writing twice.
+    private static let greatestCopy = 16_384
+
     init(
         _ responder: ListenerResponder, admitting admission: ListenerAdmission?, _ refusal: @escaping ListenerRefusal,
-        _ settings: ListenerSettings, _ table: ConnectionTable, _ log: RequestLog?
+        _ settings: ListenerSettings, _ table: ConnectionTable, _ log: RequestLog?, _ lane: ReportLane
     ) {
         self.responder = responder
         self.admission = admission
@@ -61,6 +67,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         self.settings = settings
         self.table = table
         self.log = log
+        self.lane = lane
     }
 
     private var limits: ListenerLimits { settings.limits }
@@ -111,7 +118,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func read(context: ChannelHandlerContext) {
         switch state {
-        case .answering, .pausing: readIsHeld = true
+        case .queuing, .answering, .pausing: readIsHeld = true
         case .waiting, .reading, .lingering, .closed:
             if parts.isEmpty { context.read() } else { readIsHeld = true }
         }
@@ -120,7 +127,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch state {
         case .lingering, .closed: return
-        case .waiting, .reading, .answering, .pausing:
+        case .waiting, .queuing, .reading, .answering, .pausing:
             // Who sends so many at once reads no answers; the rest is thrown away with the connection.
             guard parts.count < limits.partsAtOnce else { return isLast = true }
             parts.append(unwrapInboundIn(data))
@@ -147,17 +154,23 @@ final class HTTPConnection: ChannelDuplexHandler {
             case (.waiting, _), (.reading, .head):
                 // The rest of a request whose answer was given before it was complete.
                 parts.removeFirst()
-            case (.answering, _), (.pausing, _), (.lingering, _), (.closed, _): return
+            case (.queuing, _), (.answering, _), (.pausing, _), (.lingering, _), (.closed, _): return
             }
         }
-        if inputEnded, case .waiting = state { return context.close(promise: nil) }
+        if inputEnded {
+            switch state {
+            // The rest of a body will not come.
+            case .waiting, .reading: return context.close(promise: nil)
+            case .queuing, .answering, .pausing, .lingering, .closed: break
+            }
+        }
         releaseRead(context)
     }
 
     private func releaseRead(_ context: ChannelHandlerContext) {
         guard readIsHeld, parts.isEmpty else { return }
         switch state {
-        case .answering, .pausing: return
+        case .queuing, .answering, .pausing: return
         case .waiting, .reading, .lingering, .closed:
             readIsHeld = false
             context.read()
@@ -178,13 +191,28 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard Self.hasUsualFraming(head) else {
             return refuse(.badRequest, "The body must have a length, or come in chunks.", context)
         }
-        switch admission?(head, source(of: head)) {
-        case .refuse(let answer)?:
-            state = .answering
-            return write(answer, isHead: false, context)
-        case .take(let octets, let permit)?: (bodyLimit, self.permit) = (octets, permit)
-        case nil: bodyLimit = limits.bodyOctets
+        guard let admission, head.method == .POST else {
+            lane.countOther()
+            bodyLimit = limits.bodyOctets
+            return read(head, context)
         }
+        state = .queuing
+        expect(limits.answerTime, context)
+        lane.enter { [self] in
+            guard case .queuing = state else { return }
+            switch admission(head, source(of: head)) {
+            case .refuse(let answer)?:
+                state = .answering
+                return write(answer, isHead: false, context)
+            case .take(let octets, let permit)?: (bodyLimit, self.permit) = (octets, permit)
+            case nil: bodyLimit = limits.bodyOctets
+            }
+            read(head, context)
+            takeParts(context)
+        }
+    }
+
+    private func read(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let length = head.headers["Content-Length"].first.flatMap { Int($0) } ?? 0
         guard length <= bodyLimit, bodyLimit > 0 || !head.headers.contains(name: "Transfer-Encoding")
         else { return refuse(.payloadTooLarge, "The body is too large.", context) }
@@ -192,8 +220,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         body = ByteBuffer()
         expect(limits.bodyTime, context)
         if head.version == .http1_1, head.headers["Expect"].contains(where: { $0.utf8.count == 12 }), length > 0 {
-            context.writeAndFlush(
-                wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(AnswerOctets.goOn), promise: nil)
         }
     }
 
@@ -247,29 +274,38 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func write(_ answer: ListenerAnswer, isHead: Bool, _ context: ChannelHandlerContext) {
         guard case .answering = state else { return }
         if answer.closes { isLast = true }
-        var head = HTTPResponseHead(version: .http1_1, status: answer.status)
-        for header in answer.headers { head.headers.add(name: header.name, value: header.value) }
-        if answer.status != .notModified {
-            head.headers.add(name: "Content-Length", value: "\(answer.body.readableBytes)")
-        }
-        if isLast { head.headers.add(name: "Connection", value: "close") }
-        note(answer, &head)
-        let hasBody = !isHead && answer.status != .notModified && answer.body.readableBytes > 0
+        var fields = answer.headers
+        // RFC 9110 8.6: these two have none.
+        let hasLength = answer.status != .notModified && answer.status != .noContent
+        if hasLength { fields.append(("Content-Length", "\(answer.body.readableBytes)")) }
+        if isLast { fields.append(("Connection", "close")) }
+        note(answer, &fields)
+        let hasBody = hasLength && !isHead && answer.body.readableBytes > 0
         expect(limits.time(forAnswerOf: hasBody ? answer.body.readableBytes : 0), context)
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if hasBody { context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil) }
+        // What is small goes with the head, in one write; what is large is not copied.
+        let copies = hasBody && answer.body.readableBytes <= Self.greatestCopy
+        guard
+            var octets = AnswerOctets.head(
+                answer.status, fields, with: context.channel.allocator, room: copies ? answer.body.readableBytes : 0)
+        else { return context.close(promise: nil) }
+        if copies { octets.writeImmutableBuffer(answer.body) }
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenComplete { self.finish($0, pauses: answer.pauses, context) }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+        if hasBody, !copies {
+            context.write(wrapOutboundOut(octets), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(answer.body), promise: written)
+        } else {
+            context.writeAndFlush(wrapOutboundOut(octets), promise: written)
+        }
     }
 
     /// Names a request in the log and, where somebody may ask about the answer and no cache keeps it, in the answer.
-    private func note(_ answer: ListenerAnswer, _ head: inout HTTPResponseHead) {
+    private func note(_ answer: ListenerAnswer, _ fields: inout [(name: String, value: String)]) {
         let isNamed = settings.namesRequests || answer.status.code >= 400
         let isLogged = current.map { log?.writes($0.head.method, answer) ?? false } ?? false
         guard isNamed || isLogged else { return }
         let id = requestID()
-        if isNamed { head.headers.add(name: RequestID.header, value: id.text) }
+        if isNamed { fields.append((RequestID.header, id.text)) }
         guard isLogged, let current else { return }
         log?.write(RequestLog.Entry(id: id, head: current.head, answer: answer, began: current.began))
     }
@@ -333,7 +369,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         case .pausing: next(context)
         case .reading:
             refuse(.requestTimeout, "The request took too long.", context)
-        case .waiting, .answering, .lingering: context.close(promise: nil)
+        case .waiting, .queuing, .answering, .lingering: context.close(promise: nil)
         case .closed: break
         }
     }
@@ -346,14 +382,14 @@ final class HTTPConnection: ChannelDuplexHandler {
             inputEnded = true
             switch state {
             case .waiting where parts.isEmpty, .reading, .lingering: context.close(promise: nil)
-            case .waiting, .answering, .pausing: isLast = parts.isEmpty
+            case .waiting, .queuing, .answering, .pausing: isLast = parts.isEmpty
             case .closed: break
             }
         case is ChannelShouldQuiesceEvent:
             isLast = true
             switch state {
             case .waiting, .pausing: context.close(promise: nil)
-            case .reading, .answering, .lingering:
+            case .queuing, .reading, .answering, .lingering:
                 let channel = context.channel
                 context.eventLoop.scheduleTask(in: limits.stopping) { channel.close(promise: nil) }
             case .closed: break
@@ -370,7 +406,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             refuse(
                 isTooLong ? .requestHeaderFieldsTooLarge : .badRequest,
                 isTooLong ? "The headers are too large." : "The request is no HTTP/1.1.", context)
-        case .answering, .pausing: isLast = true
+        case .queuing, .answering, .pausing: isLast = true
         case .lingering, .closed: break
         }
     }

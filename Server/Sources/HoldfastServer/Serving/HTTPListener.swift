@@ -66,6 +66,7 @@ private struct ListenerChannel: ServerChildChannel {
     let settings: ListenerSettings
     let table: ConnectionTable
     let requests: RequestLog?
+    let lanes = ReportLanes()
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -79,11 +80,12 @@ private struct ListenerChannel: ServerChildChannel {
             if let identity = settings.identity {
                 try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: identity.context))
             }
-            try channel.pipeline.syncOperations.configureHTTPServerPipeline(
-                withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: true,
-                withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+            let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)
+            try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(decoder))
             try channel.pipeline.syncOperations.addHandler(
-                HTTPConnection(responder, admitting: admission, refusal, settings, table, requests))
+                HTTPConnection(
+                    responder, admitting: admission, refusal, settings, table, requests,
+                    lanes.lane(of: channel.eventLoop)))
             return Value(channel: channel)
         }
     }

@@ -38,8 +38,7 @@ struct InitResponder: Sendable {
             outcome =
                 wantsKey
                 ? key(of: app, snapshot)
-                : answer(
-                    fields, challenge, app, snapshot, AcceptedLanguages(request.list("Accept-Language")), now)
+                : answer(fields, challenge, app, snapshot, request, now)
         } catch {
             let body = ErrorBody(
                 code: "ERROR_REQUEST", message: "The request is not valid.", violations: error.violations)
@@ -52,7 +51,7 @@ struct InitResponder: Sendable {
             counters.count(refusal)
             return .now(Self.busy(refusal))
         }
-        guard key is OutsideSigningKey else { return .now(signed(outcome, challenge, key)) }
+        guard app.signsInProgram else { return .now(signed(outcome, challenge, key)) }
         guard let slot = programs.take(for: name) else {
             counters.count(.busy)
             return .now(Self.busy(.busy))
@@ -86,7 +85,7 @@ struct InitResponder: Sendable {
 
     private func answer(
         _ fields: InitRequest, _ challenge: Challenge?, _ app: PublishedSnapshot.App?, _ snapshot: PublishedSnapshot,
-        _ languages: AcceptedLanguages, _ now: Int64?
+        _ request: ListenerRequest, _ now: Int64?
     ) -> Outcome {
         guard challenge != nil else {
             return error(
@@ -100,7 +99,9 @@ struct InitResponder: Sendable {
         guard let now else { return unavailable("The clock of the server is not to be trusted.") }
         guard app.key != nil else { return unavailable("The server cannot sign.") }
         guard now <= app.content.end else { return unavailable("What is published is too old to be signed.") }
-        let verdict = fields.client.map { VersionVerdict($0, app.content, languages).json }
+        let verdict = fields.client.map { client in
+            VersionVerdict(client, app.content, AcceptedLanguages(request.list("Accept-Language"))).json
+        }
         return Outcome(status: .ok, body: app.answer(at: now, verdict: verdict ?? ""))
     }
 

@@ -7,7 +7,12 @@ import Synchronization
 public final class TLSIdentity: Sendable {
     private let certificates: URL
     private let key: URL
-    private let held: Mutex<NIOSSLContext>
+    private let held: Mutex<Held>
+
+    private struct Held {
+        let context: NIOSSLContext
+        let leaf: [UInt8]
+    }
 
     /// Reads both files.
     /// - Parameters:
@@ -23,23 +28,30 @@ public final class TLSIdentity: Sendable {
     /// Reads both files again. What was used so far stays in use if they cannot be used.
     /// - Throws: ``ServerError`` `file`.
     public func reload() throws(ServerError) {
-        let context = try Self.read(certificates, key)
-        held.withLock { $0 = context }
+        let read = try Self.read(certificates, key)
+        held.withLock { $0 = read }
     }
 
     /// What new connections get.
-    var context: NIOSSLContext { held.withLock { $0 } }
+    var context: NIOSSLContext { held.withLock { $0.context } }
 
-    private static func read(_ certificates: URL, _ key: URL) throws(ServerError) -> NIOSSLContext {
-        let chain = try usable(certificates, "certificates in PEM") { try NIOSSLCertificate.fromPEMFile($0) }
+    /// DER of the certificate that new connections get.
+    var leaf: [UInt8] { held.withLock { $0.leaf } }
+
+    private static func read(_ certificates: URL, _ key: URL) throws(ServerError) -> Held {
+        let (chain, leaf) = try usable(certificates, "certificates in PEM") { file in
+            let chain = try NIOSSLCertificate.fromPEMFile(file)
+            return (chain, try chain.first?.toDERBytes() ?? [])
+        }
         let privateKey = try usable(key, "a private key in PEM") { try NIOSSLPrivateKey(file: $0, format: .pem) }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
-        return try usable(key, "the key of the certificate in \(certificates.path)") { _ in
+        let context = try usable(key, "the key of the certificate in \(certificates.path)") { _ in
             try NIOSSLContext(configuration: configuration)
         }
+        return Held(context: context, leaf: leaf)
     }
 
     private static func usable<Value>(

@@ -59,6 +59,7 @@ struct ApprovalTextTests {
         let story = try Story()
         let octets = try ApprovalText(.approve, Story.subject(story.chain, forced: [.lint]), end: Story.end).octets
         var generator = SeededGenerator(seed: 27)
+        defer { noteCampaign(of: mutants) }
         for _ in 0..<mutants {
             let damaged = mutated(octets, &generator)
             guard let read = try? ApprovalText(damaged) else { continue }

@@ -168,6 +168,7 @@ struct ApproverChainTests {
     func campaign() throws {
         let octets = try Story().chain.head.octets
         var generator = SeededGenerator(seed: 28)
+        defer { noteCampaign(of: mutants(inPartsOf: 4)) }
         for _ in 0..<mutants(inPartsOf: 4) {
             let damaged = mutated(octets, &generator)
             guard let read = try? ApproverStatement(damaged) else { continue }

@@ -178,6 +178,7 @@ struct PasskeyApproverTests {
         var generator = SeededGenerator(seed: 36)
         for passkey in [PasskeyStory.phone, PasskeyStory.stick] {
             let good = try passkey.says(.approve, story.subject)
+            defer { noteCampaign(of: mutants(inPartsOf: 10)) }
             for _ in 0..<mutants(inPartsOf: 10) {
                 let damaged = mutated(good.signature.signature, &generator)
                 guard damaged != good.signature.signature else { continue }

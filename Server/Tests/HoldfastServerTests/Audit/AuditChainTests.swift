@@ -57,6 +57,7 @@ struct AuditChainTests {
     func campaign() throws {
         let octets = try Self.story().entries[2]
         var generator = SeededGenerator(seed: 5)
+        defer { noteCampaign(of: mutants(inPartsOf: 2)) }
         for _ in 0..<mutants(inPartsOf: 2) {
             let damaged = mutated(octets, &generator)
             guard let read = try? AuditEntry(damaged) else { continue }

@@ -162,6 +162,7 @@ struct ServerTimeTests {
                 String(decoding: octets, as: UTF8.self)
                     == "holdfast-clock-v1\n\(Story.now) 1000 one\n\(Story.now)\n")
             var generator = SeededGenerator(seed: 0xC10C)
+            defer { noteCampaign(of: mutants(inPartsOf: 10)) }
             for _ in 0..<mutants(inPartsOf: 10) {
                 let damaged = mutated(octets, &generator)
                 if let read = try? ClockGuard(damaged, spansStops: false) { #expect(read.octets == damaged) }

@@ -130,6 +130,7 @@ struct VantageTests {
 
             let octets = try file().octets
             var generator = SeededGenerator(seed: 0x5EE)
+            defer { noteCampaign(of: mutants(inPartsOf: 10)) }
             for _ in 0..<mutants(inPartsOf: 10) { _ = try? SightingsFile(mutated(octets, &generator)) }
         }
     }

@@ -118,6 +118,7 @@ struct ContentTests {
     func campaign() throws {
         let octets = try Self.content().octets
         var generator = SeededGenerator(seed: 4)
+        defer { noteCampaign(of: mutants(inPartsOf: 2)) }
         for _ in 0..<mutants(inPartsOf: 2) {
             let damaged = mutated(octets, &generator)
             guard let read = try? Content(damaged) else { continue }

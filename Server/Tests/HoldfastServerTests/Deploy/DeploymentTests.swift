@@ -82,7 +82,8 @@ struct DeploymentTests {
 
     /// What the image's packages are for: a library that is compiled against, and the one that a program with it needs.
     private static let libraries: [String: (package: String, library: String)] = [
-        "libsqlite3-dev": ("libsqlite3-0", "libsqlite3.so.0"), "zlib1g-dev": ("zlib1g", "libz.so.1"),
+        "libpq-dev": ("libpq5", "libpq.so.5"), "libsqlite3-dev": ("libsqlite3-0", "libsqlite3.so.0"),
+        "zlib1g-dev": ("zlib1g", "libz.so.1"),
     ]
     /// What Swift's own libraries need once they are part of the program, and what webhooks are validated against.
     private static let others: Set<String> = ["ca-certificates", "libcurl4t64", "libxml2"]

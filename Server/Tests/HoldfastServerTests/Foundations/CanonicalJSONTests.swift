@@ -48,6 +48,7 @@ struct CanonicalJSONTests {
     func campaign() throws {
         let octets = Array(#"{"a":[1,-20,{"b":"x\ny\u0001é"}],"c":true,"d":{"e":"\"","f":[]}}"#.utf8)
         var generator = SeededGenerator(seed: 3)
+        defer { noteCampaign(of: mutants) }
         for _ in 0..<mutants {
             let damaged = mutated(octets, &generator)
             guard let value = try? CanonicalJSONReader.read(damaged, "test", limit: 1_000) else { continue }

@@ -50,6 +50,7 @@ struct JSONReaderTests {
     func mutation() throws {
         var generator = SeededGenerator(seed: 0x150)
         var read = 0
+        defer { noteCampaign(of: mutants) }
         for number in 0..<mutants {
             let mutant = mutated(Self.seeds[number % Self.seeds.count], &generator)
             let value: CanonicalJSON

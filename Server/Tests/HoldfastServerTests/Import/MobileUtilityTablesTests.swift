@@ -179,6 +179,7 @@ struct MobileUtilityTablesTests {
         let seeds = [stream, Array(stream[..<end.lowerBound])]
         var generator = SeededGenerator(seed: 0x3005)
         var read = 0
+        defer { noteCampaign(of: mutants(inPartsOf: 5)) }
         for number in 0..<mutants(inPartsOf: 5) {
             var mutant = mutated(seeds[number % 2], &generator)
             if number % 2 == 1 { mutant += stream[end.lowerBound...] }

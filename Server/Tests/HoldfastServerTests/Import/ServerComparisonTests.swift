@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 import HoldfastTesting
+import NIOHTTP1
 import Synchronization
 import Testing
 
@@ -78,6 +79,29 @@ struct ServerComparisonTests {
                 try await world.everybodyFollows(of: pair.app, isThorough: false)
                 let second = try await pair.compare(port)
                 #expect(second.isAlike && second.isPublished, "\(second.differences)")
+            }
+        }
+    }
+
+    @Test("A damaged answer of another server is read or said to differ, in words that are not as long as it likes")
+    func damaged() async throws {
+        try await World.run { world in
+            let pair = try await Pair(world)
+            let own = try await OwnAnswers(of: pair.app, world.publisher)
+            let question = try #require(ComparisonQuestion.all(of: pair.app, own.content).first)
+            let good = own.answer(to: question)
+            #expect(good.status == 200)
+            var generator = SeededGenerator(seed: 0xA45)
+            defer { noteCampaign(of: mutants(inPartsOf: 10)) }
+            // Without signatures, so that what is read is all that decides.
+            let ours = HTTPExchange.Answer(status: good.status, headers: [:], body: good.body)
+            for _ in 0..<mutants(inPartsOf: 10) {
+                let body = mutated(good.body, &generator)
+                var judge = AnswerComparison(question, own)
+                judge.compare(HTTPExchange.Answer(status: good.status, headers: [:], body: body), ours)
+                let isRead = (try? JSONReader.read(body, "answer", limit: Content.greatestSize)) != nil
+                #expect(isRead || !judge.differences.isEmpty)
+                #expect(judge.differences.allSatisfy { $0.utf8.count <= 2_000 })
             }
         }
     }

@@ -77,7 +77,8 @@ struct OutboxRowTests {
     @Test("In whatever order steps come, a fence is used by one holder, and a confirmed document stays")
     func campaign() {
         var generator = SeededGenerator(seed: 6)
-        for _ in 0..<mutants / 10 {
+        defer { noteCampaign(of: mutants(inPartsOf: 10)) }
+        for _ in 0..<mutants(inPartsOf: 10) {
             var row = OutboxRow(dueAt: 0)
             var (now, held, wasConfirmed): (Int64, [Int64], Bool) = (0, [], false)
             for _ in 0..<40 {

@@ -129,6 +129,7 @@ struct PasskeyAssertionTests {
         var generator = SeededGenerator(seed: 33)
         for passkey in Self.kinds {
             let (key, good) = (try passkey.key, try passkey.assertion(for: challenge))
+            defer { noteCampaign(of: mutants / 2) }
             for number in 0..<mutants / 2 {
                 var parts = [good.authenticatorData, good.clientDataJSON, good.signature]
                 parts[number % 3] = mutated(parts[number % 3], &generator)

@@ -8,7 +8,9 @@ struct RelyingPartyTests {
     func origins() throws {
         let origins = [
             "https://pins.example.com": "pins.example.com", "https://pins.example.com:8443": "pins.example.com",
-            "https://localhost:8081": "localhost", "https://xn--bcher-kva.example": "xn--bcher-kva.example",
+            "https://localhost:8081": "localhost", "http://localhost:8081": "localhost",
+            "http://localhost": "localhost",
+            "https://xn--bcher-kva.example": "xn--bcher-kva.example",
         ]
         for (origin, id) in origins {
             let party = try RelyingParty(origin: origin)
@@ -21,7 +23,8 @@ struct RelyingPartyTests {
     func refused() {
         let long = String(repeating: "a", count: 64)
         let origins = [
-            "", "pins.example.com", "http://pins.example.com", "https://", "https://pins.example.com/",
+            "", "pins.example.com", "http://pins.example.com", "http://localhost:80", "http://localhost.example.com",
+            "http://127.0.0.1:8081", "ftp://localhost", "https://", "https://pins.example.com/",
             "https://pins.example.com:443", "https://pins.example.com:0", "https://pins.example.com:65536",
             "https://pins.example.com:08443", "https://pins.example.com:", "https://pins.example.com:1:2",
             "https://Pins.example.com", "https://pins..example.com", "https://.example.com",

@@ -11,7 +11,7 @@ struct CanaryWayTests {
 
     /// A world where the canary has a change, and a listener that answers apps: with nothing, at first.
     private func withCanary(
-        _ kinds: [ContentFormat.Kind],
+        _ kinds: [ContentFormat.Kind], _ settings: ListenerSettings? = nil,
         _ body: (World, _ older: PublishedSnapshot, _ site: ServingSite, _ port: Int, ListenerCounters) async throws ->
             Void
     ) async throws {
@@ -23,7 +23,7 @@ struct CanaryWayTests {
             #expect(try await world.publisher.publish(change) == .canary(until: world.now + Self.day))
             let (site, counters) = (try ServingSite(), ListenerCounters())
             site.time.withLock { $0 = world.now }
-            try await site.listening(counters: counters) { port in
+            try await site.listening(settings, counters: counters) { port in
                 try await body(world, older, site, port, counters)
             }
         }
@@ -78,7 +78,7 @@ struct CanaryWayTests {
             site.live.replace(with: world.publisher.live.current)
             #expect(await world.publisher.probeCanaries() == [])
             #expect(answers(counters, status: 200) == 2)
-            // What speaks TLS, or is no address of this machine alone, is not asked.
+            // Without TLS, nothing is asked beyond this machine.
             for host in [nil, "192.0.2.1", "::2"] {
                 world.publisher.listener.listens(on: host, port: port)
                 #expect(world.publisher.listener.url == nil)
@@ -86,6 +86,42 @@ struct CanaryWayTests {
             world.publisher.listener.listens(on: "0.0.0.0", port: port)
             #expect(await world.publisher.probeCanaries() == [])
             #expect(answers(counters, status: 200) == 3)
+        }
+    }
+
+    @Test("A listener that speaks TLS is asked over TLS, and answers count only with the certificate that it shows")
+    func listenerOverTLS() async throws {
+        let authority = try TestAuthority.root(name: "Known to nobody")
+        try await withFolder { folder in
+            let files = ListenerFiles(folder)
+            let first = try files.install(authority)
+            let identity = try TLSIdentity(certificates: files.chain, key: files.key)
+            let settings = try ListenerSettings(port: 0, identity: identity)
+            try await withCanary([.list, .challenge], settings) { world, _, site, port, counters in
+                site.live.replace(with: world.publisher.live.current)
+                world.publisher.listener.listens(on: "127.0.0.1", port: port) { identity.leaf }
+                #expect(world.publisher.listener.url?.scheme == "https")
+                #expect(await world.publisher.probeCanaries() == [])
+                #expect(answers(counters, status: 200) == 1)
+                // Renewed, it shows another one from now on.
+                #expect(try files.install(authority) != first)
+                try identity.reload()
+                #expect(await world.publisher.probeCanaries() == [])
+                #expect(answers(counters, status: 200) == 2)
+                // Somebody else in its place is sent nothing, although the authority is the same.
+                world.publisher.listener.listens(on: "127.0.0.1", port: port) { first }
+                await expectWaiting(world, for: "networkError")
+                world.publisher.listener.listens(on: "127.0.0.1", port: port)
+                await expectWaiting(world, for: "networkError")
+                #expect(answers(counters, status: 200) == 2)
+                for host in ["192.0.2.1", "2001:db8::1"] {
+                    world.publisher.listener.listens(on: host, port: port) { identity.leaf }
+                    #expect(world.publisher.listener.url?.scheme == "https")
+                }
+                world.publisher.listener.listens(on: "0.0.0.0", port: port) { identity.leaf }
+                #expect(await world.publisher.probeCanaries() == [])
+                #expect(answers(counters, status: 200) == 3)
+            }
         }
     }
 

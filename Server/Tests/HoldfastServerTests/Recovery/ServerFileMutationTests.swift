@@ -123,6 +123,7 @@ struct ServerFileMutationTests {
                 + #""behind-proxy": "127.0.0.0/8", "vantage": "office", "log-level": "debug"}"#
             var generator = SeededGenerator(seed: 0x5E7)
             var read = 0
+            defer { noteCampaign(of: mutants(inPartsOf: 10)) }
             for _ in 0..<mutants(inPartsOf: 10) {
                 try Data(mutated(Array(text.utf8), &generator)).write(to: file)
                 do throws(ServerError) {

@@ -17,9 +17,14 @@ struct CanaryReportTests {
             let desk = try await ReportDesk(world)
             let change = try await world.approved().change
             #expect(try await world.publisher.publish(change) == .canary(until: world.now + Self.day))
+            // Reports count from the next full hour on.
+            try await world.followCanary(for: Self.partHour(world))
             try await body(world, change, desk)
         }
     }
+
+    /// How many seconds the hour still has.
+    private static func partHour(_ world: World) -> Int64 { 3_600 - world.now % 3_600 }
 
     /// Whether /metrics says that reports hold the canary.
     private func isHeldInMetrics(_ desk: ReportDesk) async throws -> Bool {
@@ -90,7 +95,8 @@ struct CanaryReportTests {
             let count = mutants > 10_000 ? 100_000 : 1_000
             try desk.count((0..<count).lazy.map { _ in ReportDesk.networkError("ok") }, of: "bank-canary")
             _ = try await desk.rows()
-            try await world.followCanary(for: Self.day - 60)
+            let end = try #require(world.catalog.ledger.canaries[world.app]).began + Self.day
+            try await world.followCanary(for: end - 60 - world.now)
             try await world.approve(change)
             let early = await expectError(.gate) { try await world.publisher.publish(change) }
             #expect(early?.found.contains("has it until") == true, "\(early as Any)")
@@ -100,7 +106,9 @@ struct CanaryReportTests {
         }
     }
 
-    @Test("Too few reports say so, and the canary waits for its time only; invented hosts and older reports are none")
+    @Test(
+        "Too few reports say so, and the canary waits for its time only; invented hosts and reports of before its first hour are none"
+    )
     func tooFew() async throws {
         try await World.run(canary: Self.day) { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats }, forcing: [.canary])
@@ -111,6 +119,13 @@ struct CanaryReportTests {
             try await world.see(world.shown)
             let change = try await world.approved().change
             try await world.publisher.publish(change)
+            // Nobody knows which canary these are about.
+            try desk.count((0..<500).map { _ in ReportDesk.networkError() }, of: "bank-canary")
+            let part = Self.partHour(world)
+            try await world.followCanary(for: part - 1)
+            try desk.count((0..<500).map { _ in ReportDesk.networkError() }, of: "bank-canary")
+            try await world.followCanary(for: 1)
+            try await world.approve(change)
             try desk.count((0..<199).map { _ in ReportDesk.networkError() }, of: "bank-canary")
             let invented = (0..<500).map { ReportDesk.networkError(at: "https://h\($0).example.org/") }
             try desk.count(invented, of: "bank-canary")

@@ -77,6 +77,32 @@ struct RefusedClientTests {
                 .connect(to: client, at: SocketAddress(ipAddress: "127.0.0.1", port: port)) { $0.close(promise: nil) }
         }
 
+        /// Some installations observe two connections, one that is let in and one to a machine in the middle, report the
+        /// latter, and sum up the day after it.
+        func report(from installations: Int, meeting middle: TestCertificate, to port: Int) async throws {
+            let collector = try #require(URL(string: "https://localhost:\(port)/reports?appName=bank"))
+            let manager = TrustManager(try pinFile(collector))
+            let clock = ManualClock(now: SystemWallClock().now)
+            let reporters = try (0..<installations).map { _ in try reporter(of: manager, collector, clock: clock) }
+            try await withLoopbackTLSServer(serving: site.shown) { server in
+                try await connect(manager, to: server.port)
+            }
+            try await withLoopbackTLSServer(serving: middle) { server in
+                let failure = await #expect(throws: TrustFailure.self) {
+                    try await connect(manager, to: server.port)
+                }
+                #expect(failure?.code == .pinMismatch && server.statistics.plaintextBytesReceived == 0)
+            }
+            clock.advance(by: .seconds(86_400))
+            for begin in stride(from: 0, to: installations, by: 10) {
+                await withTaskGroup(of: Void.self) { group in
+                    for reporter in reporters[begin...].prefix(10) { group.addTask { await reporter.send() } }
+                }
+            }
+            #expect(reporters.compactMap(\.lastError).map { "\($0)" } == [])
+            await took(2 * installations)
+        }
+
         /// Waits until so many bodies were taken.
         func took(_ count: Int) async {
             let end = ContinuousClock.now + .seconds(60)
@@ -98,29 +124,7 @@ struct RefusedClientTests {
             let settings = try ListenerSettings(port: 0, identity: scene.identity())
             let middle = try scene.company.leaf(names: [.dns(World.host)])
             try await ServingSite().listening(settings, reports: scene.inbox) { port in
-                let collector = try #require(URL(string: "https://localhost:\(port)/reports?appName=bank"))
-                let manager = TrustManager(try scene.pinFile(collector))
-                let clock = ManualClock(now: SystemWallClock().now)
-                let reporters = try (0..<installations).map { _ in
-                    try scene.reporter(of: manager, collector, clock: clock)
-                }
-                // All of them observe the same connections: one that is let in, and one that is not.
-                try await withLoopbackTLSServer(serving: site.shown) { server in
-                    try await scene.connect(manager, to: server.port)
-                }
-                try await withLoopbackTLSServer(serving: middle) { server in
-                    let failure = await #expect(throws: TrustFailure.self) {
-                        try await scene.connect(manager, to: server.port)
-                    }
-                    #expect(failure?.code == .pinMismatch && server.statistics.plaintextBytesReceived == 0)
-                }
-                // The day after they sum up.
-                clock.advance(by: .seconds(86_400))
-                await withTaskGroup(of: Void.self) { group in
-                    for reporter in reporters { group.addTask { await reporter.send() } }
-                }
-                #expect(reporters.compactMap(\.lastError).map { "\($0)" } == [])
-                await scene.took(2 * installations)
+                try await scene.report(from: installations, meeting: middle, to: port)
             }
             scene.service.readWaiting()
             now += .seconds(15)
@@ -147,6 +151,43 @@ struct RefusedClientTests {
             let reports = try #require((object["apps"] as? [[String: Any]])?.first?["reports"] as? [String: Any])
             #expect(reports["warnings"] as? [String] == standing.warnings)
             try await show(scene, middle)
+        }
+    }
+
+    @Test(
+        "Connections that fail for a hundred installations raise the alarm, in status and notices, and turn nothing red"
+    )
+    func failing() async throws {
+        let installations = 101
+        try await ServeSite.run { site in
+            let scene = try Scene(site)
+            let before = try await ServerProgram.run(["status", "--data", site.data], in: site.folder)
+            try await site.open.catalog.set(ReportSettings(isEnabled: true), of: site.app, by: "test")
+            var (state, now) = (scene.service.begin(at: .now), ContinuousClock.now)
+            await scene.service.step(&state, now)
+            var settings = try ListenerSettings(port: 0, identity: scene.identity())
+            // All of them come from one address here.
+            settings.limits.handshakesAtOnce = 8 * installations
+            let middle = try scene.company.leaf(names: [.dns(World.host)])
+            try await ServingSite().listening(settings, reports: scene.inbox) { port in
+                try await scene.report(from: installations, meeting: middle, to: port)
+            }
+            scene.service.readWaiting()
+            now += .seconds(15)
+            await scene.service.step(&state, now)
+            let host = "\(World.host):443"
+            let words =
+                "50.0 % of the reported connections to \(host) with document 20261121T120000Z failed "
+                + "(\(2 * installations) reports, and \(installations) failures that were told singly)"
+            let standing = try await site.open.catalog.reportStanding(of: site.app)
+            #expect(standing.ratios.map(\.isAlarming) == [true], "\(standing)")
+            #expect(standing.warnings.first == words, "\(standing.warnings)")
+            let alarms = try await site.open.catalog.reportAlarms()
+            #expect(alarms.contains(ReportAlarm(app: site.app, subject: .failures(host: host))), "\(alarms)")
+            let status = try await ServerProgram.run(["status", "--data", site.data], in: site.folder)
+            #expect(
+                status.output.contains("WARNING, as far as reports can be believed: \(words)"), "\(status.output)")
+            #expect(status.status == before.status, "hearsay makes nothing red: \(status.output)")
         }
     }
 

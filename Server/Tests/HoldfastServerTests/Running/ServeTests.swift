@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTesting
 import NIOCore
 import Testing
 
@@ -49,6 +50,35 @@ struct ServeTests {
                 heads.insert("\(chain.head)")
             }
             #expect(heads.contains(String(logged)), "\(logged)")
+        }
+    }
+
+    @Test("With TLS, clients of a canary ask the challenges of its own listener, which shows a certificate of nobody's")
+    func canaryOverTLS() async throws {
+        try await ServeSite.run { site in
+            try await site.publish()
+            let known = try await site.open.catalog.app(site.app).settings
+            try await site.open.catalog.set(
+                AppSettings(staleness: known.staleness, canary: 3_600, anchors: known.anchors, builds: []),
+                of: site.app, by: "test")
+            let stage = try await site.open.publisher.publish(try await site.approvedChange(until: 170)).stage
+            guard case .canary = stage else {
+                Issue.record("\(stage)")
+                return
+            }
+            let files = ListenerFiles(site.folder)
+            try files.install(TestAuthority.root(name: "Known to nobody"))
+            let server = try await ServingProcess.start(
+                site,
+                [
+                    "--no-watch", "--tls-certificate", files.chain.path, "--tls-key", files.key.path, "--log-level",
+                    "debug",
+                ])
+            try await server.says("/app/init")
+            let metrics = try await RawClient(port: server.administration).get("/metrics").text
+            #expect(metrics.contains(#"holdfast_answers_total{route="challenge",status="200"} 1"#), "\(metrics)")
+            #expect(!server.text.contains("challenge answers of bank-canary"), "\(server.text)")
+            #expect(await server.stop() == 0)
         }
     }
 

@@ -191,6 +191,7 @@ struct HostileRequestTests {
                 for worker in 0..<4 {
                     group.addTask {
                         var generator = SeededGenerator(seed: UInt64(worker) &+ 0x5EED)
+                        defer { noteCampaign(of: max(25, mutants / 400)) }
                         for _ in 0..<max(25, mutants / 400) {
                             let text = try await RawClient(port: port).exchange(mutated(request, &generator))
                             let count = text.components(separatedBy: "HTTP/1.1 ").count - 1

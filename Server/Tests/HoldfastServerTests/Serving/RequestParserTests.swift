@@ -13,6 +13,7 @@ struct RequestParserTests {
             "https://pins.example.net/repo/bank/12.root.json?%61=%62+c&&=", "/app/init?a=%zz&%=1",
         ].map { Array($0.utf8) }
         var read = 0
+        defer { noteCampaign(of: mutants) }
         for number in 0..<mutants {
             let octets = mutated(seeds[number % seeds.count], &generator)
             guard let target = try? RequestTarget(octets) else { continue }
@@ -38,6 +39,7 @@ struct RequestParserTests {
         let proxies = TrustedProxies([try AddressBlock("10.0.0.0/8"), try AddressBlock("127.0.0.0/8")])
         let peer = try IPAddress("10.0.0.9")
         var challenges = 0
+        defer { noteCampaign(of: mutants) }
         for _ in 0..<mutants {
             let tags = AcceptedLanguages(mutated(languages, &generator)).tags
             #expect(tags.count <= AcceptedLanguages.greatestCount && tags.allSatisfy { (1...35).contains($0.count) })

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import HoldfastServer
@@ -43,16 +44,38 @@ let mutants = Int(ProcessInfo.processInfo.environment["HOLDFAST_MUTANTS"] ?? "")
 /// How many of them a campaign tries that takes long for each: a part in the suite, and all if more than usual are wanted.
 func mutants(inPartsOf divisor: Int) -> Int { mutants > 10_000 ? mutants : mutants / divisor }
 
+private let noting = Mutex(())
+
+/// Writes down how many damaged inputs a campaign has tried: a line in the file that `HOLDFAST_CAMPAIGNS` names, if it names
+/// one.
+func noteCampaign(of count: Int, fileID: String = #fileID, line: Int = #line) {
+    guard let path = ProcessInfo.processInfo.environment["HOLDFAST_CAMPAIGNS"] else { return }
+    let name = Test.current.map { $0.displayName ?? $0.name } ?? "-"
+    noting.withLock { _ in
+        guard let file = FileHandle(forWritingAtPath: path) else {
+            Issue.record("HOLDFAST_CAMPAIGNS names no file that can be written: \(path)")
+            return
+        }
+        defer { try? file.close() }
+        _ = try? file.seekToEnd()
+        try? file.write(contentsOf: Data("\(count)\t\(fileID):\(line)\t\(name)\n".utf8))
+    }
+}
+
 /// Damages octets and has them read.
 /// - Parameters:
 ///   - seed: of what is damaged how.
 ///   - octets: what is damaged, in turns.
 ///   - count: how often.
+///   - fileID: for what is written down about it.
+///   - line: as well.
 ///   - body: reads them, and throws a ``ServerError`` for what it refuses.
 /// - Returns: how many were read.
 func campaign(
-    _ seed: UInt64, _ octets: [[UInt8]], count: Int = mutants, _ body: ([UInt8]) throws -> Void
+    _ seed: UInt64, _ octets: [[UInt8]], count: Int = mutants, fileID: String = #fileID, line: Int = #line,
+    _ body: ([UInt8]) throws -> Void
 ) -> Int {
+    defer { noteCampaign(of: count, fileID: fileID, line: line) }
     var generator = SeededGenerator(seed: seed)
     var read = 0
     for number in 0..<count {

@@ -45,6 +45,7 @@ struct PasskeyDesk {
     func answer(_ passkey: SoftPasskey, _ token: AccessToken) async throws -> RegisteredPasskey {
         var generator = SystemRandomNumberGenerator()
         let challenge = try await catalog.beginRegistration(token, for: Self.visitor, using: &generator)
+            .challenge
         return try await catalog.register(
             passkey.registration(for: challenge), token, at: SoftPasskey.party, by: Self.visitor)
     }

@@ -1,0 +1,148 @@
+import HoldfastPublishing
+
+/// A change: what it does in words, how clients fare with it, who has approved it, and what the viewer may say.
+struct ChangePage: Sendable {
+    let change: Change
+    let state: Change.State
+    /// What is published now; nil before the first publication.
+    let published: Content?
+    /// What nobody announced, in words.
+    let unannounced: [String]
+    let chain: ApproverChain
+    /// For how long clients go on without asking, in seconds.
+    let staleness: Int64
+    /// What forms of the viewer carry.
+    let csrfToken: String
+    let now: Int64
+
+    /// More rows than anybody compares.
+    private static let greatestRowCount = 500
+
+    private var approvers: ApproverSet { chain.head.approvers }
+    private var isOpen: Bool { state == .proposed || state == .approved }
+
+    /// What the template shows.
+    var content: [String: PageValue] {
+        let outlook = try? StoredOutlook(change.outlook)
+        let content: [String: PageValue] = [
+            "app": .text("\(change.content.app)"), "isEmergency": .flag(change.isEmergency),
+            "state": .text(state.rawValue), "stateWords": .text(stateWords), "reason": .text(change.reason),
+            "proposed": .text(PageText.timeAndDistance(change.proposed, from: now)),
+            "proposer": .text(change.proposer.map(name) ?? "nobody who approves"),
+            "end": .text(PageText.timeAndDistance(change.end, from: now)), "base": .number(change.baseGeneration),
+            "forced": .text(change.forced.isEmpty ? "none" : Catalog.text(of: change.forced)),
+            "id": .text("\(change.id)"), "content": .text("\(change.content.digest)"),
+            "outlookDigest": .text("\(Digest(of: change.outlook))"),
+            "difference": .texts(ContentDifference(from: published, to: change.content).lines),
+            "unannounced": .texts(unannounced), "verdictWords": .text(verdictWords(outlook)),
+            "ages": .texts(PublicationOutlook.Holders.allCases.map(age)),
+            "outlook": .list((outlook?.rows ?? []).prefix(Self.greatestRowCount).map(row)),
+            "premises": .texts(outlook?.premises ?? []), "needed": .text(approvers.neededWords),
+            "approvals": .list(change.approvals.map(approval) + silent),
+            "verdict": .optional(isOpen ? form : nil),
+        ]
+        return content
+    }
+
+    private var stateWords: String {
+        switch state {
+        case .proposed: "Approvals are missing."
+        case .approved: "Enough people approved it; somebody has to publish it."
+        case .published: "It is what is published, or was."
+        case .rejected: "Somebody rejected it. That is final."
+        case .lapsed: "Its time is over, or something else was published."
+        }
+    }
+
+    // MARK: The outlook
+
+    private func verdictWords(_ outlook: StoredOutlook?) -> String {
+        guard let outlook else { return "The outlook that is stored cannot be read." }
+        let words =
+            switch outlook.verdict {
+            case .in: "Everybody gets in, as far as was judged when it was proposed."
+            case .ending: "Everybody gets in at first, but not all of them until the end of the time that was judged."
+            case .out: "Some clients are locked out."
+            case .unknown: "Nobody can say whether all clients get in."
+            }
+        guard outlook.rows.count > Self.greatestRowCount else { return words }
+        return words + " The table has the first \(Self.greatestRowCount) of \(outlook.rows.count) rows."
+    }
+
+    private func age(_ holders: PublicationOutlook.Holders) -> String {
+        switch holders {
+        case .current: "Hold what it publishes"
+        case .replaced: "Asked within \(PageText.span(staleness))"
+        case .older: "Have not asked for longer"
+        case .beginning: "Begin with their root"
+        }
+    }
+
+    private func row(_ row: StoredOutlook.Row) -> PageValue {
+        [
+            "host": .text(row.host.isEmpty ? "all hosts" : row.host),
+            "client": .text(row.client.isEmpty ? "any" : row.client),
+            "cells": .list(PublicationOutlook.Holders.allCases.map { cell(row.fares[$0], $0) }),
+        ]
+    }
+
+    private func cell(_ fare: StoredOutlook.Fare?, _ holders: PublicationOutlook.Holders) -> PageValue {
+        guard let fare else {
+            return ["rank": PageRank.usual.value, "words": .text(PageText.nothing), "cause": .flag(false)]
+        }
+        let until = fare.until.map(PageText.time)
+        let (words, rank): (String, PageRank) =
+            switch fare.verdict {
+            case .in: ("get in", .usual)
+            case .ending: ("get in until \(until ?? "some time")", .warn)
+            case .out: ("locked out" + (until.map { " until \($0)" } ?? ""), .bad)
+            case .unknown: ("unknown", .bad)
+            }
+        return [
+            // Those who have not asked for so long change no verdict.
+            "rank": (holders == .older ? .usual : rank).value, "words": .text(words), "cause": .optional(fare.cause),
+        ]
+    }
+
+    // MARK: Approvals
+
+    private func name(_ identity: Digest) -> String {
+        approvers.member(identity).map { "\($0.name), \(identity)" } ?? "\(identity)"
+    }
+
+    private func approval(_ approval: SignedApproval) -> PageValue {
+        let identity = approval.signature.identity
+        let member = approvers.member(identity)
+        let text = try? ApprovalText(approval.text)
+        let counts = text?.subject.approvers == chain.head.digest && member != nil
+        return [
+            "person": .text(member?.name ?? "nobody who approves now"),
+            "says": .text((text?.verdict.rawValue ?? PageText.nothing) + (counts ? "" : ", under other approvers")),
+            "until": .text(text.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
+            "kind": .text(member.map(PageText.kind) ?? PageText.nothing), "identity": .text("\(identity)"),
+        ]
+    }
+
+    private var silent: [PageValue] {
+        change.silentApprovers(of: chain).map { member in
+            [
+                "person": .text(member.name), "says": "nothing yet", "until": .text(PageText.nothing),
+                "kind": .text(PageText.kind(of: member)), "identity": .text("\(member.key.identity)"),
+            ]
+        }
+    }
+
+    private var form: PageValue {
+        let words =
+            switch approvers.passkeys?.rule {
+            case .keyRequired?: "At least one approval has to come from a key file or a signer."
+            case .passkeysOnly?: "Passkeys alone are enough here."
+            case nil: "No approver has one."
+            }
+        return [
+            "id": .text("\(change.id)"), "path": .text("/changes/\(change.content.app)/\(change.id)"),
+            "csrf": .text(csrfToken), "passkeyWords": .text(words),
+            "hasPasskeys": .flag(approvers.passkeys != nil),
+        ]
+    }
+}

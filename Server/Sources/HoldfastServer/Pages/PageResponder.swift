@@ -1,0 +1,131 @@
+import Holdfast
+import NIOCore
+import NIOHTTP1
+
+/// Answers browsers with pages, for people who are signed in. Pages only show: whatever changes something is a `POST` that
+/// others answer.
+struct PageResponder: Sendable {
+    let publisher: Publisher
+    private let templates: PageTemplates
+    private let script: (body: ByteBuffer, tag: String)
+    private let viewer: ViewerFinder
+
+    var catalog: Catalog { publisher.catalog }
+
+    /// - Parameters:
+    ///   - publisher: everything that the server knows.
+    ///   - script: what talks to passkeys.
+    ///   - viewer: finds out who looks.
+    /// - Throws: ``ServerError`` `malformed` if a template cannot be read.
+    init(_ publisher: Publisher, script: [UInt8], viewer: @escaping ViewerFinder) throws(ServerError) {
+        self.publisher = publisher
+        self.viewer = viewer
+        templates = try PageTemplates()
+        self.script = (ByteBuffer(bytes: script), "\"\(Digest(of: script))\"")
+    }
+
+    /// Answers with a page; nil for an address of none.
+    func answer(_ request: ListenerRequest) async -> ListenerAnswer? {
+        guard let target = try? RequestTarget(request.head.uri.utf8), let route = PageRoute(path: target.path) else {
+            return nil
+        }
+        guard request.head.method == .GET || request.head.method == .HEAD else {
+            return ListenerAnswer(.methodNotAllowed, body: ByteBuffer(), headers: [("Allow", "GET, HEAD")])
+        }
+        do throws(ServerError) {
+            return try await answer(route, target, request)
+        } catch {
+            return await problem(error, nil)
+        }
+    }
+
+    private func answer(
+        _ route: PageRoute, _ target: RequestTarget, _ request: ListenerRequest
+    ) async throws(ServerError) -> ListenerAnswer {
+        switch route {
+        case .style(let path):
+            // A page of an earlier version asks for what is gone: without a style it can be read all the same.
+            guard path.elementsEqual(templates.stylePath.utf8) else {
+                return ListenerAnswer(.notFound, body: ByteBuffer(), headers: [("Cache-Control", "no-store")])
+            }
+            return PageAnswer.file(
+                templates.style, type: "text/css; charset=utf-8", tag: templates.styleTag, isForEver: true, to: request)
+        case .script:
+            return PageAnswer.file(
+                script.body, type: "text/javascript; charset=utf-8", tag: script.tag, isForEver: false, to: request)
+        default: break
+        }
+        let viewer = try await viewer(request)
+        if route.isForAnybody { return try await greeting(route, viewer) }
+        guard let viewer else { return PageAnswer.redirect(to: PageLink.signIn) }
+        do throws(ServerError) {
+            let query = try PageQuery(target, route)
+            return html(try await page(route, query, viewer))
+        } catch {
+            return await problem(error, viewer)
+        }
+    }
+
+    /// What somebody sees who is not signed in.
+    private func greeting(_ route: PageRoute, _ viewer: Viewer?) async throws(ServerError) -> ListenerAnswer {
+        guard case .invitation(let id) = route else {
+            guard viewer == nil else { return PageAnswer.redirect(to: PageLink.overview) }
+            return html(Made(.signIn, PageFrame(title: "Sign in", needsScript: true), [:]))
+        }
+        // Whether there is such an invitation is said to whoever has its token.
+        let frame = PageFrame(title: "Register a passkey", viewer: viewer, needsScript: true)
+        return html(Made(.invitation, frame, ["id": .text("\(id)")]))
+    }
+
+    // MARK: Answers
+
+    /// A page before it is written.
+    struct Made: Sendable {
+        let page: PageTemplates.Page
+        let frame: PageFrame
+        let content: [String: PageValue]
+
+        init(_ page: PageTemplates.Page, _ frame: PageFrame, _ content: [String: PageValue]) {
+            self.page = page
+            self.frame = frame
+            self.content = content
+        }
+    }
+
+    private func html(
+        _ made: Made, _ status: HTTPResponseStatus = .ok, headers: [(name: String, value: String)] = []
+    ) -> ListenerAnswer {
+        let value = made.frame.value(around: made.content, style: templates.stylePath)
+        var answer = PageAnswer.html(templates.html(made.page, value), status, headers: headers)
+        answer.caller = made.frame.viewer.map { "passkey of \($0.name)" }
+        return answer
+    }
+
+    /// What the rest of the server says; what a database or a file system says is for the operator's log.
+    private func problem(_ error: ServerError, _ viewer: Viewer?) async -> ListenerAnswer {
+        let status: HTTPResponseStatus =
+            switch error.code {
+            case .notFound: .notFound
+            case .invalidValue: .badRequest
+            default: .serviceUnavailable
+            }
+        let title =
+            switch status {
+            case .notFound: "Not found"
+            case .badRequest: "Not a page"
+            default: "Not now"
+            }
+        let words =
+            switch status {
+            case .notFound: "There is no such page, or you may not see it."
+            case .badRequest: "The address of this page is wrong."
+            default: "The server cannot show this page: \(error.code.rawValue)."
+            }
+        let remedy =
+            status == .serviceUnavailable ? "Look at holdfast-server doctor." : "Follow a link of another page."
+        let frame = PageFrame(title: title, viewer: viewer, made: try? await catalog.now())
+        return html(
+            Made(.problem, frame, ["words": .text(words), "remedy": .text(remedy)]), status,
+            headers: status == .serviceUnavailable ? [("Retry-After", "30")] : [])
+    }
+}

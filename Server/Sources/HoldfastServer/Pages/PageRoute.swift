@@ -1,0 +1,76 @@
+/// The pages, by their addresses.
+enum PageRoute: Sendable, Hashable {
+    case overview
+    case app(AppName)
+    case host(AppName, name: [UInt8])
+    case change(AppName, RandomID)
+    case reports(AppName)
+    case people
+    case audit
+    /// For somebody who is not signed in.
+    case signIn
+    case invitation(Digest)
+    /// A style sheet, by its whole path.
+    case style([UInt8])
+    /// What talks to passkeys.
+    case script
+
+    /// The route of a path; nil for one of no page.
+    init?(path: [UInt8]) {
+        let parts = path.split(separator: UInt8(ascii: "/"), maxSplits: 6, omittingEmptySubsequences: false).dropFirst()
+        func has(_ texts: String?...) -> Bool {
+            parts.count == texts.count
+                && zip(parts, texts).allSatisfy { part, text in
+                    text.map { part.elementsEqual($0.utf8) } ?? !part.isEmpty
+                }
+        }
+        func part(_ place: Int) -> [UInt8] { Array(parts[parts.startIndex + place]) }
+        if has("") {
+            self = .overview
+        } else if has("audit") {
+            self = .audit
+        } else if has("people") {
+            self = .people
+        } else if has("signin") {
+            self = .signIn
+        } else if has("invitation", nil), let id = Digest(hex: part(1)) {
+            self = .invitation(id)
+        } else if path.elementsEqual(PageFrame.script.utf8) {
+            self = .script
+        } else if has(nil), part(0).starts(with: "style-".utf8) {
+            self = .style(path)
+        } else if parts.count >= 2, part(0).elementsEqual("apps".utf8), let app = AppName(octets: part(1)) {
+            if has("apps", nil) {
+                self = .app(app)
+            } else if has("apps", nil, "reports") {
+                self = .reports(app)
+            } else if has("apps", nil, "hosts", nil) {
+                self = .host(app, name: part(3))
+            } else if has("apps", nil, "changes", nil), let change = RandomID(hex: part(3)) {
+                self = .change(app, change)
+            } else {
+                return nil
+            }
+        } else {
+            return nil
+        }
+    }
+
+    /// The fields of a query that the page knows.
+    var queryFields: [String] {
+        switch self {
+        case .host: ["port", "name"]
+        case .reports: ["days"]
+        case .audit: ["event", "app", "before"]
+        default: []
+        }
+    }
+
+    /// Whether somebody sees it who is not signed in.
+    var isForAnybody: Bool {
+        switch self {
+        case .signIn, .invitation, .style, .script: true
+        default: false
+        }
+    }
+}

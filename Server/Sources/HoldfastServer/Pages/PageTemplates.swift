@@ -1,0 +1,63 @@
+import Mustache
+import NIOCore
+
+/// The templates and the style sheet, read once.
+struct PageTemplates: Sendable {
+    /// The pages.
+    enum Page: String, Sendable, Hashable, CaseIterable {
+        case overview, app, host, change, reports, people, audit, problem
+        case signIn = "signin"
+        case invitation
+    }
+
+    /// The style sheet, whose address has its digest: caches may keep it for ever.
+    let style: ByteBuffer
+    /// Where it is.
+    let stylePath: String
+    /// What caches know it by.
+    let styleTag: String
+
+    private let library: MustacheLibrary
+
+    /// All texts as they are in the program, by the names that other templates call them by.
+    static var texts: [String: String] {
+        let octets: [String: [UInt8]] = [
+            "head": PackageResources.head_mustache, "foot": PackageResources.foot_mustache,
+            "approvers": PackageResources.approvers_mustache, "overview": PackageResources.overview_mustache,
+            "app": PackageResources.app_mustache, "host": PackageResources.host_mustache,
+            "change": PackageResources.change_mustache, "reports": PackageResources.reports_mustache,
+            "audit": PackageResources.audit_mustache, "problem": PackageResources.problem_mustache,
+            "people": PackageResources.people_mustache, "signin": PackageResources.signin_mustache,
+            "invitation": PackageResources.invitation_mustache,
+        ]
+        return octets.mapValues { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Values are escaped already (``PageValue/markup``). A template without it would escape them once more, which is ugly
+    /// and safe.
+    private static let pragma = "{{% CONTENT_TYPE:TEXT}}"
+
+    /// Reads the templates.
+    /// - Throws: ``ServerError`` `malformed` if one of them cannot be read, which only a wrong build has.
+    init() throws(ServerError) {
+        var library = MustacheLibrary()
+        for (name, text) in Self.texts {
+            do {
+                library.register(try MustacheTemplate(string: Self.pragma + text), named: name)
+            } catch {
+                throw ServerError(.malformed, of: "template \(name)", expected: "a template", found: "another text")
+            }
+        }
+        self.library = library
+        let digest = Digest(of: PackageResources.style_css)
+        style = ByteBuffer(bytes: PackageResources.style_css)
+        stylePath = "/style-\("\(digest)".prefix(16)).css"
+        styleTag = "\"\(digest)\""
+    }
+
+    /// Writes a page.
+    /// - Returns: the HTML; empty without its template.
+    func html(_ page: Page, _ value: PageValue) -> String {
+        library.render(value.markup, withTemplate: page.rawValue) ?? ""
+    }
+}

@@ -1,0 +1,130 @@
+import Holdfast
+
+/// What clients of an app report: failures over time, and samples with their chains beside the pins.
+struct ReportsPage: Sendable {
+    let app: AppName
+    /// What people should look at; nil if it cannot be read.
+    let standing: ReportStanding?
+    let history: FailureHistory
+    /// The newest first.
+    let samples: [ReportSample]
+    let now: Int64
+
+    /// As many as a page has room for.
+    static let greatestSampleCount: Int64 = 16
+    private static let rowHeight: Int64 = 58
+    private static let barHeight: Int64 = 44
+    private static let top: Int64 = 28
+
+    /// What the template shows.
+    var content: [String: PageValue] {
+        [
+            "app": .text("\(app)"), "isEnabled": .flag(standing?.isEnabled ?? false),
+            "warnings": .texts(standing?.warnings ?? []),
+            "choices": .list(
+                FailureHistory.Span.allCases.map { span in
+                    [
+                        "address": .text("\(PageLink.reports(app))?days=\(span.rawValue)"), "words": .text(span.words),
+                        "isHere": .flag(span == history.span),
+                    ]
+                }),
+            "isEmpty": .flag(history.versions.isEmpty),
+            "picture": .optional(history.versions.isEmpty ? nil : picture),
+            "versions": .list(history.versions.map(row)), "samples": .list(samples.map(sample)),
+        ]
+    }
+
+    // MARK: Failures
+
+    private static func name(_ version: FailureHistory.Version) -> String {
+        version.name.utf8.elementsEqual(ClientReport.nothing.utf8) ? "other or unknown" : version.name
+    }
+
+    private func row(_ version: FailureHistory.Version) -> PageValue {
+        let most = version.failures.enumerated().max { $0.element < $1.element }
+        let words = most.flatMap { place, failures in
+            failures == 0 ? nil : "\(failures), from \(PageText.time(history.time(ofBar: place)))"
+        }
+        return [
+            "name": .text(Self.name(version)), "failures": .number(version.failed), "all": .number(version.all),
+            "part": .text(
+                version.all == 0
+                    ? PageText.nothing : ReportStanding.percent(Double(version.failed) / Double(version.all))),
+            "most": .text(words ?? PageText.nothing),
+        ]
+    }
+
+    private var picture: PageValue {
+        let end = history.time(ofBar: Int(history.span.count))
+        let scale = PictureScale(history.time(ofBar: 0)...end)
+        let bottom = Self.top + Int64(history.versions.count) * Self.rowHeight
+        // One scale for all versions, so that their heights can be compared.
+        let greatest = max(1, history.versions.flatMap(\.failures).max() ?? 1)
+        return [
+            "width": .number(PictureScale.width), "height": .number(bottom + 8),
+            "words": .text(
+                "Failed connections over the last \(history.span.words), by version of the document; the table below "
+                    + "has the sums."),
+            "ticks": scale.tickValues(bottom: bottom),
+            "rows": .list(
+                history.versions.enumerated().map { place, version in
+                    bars(version, scale, greatest, y: Self.top + Int64(place) * Self.rowHeight)
+                }),
+        ]
+    }
+
+    private func bars(
+        _ version: FailureHistory.Version, _ scale: PictureScale, _ greatest: Int64, y: Int64
+    ) -> PageValue {
+        let base = y + Self.barHeight + 4
+        let bars: [PageValue] = version.failures.enumerated().compactMap { place, failures in
+            guard failures > 0 else { return nil }
+            let (begin, end) = (scale.x(history.time(ofBar: place)), scale.x(history.time(ofBar: place + 1)))
+            let height = max(2, Int64(Double(failures) / Double(greatest) * Double(Self.barHeight)))
+            return [
+                "x": .number(begin + 1), "y": .number(base - height), "width": .number(max(1, end - begin - 2)),
+                "height": .number(height),
+            ]
+        }
+        return [
+            "name": .text(Self.name(version)), "note": .text("\(version.failed) of \(version.all) failed"),
+            "nameY": .number(y + 22), "noteY": .number(y + 38), "left": .number(scale.left),
+            "right": .number(scale.right), "base": .number(base), "bars": .list(bars),
+        ]
+    }
+
+    // MARK: Samples
+
+    private func sample(_ sample: ReportSample) -> PageValue {
+        let report = (try? ReportReader.read(sample.octets))?.first
+        let pins = report?.pins ?? []
+        return [
+            "host": .text(sample.host), "received": .text(PageText.time(sample.received)),
+            "words": .text(
+                "Clients of \(sample.audience.rawValue) failed with the code \(sample.code.rawValue)"
+                    + (report.map { ", document \($0.documentVersion), app \($0.appVersion), \($0.platform.rawValue)." }
+                        ?? ", and the rest cannot be read.")),
+            "chain": .list((report?.chain?.certificates ?? []).map { certificate($0, pins) }),
+            "pins": .list(
+                pins.map { pin in
+                    let words = [pin.state, pin.role].compactMap(\.self).joined(separator: " ")
+                    return ["pin": .text(pin.text), "words": .text(words)]
+                }),
+        ]
+    }
+
+    private func certificate(_ der: [UInt8], _ pins: [ClientReport.Pin]) -> PageValue {
+        guard let certificate = try? X509Certificate(der: der) else {
+            return ["subject": "not readable", "pin": .text(PageText.nothing), "match": "", "rank": ""]
+        }
+        let key = Digest(of: certificate.subjectPublicKeyInfo)
+        // Reports spell pins in several ways, all of which have this.
+        let spelled = Array(Base64.encode(key.octets).utf8)
+        let isPinned = pins.contains { $0.text.utf8.count <= 256 && Array($0.text.utf8).firstRange(of: spelled) != nil }
+        return [
+            "subject": .text("\(certificate.subject)"), "pin": .text(PageText.pin(key)),
+            "match": .text(isPinned ? "is among the pins" : "is no pin"),
+            "rank": PageRank.usual.value,
+        ]
+    }
+}

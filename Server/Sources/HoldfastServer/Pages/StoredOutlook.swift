@@ -1,0 +1,88 @@
+import HoldfastPublishing
+
+/// An outlook as it was stored when its change was proposed: how clients fare at each host. The judge wrote it; here it
+/// is read and put in rows, and nothing is judged again.
+struct StoredOutlook: Sendable, Hashable {
+    /// How clients of one kind and age fare at a host, at the worst of its chains.
+    struct Fare: Sendable, Hashable {
+        let verdict: PublicationOutlook.Verdict
+        /// The first second at which that holds no longer, in seconds since 1970; nil if it holds until the end.
+        let until: Int64?
+        /// Why; nil for clients that get in.
+        let cause: String?
+
+        /// The order in which outlooks name them.
+        fileprivate var severity: Int {
+            switch verdict {
+            case .out: 3
+            case .unknown: 2
+            case .ending: 1
+            case .in: 0
+            }
+        }
+
+        fileprivate func isWorse(than other: Fare) -> Bool {
+            (severity, other.until ?? .max) > (other.severity, until ?? .max)
+        }
+    }
+
+    /// What clients of one kind meet at a host.
+    struct Row: Sendable, Hashable {
+        /// As it is dialed; empty for what concerns all of them.
+        let host: String
+        /// The kind of client, by its name; empty if no document was judged.
+        let client: String
+        var fares: [PublicationOutlook.Holders: Fare]
+    }
+
+    let verdict: PublicationOutlook.Verdict
+    /// In the order of the outlook.
+    let rows: [Row]
+    let premises: [String]
+
+    /// Larger than any outlook that is proposed.
+    private static let greatestSize = 64 << 20
+    private static let greatestCount = 1_000_000
+
+    /// Reads what ``PublicationOutlook/json`` writes.
+    /// - Throws: ``ServerError`` `malformed` or `invalidValue`.
+    init(_ octets: [UInt8]) throws(ServerError) {
+        var fields = try JSONFields(try JSONReader.read(octets, "outlook", limit: Self.greatestSize), "outlook")
+        verdict = try fields.text("verdict", "a verdict") { PublicationOutlook.Verdict(octets: $0) }
+        premises = try fields.array("premises", atMost: Self.greatestCount) { value, path throws(ServerError) in
+            guard case .text(let text) = value else {
+                throw ServerError(.malformed, of: path, expected: "a text", found: "another value")
+            }
+            return String(decoding: text, as: UTF8.self)
+        }
+        var rows: [Row] = []
+        var places: [[String]: Int] = [:]
+        for row in try fields.array("rows", atMost: Self.greatestCount, Self.row) {
+            let key = [row.host, row.client]
+            guard let place = places[key] else {
+                places[key] = rows.count
+                rows.append(row)
+                continue
+            }
+            rows[place].fares.merge(row.fares) { $1.isWorse(than: $0) ? $1 : $0 }
+        }
+        self.rows = rows
+    }
+
+    private static func row(_ value: CanonicalJSON, _ path: String) throws(ServerError) -> Row {
+        var fields = try JSONFields(value, path)
+        func text(_ octets: [UInt8]?) -> String { octets.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+        let holders = try fields.text("holders", "who holds it") { PublicationOutlook.Holders(octets: $0) }
+        let verdict = try fields.text("verdict", "a verdict") { PublicationOutlook.Verdict(octets: $0) }
+        let until = try fields.optionalText("until").flatMap { UTCText.decode($0) }
+        var cause: String?
+        if let value = fields.optional("cause") {
+            var members = try JSONFields(value, fields.place("cause"))
+            let (code, words) = (try members.text("code"), try members.text("words"))
+            cause = text(words.isEmpty ? code : words)
+        }
+        return Row(
+            host: text(try fields.optionalText("dialed")), client: text(try fields.optionalText("client")),
+            fares: [holders: Fare(verdict: verdict, until: until, cause: cause)])
+    }
+}

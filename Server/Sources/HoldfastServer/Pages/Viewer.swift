@@ -1,0 +1,17 @@
+/// Who looks at a page, and what they may see.
+struct Viewer: Sendable, Hashable {
+    /// Who it is.
+    let name: String
+    /// What a form of theirs carries, so that no other site can send it for them.
+    let csrfToken: String
+    /// The apps that they may see; nil for all.
+    var apps: Set<AppName>?
+
+    /// Whether they may see an app.
+    func sees(_ app: AppName) -> Bool { apps?.contains(app) ?? true }
+    /// Whether they may see what is about all apps, such as the audit.
+    var seesEverything: Bool { apps == nil }
+}
+
+/// Finds out who sends a request; nil for somebody who is not signed in.
+typealias ViewerFinder = @Sendable (ListenerRequest) async throws(ServerError) -> Viewer?

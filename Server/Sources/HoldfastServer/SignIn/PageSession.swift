@@ -1,0 +1,16 @@
+/// Somebody who is signed in, as pages know them. Whoever is invited is invited to this server, and may see all of its apps.
+struct PageSession: Sendable {
+    /// The digest of the session's token.
+    let id: Digest
+    /// The person, for people to read.
+    let person: String
+    /// The digest of the key of the passkey that signed in.
+    let passkey: Digest
+    /// What each form and each call of this session has to hand back.
+    let csrf: CSRFToken
+    /// The last second at which it counts, in seconds since 1970.
+    let end: Int64
+
+    /// Who it is, for the audit and the log.
+    var actor: String { "passkey of \(person)" }
+}

@@ -1,0 +1,69 @@
+/// Sessions of people's browsers. The token is in a cookie; the database has its digest, and the audit says whether it
+/// counts.
+struct PageSessions: Sendable {
+    /// The cookie of somebody who is signed in.
+    static let cookie = "__Host-holdfast"
+    /// The cookie of somebody who is asked to use a passkey.
+    static let visitorCookie = "__Host-holdfast-visitor"
+    /// More than a browser has for one host.
+    private static let greatestCookieCount = 64
+
+    private let catalog: Catalog
+
+    init(_ catalog: Catalog) { self.catalog = catalog }
+
+    /// Begins a session for whoever has answered a challenge.
+    /// - Parameters:
+    ///   - assertion: what the browser sent.
+    ///   - credential: the id of the passkey that it names.
+    ///   - visitor: the token of the visitor who was asked.
+    ///   - generator: makes the session's token.
+    /// - Returns: the session's token, for the cookie.
+    /// - Throws: ``ServerError``, as ``Catalog/signIn(_:with:by:using:)`` does.
+    func begin(
+        _ assertion: PasskeyAssertion, with credential: [UInt8], by visitor: AccessToken,
+        using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> AccessToken {
+        try await catalog.signIn(assertion, with: credential, by: visitor.digest, using: &generator)
+    }
+
+    /// Who sends a request; nil for somebody who is not signed in.
+    /// - Throws: ``ServerError`` `brokenChain` if the rows are not what the audit names.
+    func find(_ request: ListenerRequest) async throws(ServerError) -> PageSession? {
+        guard let token = Self.token(Self.cookie, of: request), let found = try await catalog.session(of: token) else {
+            return nil
+        }
+        return PageSession(
+            id: found.session, person: found.passkey.person, passkey: found.passkey.credential.key.identity,
+            csrf: CSRFToken(of: token), end: found.end)
+    }
+
+    /// Ends a session.
+    /// - Throws: ``ServerError`` `notFound` if it has ended.
+    func end(_ session: PageSession) async throws(ServerError) {
+        try await catalog.endSession(session.id, by: session.actor)
+    }
+
+    /// The token in a cookie; nil if there is none, or if there are two of the name.
+    static func token(_ name: String, of request: ListenerRequest) -> AccessToken? {
+        guard let header = request.header("Cookie") else { return nil }
+        let parts = header.utf8.split(separator: UInt8(ascii: ";"), maxSplits: greatestCookieCount)
+        guard parts.count <= greatestCookieCount else { return nil }
+        let values = parts.map { $0.drop { $0 == 0x20 } }.filter { $0.starts(with: "\(name)=".utf8) }
+        guard let value = values.first, values.count == 1 else { return nil }
+        return AccessToken(value.dropFirst(name.utf8.count + 1))
+    }
+
+    /// The header that has a browser keep a token: for this host alone, over TLS alone, for no script, and with no request
+    /// that another page begins.
+    static func setting(_ name: String, _ token: AccessToken, for seconds: Int64) -> (name: String, value: String) {
+        header(name, token.secretText, seconds)
+    }
+
+    /// The header that has a browser forget a token.
+    static func forgetting(_ name: String) -> (name: String, value: String) { header(name, "", 0) }
+
+    private static func header(_ name: String, _ value: String, _ seconds: Int64) -> (name: String, value: String) {
+        ("Set-Cookie", "\(name)=\(value); Path=/; Max-Age=\(seconds); Secure; HttpOnly; SameSite=Strict")
+    }
+}

@@ -1,0 +1,22 @@
+import NIOCore
+import Synchronization
+
+/// How often strangers may call: whoever has no session yet has each source's share, so that a few sources cannot take all
+/// of the places that there are for people who are answering.
+final class SignInRates: Sendable {
+    /// One in three seconds for each source, after the first forty. A sign-in takes two, and its challenge two minutes: a
+    /// source has eighty at most under way.
+    private let calls = Mutex(TokenBuckets<SourcePrefix>(rate: 1.0 / 3, burst: 40, greatestCount: 4_096))
+    private let instant: @Sendable () -> UInt64
+
+    /// - Parameter instant: nanoseconds that never go back.
+    init(instant: @escaping @Sendable () -> UInt64 = { NIODeadline.now().uptimeNanoseconds }) {
+        self.instant = instant
+    }
+
+    /// Counts a call.
+    /// - Returns: nil if it is answered, else how many seconds to wait.
+    func take(_ source: SourcePrefix) -> Int? {
+        calls.withLock { $0.take(source, at: instant()) }.map { Int($0.rounded(.up)) }
+    }
+}

@@ -1,0 +1,134 @@
+/// Approvers use their passkeys: for a change, and for the statement that names them. What is signed is the text that a key
+/// file would sign, by its digest; the evidence is kept whole.
+extension SignInResponder {
+    /// How long an approval counts, in seconds, unless the change ends before: three days, as with a key file.
+    private static let span: Int64 = 72 * 3_600
+
+    func beginVerdict(
+        _ verdict: ApprovalText.Verdict, _ id: RandomID, of app: AppName, _ body: inout SignInBody
+    ) async throws(AdministrationError) -> ListenerAnswer {
+        try reading { [body] () throws(ServerError) in try body.finish() }
+        let (text, passkeys) = try await refusing { [catalog] () async throws(ServerError) in
+            let change = try await catalog.change(id, of: app)
+            let chain = try await catalog.approvers()
+            let end = min(change.end, try await catalog.now() + Self.span)
+            return (
+                try ApprovalText(verdict, change.subject(for: chain), end: end).octets,
+                try await catalog.passkeys(in: chain.head.approvers)
+            )
+        }
+        return asking(.approval(of: text), ["text": .text(text), "allow": Self.ids(passkeys)])
+    }
+
+    func finishVerdict(
+        _ verdict: ApprovalText.Verdict, _ id: RandomID, of app: AppName, _ body: inout SignInBody
+    ) async throws(AdministrationError) -> ListenerAnswer {
+        let (text, answer) = try reading { () throws(ServerError) in
+            let read = (try body.text("text"), try body.assertion())
+            try body.finish()
+            return read
+        }
+        let members = try await refusing { [catalog, publisher] () async throws(ServerError) in
+            _ = try await catalog.change(id, of: app)
+            let approval = try ApprovalText(text)
+            guard approval.subject.change == id, approval.verdict == verdict else {
+                throw ServerError(
+                    .notForThis, of: "text", expected: "to \(verdict.rawValue) change \(id)", found: "something else")
+            }
+            let evidence = try await catalog.evidence(answer.assertion, of: answer.credential)
+            try await catalog.add(SignedApproval(text: text, signature: ApproverSignature(evidence)))
+            // The canary may have what was rejected. What cannot be written is tried again in the next round.
+            if verdict == .reject { _ = await publisher.followed() }
+            return try await AdministrationView.change(id, by: publisher)
+        }
+        return AdministrationResponder.json(members.map { ($0.key, $0.value) })
+    }
+
+    func beginStatement(_ body: inout SignInBody) async throws(AdministrationError) -> ListenerAnswer {
+        let text = try reading { () throws(ServerError) in
+            let text = try body.text("statement")
+            try body.finish()
+            return text
+        }
+        let passkeys = try await refusing { () async throws(ServerError) in
+            try await catalog.passkeys(in: try await statement(text).approvers)
+        }
+        return asking(.approval(of: text), ["text": .text(text), "allow": Self.ids(passkeys)])
+    }
+
+    /// The signature goes where all signatures of statements go, and not into the database: `approvers replace` takes them.
+    func finishStatement(_ body: inout SignInBody) async throws(AdministrationError) -> ListenerAnswer {
+        let (text, answer) = try reading { () throws(ServerError) in
+            let read = (try body.text("statement"), try body.assertion())
+            try body.finish()
+            return read
+        }
+        let signature = try await refusing { () async throws(ServerError) in
+            _ = try await statement(text)
+            let evidence = try await catalog.evidence(answer.assertion, of: answer.credential)
+            try evidence.verified(over: text, at: party)
+            return ApproverSignature(evidence)
+        }
+        return AdministrationResponder.json([("signature", .text(signature.fileContent))])
+    }
+
+    /// The next statement of approvers, if that is what a text is, and passkeys sign it here.
+    private func statement(_ text: [UInt8]) async throws(ServerError) -> ApproverStatement {
+        let statement = try ApproverStatement(text)
+        let head = try await catalog.approvers().head
+        guard statement.server == head.server, statement.previous == head.digest,
+            statement.approvers.passkeys?.party == party
+        else {
+            throw ServerError(
+                .notForThis, of: "statement",
+                expected: "one that follows the statement that counts, with passkeys of \(party.origin)",
+                found: "another", remedy: "Write it anew with approvers propose.")
+        }
+        return statement
+    }
+
+    private static func ids(_ passkeys: [RegisteredPasskey]) -> CanonicalJSON {
+        .array(passkeys.map { .text(Base64URL.encode($0.credential.id)) })
+    }
+}
+
+extension Catalog {
+    /// A change of an app.
+    fileprivate func change(_ id: RandomID, of app: AppName) async throws(ServerError) -> Change {
+        let change = try await change(id)
+        guard change.content.app == app else {
+            throw ServerError(.notFound, of: "change", expected: "a change of \(app)", found: "\(id)")
+        }
+        return change
+    }
+
+    /// The passkeys of a set that were registered here.
+    /// - Throws: ``ServerError`` `notFound` if there are none.
+    fileprivate func passkeys(in set: ApproverSet) async throws(ServerError) -> [RegisteredPasskey] {
+        let passkeys = try await passkeys().filter { passkey in
+            passkey.credential.purpose == .approval && set.member(passkey.credential.key.identity)?.isPasskey == true
+        }
+        guard !passkeys.isEmpty else {
+            throw ServerError(
+                .notFound, of: "passkey", expected: "an approver with a passkey that was registered here",
+                found: "none",
+                remedy: "Approve with holdfast-server approve, or have the approvers name a passkey.")
+        }
+        return passkeys
+    }
+
+    /// What a registered passkey signed.
+    /// - Throws: ``ServerError`` `notFound` for a passkey that is not registered, or not for approvals.
+    fileprivate func evidence(
+        _ assertion: PasskeyAssertion, of credential: [UInt8]
+    ) async throws(ServerError) -> PasskeyEvidence {
+        guard let passkey = try await passkeys().first(where: { $0.credential.id == credential }),
+            passkey.credential.purpose == .approval
+        else {
+            throw ServerError(
+                .notFound, of: "passkey", expected: "a passkey for approvals that is registered here", found: "another",
+                remedy: "Use the passkey that was registered here for approvals.")
+        }
+        return PasskeyEvidence(assertion, by: passkey.credential.key)
+    }
+}

@@ -1,0 +1,57 @@
+import NIOHTTP1
+
+/// People who were invited make a passkey.
+extension SignInResponder {
+    func beginRegistration(_ id: Digest, _ body: inout SignInBody) async throws(AdministrationError) -> ListenerAnswer {
+        let token = try reading { () throws(ServerError) in
+            let token = try body.token()
+            try body.finish()
+            return token
+        }
+        try Self.require(token, id)
+        let asked = try await refusing { [catalog] () async throws(ServerError) in
+            var generator = SystemRandomNumberGenerator()
+            let visitor = AccessToken(using: &generator)
+            return (visitor, try await catalog.beginRegistration(token, for: visitor.digest, using: &generator))
+        }
+        let invitation = asked.1.invitation
+        return asking(
+            asked.1.challenge,
+            [
+                // One for each invitation: authenticators keep one passkey for each user of a name.
+                "user": .text(Base64URL.encode(invitation.token.octets)), "person": .text(invitation.person),
+                "purpose": .text(invitation.purpose.rawValue), "until": AdministrationView.time(invitation.end),
+                "algorithms": .array(COSEKey.Algorithm.allCases.map { .integer($0.rawValue) }),
+            ], visitor: asked.0)
+    }
+
+    func finishRegistration(
+        _ id: Digest, _ body: inout SignInBody, _ request: ListenerRequest
+    ) async throws(AdministrationError) -> ListenerAnswer {
+        let visitor = try visitor(request)
+        let (token, registration) = try reading { () throws(ServerError) in
+            let read = (try body.token(), try body.registration())
+            try body.finish()
+            return read
+        }
+        try Self.require(token, id)
+        let passkey = try await refusing { [catalog, party] () async throws(ServerError) in
+            try await catalog.register(registration, token, at: party, by: visitor.digest)
+        }
+        return AdministrationResponder.json(
+            [
+                ("passkey", .text("\(passkey.credential.key.identity)")), ("person", .text(passkey.person)),
+                ("purpose", .text(passkey.credential.purpose.rawValue)),
+            ], .created, headers: [PageSessions.forgetting(PageSessions.visitorCookie)])
+    }
+
+    /// The token is of the invitation whose page it is.
+    private static func require(_ token: AccessToken, _ id: Digest) throws(AdministrationError) {
+        guard token.digest.isSame(as: id) else {
+            throw AdministrationError(
+                ServerError(
+                    .notFound, of: "invitation", expected: "a token that invites, and that nobody has used",
+                    found: "another", remedy: "Open the whole link of the invitation, or ask for a new one."))
+        }
+    }
+}

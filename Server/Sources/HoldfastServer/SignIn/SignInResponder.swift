@@ -1,0 +1,232 @@
+import Holdfast
+import NIOCore
+import NIOHTTP1
+
+/// Answers the script of the pages: people sign in, register passkeys, and approve with them. Whatever it believes is
+/// verified again where it counts: this only keeps other pages and strangers from asking.
+///
+/// Each call comes from a page of this server, as the browser says (`Origin`). Whoever is signed in also hands back the
+/// token of their session's pages; whoever is not has each source's share of calls.
+struct SignInResponder: Sendable {
+    let publisher: Publisher
+    /// Where the pages are.
+    let party: RelyingParty
+    let sessions: PageSessions
+    private let rates: SignInRates
+
+    var catalog: Catalog { publisher.catalog }
+
+    /// - Parameters:
+    ///   - publisher: everything that the server knows and does.
+    ///   - party: where the pages are.
+    ///   - rates: how often strangers may call.
+    init(_ publisher: Publisher, at party: RelyingParty, rates: SignInRates = SignInRates()) {
+        self.publisher = publisher
+        self.party = party
+        self.rates = rates
+        sessions = PageSessions(publisher.catalog)
+    }
+
+    /// Answers a call; nil for anything that is none.
+    func answer(_ request: ListenerRequest) async -> ListenerAnswer? {
+        guard request.head.method == .POST, let target = try? RequestTarget(request.head.uri.utf8),
+            let route = SignInRoute(path: target.path)
+        else { return nil }
+        do throws(AdministrationError) {
+            guard target.fields.isEmpty else {
+                throw Self.refused(
+                    .badRequest, .badRequest, of: "query", expected: "none", "Send everything in the body.")
+            }
+            try requireOwnPage(request)
+            return try await call(route, request)
+        } catch {
+            return error.answer
+        }
+    }
+
+    private func call(
+        _ route: SignInRoute, _ request: ListenerRequest
+    ) async throws(AdministrationError) -> ListenerAnswer {
+        switch route {
+        case .signOut: return try await signOut(request)
+        case .signIn(let step):
+            var body = try Self.body(request)
+            try takeTurn(request)
+            return try await step == .begin ? beginSignIn(&body) : finishSignIn(&body, request)
+        case .invitation(let id, let step):
+            var body = try Self.body(request)
+            try takeTurn(request)
+            return try await step == .begin ? beginRegistration(id, &body) : finishRegistration(id, &body, request)
+        case .verdict(let app, let change, let verdict, let step):
+            var body = try Self.body(request)
+            let session = try await session(request, &body)
+            var answer =
+                try await step == .begin
+                ? beginVerdict(verdict, change, of: app, &body)
+                : finishVerdict(verdict, change, of: app, &body)
+            answer.caller = session.actor
+            return answer
+        case .statement(let step):
+            var body = try Self.body(request)
+            let session = try await session(request, &body)
+            var answer = try await step == .begin ? beginStatement(&body) : finishStatement(&body)
+            answer.caller = session.actor
+            return answer
+        }
+    }
+
+    private static func body(_ request: ListenerRequest) throws(AdministrationError) -> SignInBody {
+        try AdministrationResponder.requireJSON(request)
+        do throws(ServerError) {
+            return try SignInBody(Array(request.body.readableBytesView))
+        } catch {
+            throw AdministrationError(
+                .badRequest, .badRequest, of: "body", expected: error.expected, found: error.found,
+                remedy: "Send one object of JSON, each field once.")
+        }
+    }
+
+    // MARK: Signing in and out
+
+    private func beginSignIn(_ body: inout SignInBody) async throws(AdministrationError) -> ListenerAnswer {
+        try reading { [body] () throws(ServerError) in try body.finish() }
+        let asked = try await refusing { [catalog] () async throws(ServerError) in
+            var generator = SystemRandomNumberGenerator()
+            let visitor = AccessToken(using: &generator)
+            return (visitor, try await catalog.beginSignIn(for: visitor.digest, using: &generator))
+        }
+        return asking(asked.1, [:], visitor: asked.0)
+    }
+
+    private func finishSignIn(
+        _ body: inout SignInBody, _ request: ListenerRequest
+    ) async throws(AdministrationError) -> ListenerAnswer {
+        let visitor = try visitor(request)
+        let (assertion, credential) = try reading { () throws(ServerError) in
+            let read = try body.assertion()
+            try body.finish()
+            return read
+        }
+        let token = try await refusing { [sessions] () async throws(ServerError) in
+            var generator = SystemRandomNumberGenerator()
+            return try await sessions.begin(assertion, with: credential, by: visitor, using: &generator)
+        }
+        return AdministrationResponder.json(
+            [("location", .text("/"))],
+            headers: [
+                PageSessions.setting(PageSessions.cookie, token, for: Catalog.sessionSpan),
+                PageSessions.forgetting(PageSessions.visitorCookie),
+            ])
+    }
+
+    /// A form, so that it works without a script.
+    private func signOut(_ request: ListenerRequest) async throws(AdministrationError) -> ListenerAnswer {
+        let fields = Array(request.body.readableBytesView.prefix(256))
+        let prefix = Array("csrf=".utf8)
+        guard let session = try await find(request) else { throw Self.noSession }
+        guard fields.starts(with: prefix), session.csrf.isSame(as: fields.dropFirst(prefix.count)) else {
+            throw Self.strangePage
+        }
+        try await refusing { [sessions] () async throws(ServerError) in try await sessions.end(session) }
+        var answer = ListenerAnswer(
+            .seeOther, body: ByteBuffer(),
+            headers: [
+                ("Location", "/signin"), ("Cache-Control", "no-store"), PageSessions.forgetting(PageSessions.cookie),
+            ])
+        answer.caller = session.actor
+        return answer
+    }
+
+    // MARK: Who may
+
+    /// Browsers say which page sent a `POST` (Fetch 3.1), whatever that page wants.
+    private func requireOwnPage(_ request: ListenerRequest) throws(AdministrationError) {
+        guard let origin = request.header("Origin"), origin.utf8.elementsEqual(party.origin.utf8) else {
+            throw Self.refused(
+                .forbidden, .forbidden, of: "Origin", expected: party.origin,
+                "Open the page at \(party.origin), and try there.")
+        }
+    }
+
+    private func takeTurn(_ request: ListenerRequest) throws(AdministrationError) {
+        if let wait = rates.take(request.source) { throw AdministrationResponder.tooMany(wait) }
+    }
+
+    private func find(_ request: ListenerRequest) async throws(AdministrationError) -> PageSession? {
+        try await refusing { [sessions] () async throws(ServerError) in try await sessions.find(request) }
+    }
+
+    private func session(
+        _ request: ListenerRequest, _ body: inout SignInBody
+    ) async throws(AdministrationError) -> PageSession {
+        guard let session = try await find(request) else { throw Self.noSession }
+        let csrf = try reading { () throws(ServerError) in try body.csrf() }
+        guard session.csrf.isSame(as: csrf) else { throw Self.strangePage }
+        return session
+    }
+
+    /// The token of whoever was asked something.
+    func visitor(_ request: ListenerRequest) throws(AdministrationError) -> AccessToken {
+        guard let visitor = PageSessions.token(PageSessions.visitorCookie, of: request) else {
+            throw AdministrationError(
+                ServerError(
+                    .notForThis, of: "passkey", expected: "the visitor who was asked", found: "another one",
+                    remedy: "Load the page, and begin again."))
+        }
+        return visitor
+    }
+
+    private static var noSession: AdministrationError {
+        refused(.unauthorized, .unauthorized, of: "session", expected: "somebody who is signed in", "Sign in again.")
+    }
+
+    private static var strangePage: AdministrationError {
+        refused(
+            .forbidden, .forbidden, of: "csrf", expected: "the token of this session's pages",
+            "Load the page again, and try there.")
+    }
+
+    static func refused(
+        _ status: HTTPResponseStatus, _ code: AdministrationError.Code, of field: String, expected: String,
+        _ remedy: String
+    ) -> AdministrationError {
+        AdministrationError(status, code, of: field, expected: expected, found: "another, or none", remedy: remedy)
+    }
+
+    // MARK: Answers
+
+    /// What the script hands to the browser.
+    /// - Parameter visitor: whoever has to answer; nil where the session says so.
+    func asking(
+        _ challenge: PasskeyChallenge, _ members: [String: CanonicalJSON], visitor: AccessToken? = nil
+    ) -> ListenerAnswer {
+        var all = members
+        all["challenge"] = .text(Base64URL.encode(challenge.octets))
+        all["party"] = .text(party.id)
+        all["milliseconds"] = .integer(PasskeyCeremony.span * 1_000)
+        return AdministrationResponder.json(
+            all.map { ($0.key, $0.value) },
+            headers: visitor.map { [PageSessions.setting(PageSessions.visitorCookie, $0, for: PasskeyCeremony.span)] }
+                ?? [])
+    }
+
+    /// Does something of the server, and says what it refuses.
+    func refusing<Value>(
+        _ body: () async throws(ServerError) -> Value
+    ) async throws(AdministrationError) -> Value {
+        do throws(ServerError) {
+            return try await body()
+        } catch {
+            throw AdministrationError(error)
+        }
+    }
+
+    /// The same for what waits for nothing.
+    func reading<Value>(_ body: () throws(ServerError) -> Value) throws(AdministrationError) -> Value {
+        do throws(ServerError) {
+            return try body()
+        } catch {
+            throw AdministrationError(error)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import Foundation
+import Holdfast
+import HoldfastServer
+
+/// Invites people to make passkeys.
+struct InvitationCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "invitation", abstract: "Invite somebody to make a passkey. Approvers sign it like a change.",
+        discussion: """
+            Whoever has the link makes the passkey: hand it over so that nobody else reads it. A passkey to approve with \
+            approves nothing before a statement of approvers names it (approvers propose --passkey).
+
+            EXAMPLES
+              holdfast-server invitation prepare --data /srv/pins --person dave \\
+                --purpose approval --link dave.link --output dave.txt
+              holdfast-server sign dave.txt --key alice.pem --output alice.dave
+              holdfast-server invitation open dave.txt --data /srv/pins \\
+                --signature alice.dave --signature bob.dave
+            """,
+        subcommands: [Prepare.self, Open.self, List.self])
+
+    struct Prepare: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write an invitation, to be signed, and the link for the person who is invited.")
+        @OptionGroup var server: ServerOptions
+        @Option(help: "Who is invited, for people to read.")
+        var person: String
+        @Option(help: "What the passkey is for: sign-in or approval.")
+        var purpose: String
+        @Option(help: "Where browsers find the pages, https://NAME, if not where serve was told.")
+        var adminOrigin: String?
+        @Option(help: "For how many days it counts.")
+        var days: Int64 = 7
+        @Option(help: "The file for the link, which only that person may read.", completion: .file())
+        var link: String
+        @Option(help: "The file to write.", completion: .file())
+        var output: String
+
+        func run() async throws {
+            guard (1...30).contains(days) else { throw ValidationError("An invitation counts for 1 to 30 days.") }
+            guard let purpose = PasskeyPurpose(rawValue: purpose) else {
+                throw ValidationError("A passkey is for sign-in or for approval.")
+            }
+            let given = try adminOrigin.map { try RelyingParty(origin: $0) }
+            let end = Int64(SystemWallClock().now.timeIntervalSince1970) + days * 86_400
+            try await server.withServer { open in
+                guard let pages = given ?? open.catalog.pages else {
+                    throw ValidationError(
+                        "Nobody has said where the pages are: give --admin-origin, as serve will get it.")
+                }
+                var generator = SystemRandomNumberGenerator()
+                let token = AccessToken(using: &generator)
+                let invitation = try InvitationText(
+                    server: open.catalog.server, token: token.digest, person: person, purpose: purpose,
+                    approvers: try await open.catalog.approvers().head.digest, end: end)
+                try InputFile.create(output, invitation.octets)
+                let address = "\(pages.origin)/invitation/\(token.digest)#\(token.secretText)\n"
+                try InputFile.create(link, Array(address.utf8), mode: 0o600)
+                Terminal.line("\(output): \(person), \(purpose.rawValue), until \(CommandValue.time(end))")
+                Terminal.line("Next, approvers: holdfast-server sign \(output) --key KEY --output NAME.sig")
+            }
+        }
+    }
+
+    struct Open: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let a signed invitation count. Whoever has its link may then make the passkey, once.")
+        @OptionGroup var server: ServerOptions
+        @Argument(help: "The invitation.", completion: .file())
+        var invitation: String
+        @Option(help: "The signature of an approver. Repeat it.", completion: .file())
+        var signature: [String]
+
+        func run() async throws {
+            let signed = SignedInvitation(
+                text: try InputFile.octets(invitation), signatures: try InputFile.signatures(signature))
+            try await server.withServer { open in try await open.catalog.invite(signed) }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show the invitations that nobody has used.")
+        @OptionGroup var server: ServerOptions
+
+        func run() async throws {
+            let now = Int64(SystemWallClock().now.timeIntervalSince1970)
+            try await server.withServer { open in
+                let head = try await open.catalog.approvers().head.digest
+                for invitation in try await open.catalog.invitations() {
+                    let end = CommandValue.time(invitation.end)
+                    let standing =
+                        invitation.approvers != head
+                        ? "OF EARLIER APPROVERS" : now <= invitation.end ? "until \(end)" : "ENDED \(end)"
+                    Terminal.line("\(invitation.person)  \(invitation.purpose.rawValue)  \(standing)")
+                }
+            }
+        }
+    }
+}

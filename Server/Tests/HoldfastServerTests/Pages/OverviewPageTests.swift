@@ -1,0 +1,117 @@
+import Foundation
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("The overview", .timeLimit(.minutes(5)))
+struct OverviewPageTests {
+    private func needs(_ world: World) async throws -> [OverviewPage.Need] {
+        var apps: [AppFacts] = []
+        for app in world.catalog.apps { apps.append(try await AppFacts(of: app, in: world.catalog)) }
+        return OverviewPage(apps).needs
+    }
+
+    @Test("An app that is published, seen and has backups is quiet, until its end is within the clients' staleness")
+    func quiet() async throws {
+        try await World.run { world in
+            let id = try await world.propose().change
+            try await world.approve(id)
+            _ = try await world.publisher.publish(id)
+            try await world.everybodyFollows(isThorough: false)
+            #expect(try await needs(world).isEmpty)
+            #expect(try await PageDesk(world).html("/").contains("Nothing needs anybody now."))
+            let end = try #require(try await world.publisher.published(world.app)).end
+            let staleness = try await world.catalog.app(world.app).settings.staleness
+            try await world.pass(end - staleness - world.now - 1)
+            #expect(try await !needs(world).contains { $0.kind == .end })
+            try await world.pass(1)
+            let need = try #require(try await needs(world).first { $0.kind == .end })
+            #expect(need.address == "/apps/bank" && need.words.contains(PageText.time(end)))
+        }
+    }
+
+    @Test("A change needs people from its proposal to its publication; an emergency stands before everything else")
+    func changes() async throws {
+        try await World.run { world in
+            let id = try await world.propose().change
+            let proposed = try #require(try await needs(world).first { $0.kind == .change })
+            #expect(proposed.words.contains("waits for approvals") && proposed.title == "a test")
+            #expect(proposed.address == "/apps/bank/changes/\(id)")
+            try await world.approve(id)
+            #expect(try await needs(world).contains { $0.words.contains("waits to be published") })
+            let urgent = try await world.propose(forcing: [.canary]).change
+            let first = try #require(try await needs(world).first)
+            #expect(first.kind == .emergency && first.address.hasSuffix("\(urgent)"))
+            _ = try await world.publisher.publish(id)
+            try await world.everybodyFollows(isThorough: false)
+            #expect(try await !needs(world).contains { $0.kind == .change || $0.kind == .emergency })
+        }
+    }
+
+    @Test("An alarm stays until its key is published or announced")
+    func alarms() async throws {
+        try await World.run { world in
+            let stranger = try world.root.leaf(names: [.dns(World.host)])
+            let key = Digest(of: try stranger.subjectPublicKeyInfo)
+            try await world.catalog.alarm(about: key, on: world.catalogHost, of: world.app, words: "seen")
+            let need = try #require(try await needs(world).first { $0.kind == .alarm })
+            #expect(need.words.contains("\(key)") && need.address == "/apps/bank/hosts/\(World.host)")
+            try await world.catalog.announce(
+                HostChain(stranger.chain), from: world.now, on: world.catalogHost, of: world.app, by: "owner")
+            #expect(try await !needs(world).contains { $0.kind == .alarm })
+        }
+    }
+
+    @Test("A host that nobody has seen for an hour is named, and one that nobody could read")
+    func unseen() async throws {
+        try await World.run { world in
+            #expect(try await !needs(world).contains { $0.kind == .unseen })
+            world.clock.advance(by: .seconds(Vantage.lifetime + 1))
+            #expect(try await needs(world).first { $0.kind == .unseen }?.words.contains("60 minutes ago") == true)
+            let failure = Observation(
+                vantage: "here", address: "192.0.2.1", chain: nil, failure: "no answer", firstSeen: world.now,
+                lastSeen: world.now)
+            try await world.catalog.note(
+                [(host: world.catalogHost, seen: [failure])], from: "here", of: world.app, by: "test")
+            #expect(try await needs(world).first { $0.kind == .unseen }?.words.contains("no answer") == true)
+            try await world.see(world.shown)
+            #expect(try await !needs(world).contains { $0.kind == .unseen })
+            try await world.catalog.set(CatalogHost(name: "new.example.com"), of: world.app, by: "operator")
+            #expect(try await needs(world).first { $0.kind == .unseen }?.words == "It was never seen.")
+        }
+    }
+
+    @Test("Failures that clients report are said as hearsay")
+    func reports() async throws {
+        try await World.run { world in
+            let desk = try await ReportDesk(world)
+            let machine = try TestAuthority.root().leaf(names: [.dns(World.host)])
+            try desk.count([ReportDesk.pinFailure(machine.chain, result: 1, version: "7")])
+            _ = try await desk.rows()
+            let need = try #require(try await needs(world).first { $0.kind == .failures })
+            #expect(need.address == "/apps/bank/reports" && need.words.contains("As far as reports can be believed"))
+        }
+    }
+
+    @Test("A published host that trusts one certificate alone has no backup")
+    func backups() throws {
+        let certificates = try (1...2).map {
+            try ContentHost.Certificate(fingerprint: Digest(of: [UInt8($0)]), expires: Story.now + Int64($0) * 100)
+        }
+        let app = try AppName("bank")
+        func missing(_ kind: ContentFormat.Kind, _ keys: [ContentHost.Key] = [], at now: Int64 = Story.now) throws
+            -> [String]
+        {
+            let host = try ContentHost(name: World.host, certificates: certificates, keys: keys)
+            let content = try Content(
+                app: app, hosts: [host], formats: [ContentFormat(kind, refresh: 3_600)], end: Story.now + World.month)
+            return content.missingBackups(at: now).map(\.words)
+        }
+        #expect(try missing(.list).isEmpty)
+        #expect(try missing(.list, at: Story.now + 101).count == 1, "one has expired")
+        #expect(try missing(.pinFile).count == 1)
+        let keys = [ContentHost.Key(pin: Digest(of: [1])), ContentHost.Key(pin: Digest(of: [2]), state: .backup)]
+        #expect(try missing(.pinFile, keys).isEmpty)
+    }
+}

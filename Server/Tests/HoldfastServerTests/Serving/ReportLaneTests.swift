@@ -1,0 +1,55 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("The turns of reports")
+struct ReportLaneTests {
+    private let loop = EmbeddedEventLoop()
+
+    /// Lets the lane have a turn.
+    private func turn() { loop.advanceTime(by: .microseconds(100)) }
+
+    @Test("While others ask, a report has its turn for every eight answers to them, and never none")
+    func besideOthers() {
+        let lane = ReportLane(loop)
+        var done: [Int] = []
+        for number in 0..<20 { lane.enter { done.append(number) } }
+        #expect(done.isEmpty)
+        for _ in 0..<24 { lane.countOther() }
+        turn()
+        #expect(done == [0, 1, 2])
+        lane.countOther()
+        turn()
+        #expect(done == [0, 1, 2, 3])
+        // Nobody else has asked since.
+        turn()
+        #expect(done == Array(0..<20))
+    }
+
+    @Test("A turn has an end, so that whoever comes meanwhile is heard")
+    func ends() {
+        let lane = ReportLane(loop)
+        var done = 0
+        for _ in 0..<(ReportLane.greatestTurn + 1) { lane.enter { done += 1 } }
+        turn()
+        #expect(done == ReportLane.greatestTurn)
+        turn()
+        #expect(done == ReportLane.greatestTurn + 1)
+    }
+
+    @Test("Whoever enters from within a turn waits for the next")
+    func reentrant() {
+        let lane = ReportLane(loop)
+        var done: [String] = []
+        lane.enter {
+            done.append("first")
+            lane.enter { done.append("second") }
+        }
+        turn()
+        #expect(done == ["first"])
+        turn()
+        #expect(done == ["first", "second"])
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import NIOCore
+import Testing
+
+@testable import HoldfastServer
+
+/// Debian's Chromium, driven by Playwright.
+enum Browser {
+    private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    private static let given = ProcessInfo.processInfo.environment["HOLDFAST_BROWSER_PYTHON"]
+    /// Where pictures go; nil for none.
+    private static let pictures = ProcessInfo.processInfo.environment["HOLDFAST_SCREENSHOTS"]
+
+    /// The Python that `scripts/browser-python` made, or the one that `HOLDFAST_BROWSER_PYTHON` names; an empty name says
+    /// that this machine cannot have one.
+    private static let python: URL? = {
+        let package = tests.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let program = given.map { URL(filePath: $0) } ?? package.appending(path: ".build-browser/bin/python")
+        return given != "" && FileManager.default.isExecutableFile(atPath: program.path) ? program : nil
+    }()
+
+    static let isTested =
+        (python != nil && ForeignProgram.find("chromium") != nil) || (ForeignProgram.areRequired && given != "")
+
+    private struct Pages: Encodable {
+        struct Answer: Encodable {
+            let address: String
+            let status: UInt
+            let headers: [[String]]
+            let body: String
+        }
+
+        struct Opened: Encodable {
+            let name: String
+            let address: String
+        }
+
+        let answers: [Answer]
+        let open: [Opened]
+    }
+
+    /// Opens pages at three widths, light and dark.
+    /// - Parameters:
+    ///   - pages: their names and addresses.
+    ///   - answers: what the server answers there, and at other addresses that they need.
+    /// - Returns: what is wrong with them.
+    static func problems(
+        with pages: [(name: String, address: String)], _ answers: [(address: String, answer: ListenerAnswer)]
+    ) async throws -> [String] {
+        guard let python else { throw CocoaError(.featureUnsupported) }
+        let chromium = try ForeignProgram.required("chromium")
+        let told = Pages(
+            answers: answers.map { address, answer in
+                Pages.Answer(
+                    address: address, status: answer.status.code, headers: answer.headers.map { [$0.name, $0.value] },
+                    body: String(buffer: answer.body))
+            }, open: pages.map { Pages.Opened(name: $0.name, address: $0.address) })
+        return try await withFolder { folder in
+            let file = folder.appending(path: "pages.json")
+            try JSONEncoder().encode(told).write(to: file)
+            let script = tests.appending(path: "Python/browse_pages.py").path
+            let (status, output) = try await ForeignProgram.run(
+                python, ["-B", script, chromium.path, file.path] + [pictures].compactMap(\.self), in: folder,
+                withErrors: false)
+            try #require(status == 0)
+            return try JSONDecoder().decode([String].self, from: output)
+        }
+    }
+}
