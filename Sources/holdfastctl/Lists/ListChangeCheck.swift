@@ -43,15 +43,15 @@ struct ListChangeCheck: ParsableArguments {
             Output.standard.remark("warning: not asked, because they name no host that can be dialed: \(patterns)")
         }
         guard !overrides.isOffline else {
-            guard !hosts.isEmpty || old == nil else { return nil }
+            guard !(hosts.isEmpty && undialed.isEmpty) else { return nil }
             Output.standard.remark("warning: offline: no host was asked whether clients get in")
             return nil
         }
+        let consequence = "\(list) is \(old == nil ? "not made" : "left as it is")"
         guard !hosts.isEmpty else {
-            // Of a list that is there, everybody who has it gets in as before.
-            guard old == nil, !undialed.isEmpty else { return nil }
+            guard !undialed.isEmpty else { return nil }
             let words = "no host can be asked, since they are patterns: \(patterns)"
-            try overrides.settle([.init(kind: .unreachable, host: nil, text: words)], else: "\(list) is not made")
+            try overrides.settle([.init(kind: .unreachable, host: nil, text: words)], else: consequence)
             return nil
         }
         let carried = try builds.documents(at: now).map(\.document)
@@ -63,7 +63,7 @@ struct ListChangeCheck: ParsableArguments {
         let shown = try await AskedHosts.shown(by: hosts, connection, at: now)
         let asked = try await AskedChange(
             subject, at: shown.hosts, on: platforms, by: connection, remarks: shown.remarks)
-        return try overrides.settle(asked, else: "\(list) is \(old == nil ? "not made" : "left as it is")")
+        return try overrides.settle(asked, else: consequence)
     }
 
     /// What clients may hold from before the list.

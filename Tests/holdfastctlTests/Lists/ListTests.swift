@@ -309,6 +309,30 @@ struct ListTests {
         }
     }
 
+    @Test("The entry of a wildcard stays unless somebody says that what nobody can ask does not matter")
+    func wildcardEntry() async throws {
+        try await SigningSite.with { site in
+            let (leaf, _) = (
+                try site.leaf("wild.pem", [.dns("*.example.com")]), try site.leaf("next.pem", [.dns("*.example.com")])
+            )
+            for file in ["wild.pem", "next.pem"] {
+                #expect(try await site.sign([file, "--list", "pins.json"]).status == 0)
+            }
+            let before = try site.text("pins.json")
+            let remove = [
+                "list", "remove", "pins.json", Pin.certificate(leaf.der).description, "--public-key", site.publicKey,
+                "--no-shipped-pins",
+            ]
+            let unknown = try await site.run(remove)
+            #expect(unknown.status == 3 && unknown.errors.contains("pins.json is left as it is"), "\(unknown.errors)")
+            #expect(unknown.errors.contains("no host can be asked") && unknown.errors.contains("*.example.com"))
+            #expect(try site.text("pins.json") == before)
+            let forced = try await site.run(remove + ["--force", "unreachable"])
+            #expect(forced.status == 0, "\(forced.errors)")
+            #expect(try site.entries().count == 1)
+        }
+    }
+
     @Test("A list that does not verify, or of which nothing would be left, is not pruned")
     func notPruned() async throws {
         try await SigningSite.with { site in

@@ -11,8 +11,8 @@ struct LedgerTouches: Sendable, Hashable {
     /// - Parameter app: the app that it is about; nil for one that may be about any.
     mutating func take(_ entry: AuditEntry, about app: AppName?) {
         switch entry.event {
-        // Who may speak to the server, and what was kept elsewhere.
-        case .token, .invitation, .passkey, .session, .backup, .created: break
+        // Who may speak to the server and where, and what was kept elsewhere.
+        case .token, .invitation, .passkey, .session, .pages, .backup, .created: break
         case .approvers, .app, .proposed, .approved, .rejected, .lapsed, .canary, .probed, .published, .signed,
             .withdrawn, .root, .key, .takenOver, .journal, .resealed, .restored, .resumed, .alarm, .seen:
             if let app { apps[app] = entry.index } else { all = entry.index }
