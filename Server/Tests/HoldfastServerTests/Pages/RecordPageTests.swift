@@ -9,7 +9,7 @@ struct RecordPageTests {
     private func count(
         _ hoursAgo: Int64, _ version: String, _ code: ClientReport.Code, _ scaled: Int64, count: Int64 = 1
     ) throws -> ReportCount {
-        let kind = ReportCount.Kind(.everybody, code, .ios, "1.0", version)
+        let kind = ReportCount.Kind(.everybody, code, .iOS, "1.0", version)
         var sums = ReportCount.Sums()
         (sums.count, sums.scaled) = (count, scaled)
         return ReportCount(
