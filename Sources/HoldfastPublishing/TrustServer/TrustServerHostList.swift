@@ -11,6 +11,8 @@ package struct TrustServerHostList: Sendable {
     package static let maximumBytes = 8 << 20
     /// The most octets of a line without its comment; a name has at most 253.
     private static let longestEntry = 2_048
+    /// A name without a dot is one of a private network, and short. A private key in Base64 looks like a longer one.
+    private static let longestLabel = 40
 
     /// - Parameters:
     ///   - data: the file.
@@ -47,7 +49,9 @@ package struct TrustServerHostList: Sendable {
 
     private static func host(_ octets: Data, place: String) throws(PublishingError) -> DialedHost {
         var reason = "a line too long"
-        if octets.count <= longestEntry {
+        if octets.count > longestLabel, !octets.contains(UInt8(ascii: ".")), !octets.contains(UInt8(ascii: ":")) {
+            reason = "a long name without a dot"
+        } else if octets.count <= longestEntry {
             let text = String(decoding: octets, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             do throws(HostError) {
                 if let host = try HostAndPort.host(text) {

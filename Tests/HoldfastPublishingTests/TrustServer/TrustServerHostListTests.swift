@@ -32,6 +32,8 @@ struct TrustServerHostListTests {
         arguments: [
             "a.example.com:99999", "127.1:443", "a b", "a.example.com:x", "https://",
             String(repeating: "a", count: 3_000),
+            // The Base64 of a private key, as `export-private` writes it, where it has neither + nor /.
+            "AIkppYS5N2mQ7yHzb3EP5QUwTGPY23SfVaoGpSAZZDfN",
         ])
     func refused(line: String) throws {
         let error = #expect(throws: PublishingError.self) { try Self.hosts("a.example.com\n\(line)\n") }

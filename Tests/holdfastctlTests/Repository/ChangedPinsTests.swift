@@ -186,7 +186,9 @@ struct ChangedPinsTests {
                 let removed = try await Self.run(site, scene.remove + place + named, status: 1)
                 #expect(removed.errors.contains("old.json, which was replaced"), "\(removed.errors)")
                 #expect(try !site.text("pins.json").contains(SigningSite.fingerprint(scene.next)))
-                try await Self.run(site, ["sign", "new.pem", "--key", "key.pem"] + named, status: 2)
+                let printed = ["sign", "new.pem", "--key", "key.pem"] + place + named
+                let signed = try await Self.run(site, printed, status: 1)
+                #expect(signed.output.isEmpty && signed.errors.contains("old.json, which was replaced"), "\(signed.errors)")
             }
         }
     }
