@@ -46,7 +46,7 @@ struct LocalTimeTests {
             let zone = try #require(TimeZone(identifier: "Asia/Kolkata"))
             let printed = try await pin([])
             #expect(printed.output.contains("until \(LocalTime.localized(end, in: zone))"), "\(printed.output)")
-            let code = try await pin(["--format", "swift", "--host", SigningSite.name])
+            let code = try await pin(["--format", "okhttp", "--host", SigningSite.name])
             #expect(code.status == 0 && code.output.contains("until \(end)"), "\(code.output)\(code.errors)")
         }
     }

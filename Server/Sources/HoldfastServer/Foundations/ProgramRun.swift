@@ -243,6 +243,8 @@ struct ProgramRun: ~Copyable {
                 return code > 128 ? .signaled(code - 128) : .ended(code: code, output: octets)
             }
             let signal = status & 0x7F
+            // On a busy machine the watchdog may be first, a second later than this.
+            if signal == SIGKILL, ContinuousClock.now >= end { return .timedOut }
             return signal == 0 ? .ended(code: status >> 8 & 0xFF, output: octets) : .signaled(signal)
         }
     }

@@ -63,7 +63,9 @@ struct HostileTextTests {
         let count = pages[0].count
         for (place, page) in parsed.enumerated() {
             #expect(page.problems.isEmpty, "\(page.problems)")
-            #expect(page.skeleton == parsed[place % count].skeleton, "page \(place % count) of text \(place / count)")
+            // Certificates are drawn at random, and where they are sorted by their digests their rows are in any order.
+            let (own, usual) = (page.skeleton.map(\.description), parsed[place % count].skeleton.map(\.description))
+            #expect(own.sorted() == usual.sorted(), "page \(place % count) of text \(place / count)")
             for address in page.addresses {
                 #expect(address.hasPrefix("/") && !address.hasPrefix("//") || address.hasPrefix("#"), "\(address)")
             }

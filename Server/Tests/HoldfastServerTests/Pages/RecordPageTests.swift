@@ -9,7 +9,7 @@ struct RecordPageTests {
     private func count(
         _ hoursAgo: Int64, _ version: String, _ code: ClientReport.Code, _ scaled: Int64, count: Int64 = 1
     ) throws -> ReportCount {
-        let kind = ReportCount.Kind(.everybody, code, .ios, "1.0", version)
+        let kind = ReportCount.Kind(.everybody, code, .iOS, "1.0", version)
         var sums = ReportCount.Sums()
         (sums.count, sums.scaled) = (count, scaled)
         return ReportCount(
@@ -109,10 +109,10 @@ struct RecordPageTests {
             _ = try await world.publisher.publish(id)
             try await world.everybodyFollows(isThorough: false)
             let page = PageValue.record(try await PageDesk(world).made("/apps/bank").content)
-            let export = try #require(page["exports"]?.values.first)
             let stored = try await world.catalog.newestDocuments { _ in true }
             let file = try #require(stored.first { $0.path == "pins/bank.pins.json" })
-            #expect(export.text("path") == file.path && export.text("text").map { Array($0.utf8) } == file.octets)
+            let export = try #require(page["exports"]?.values.first { $0.text("path") == file.path })
+            #expect(export.text("text").map { Array($0.utf8) } == file.octets)
             #expect(page["documents"]?.values.count == stored.count)
             #expect(page["keys"]?.values.compactMap { $0.text("purpose") } == ["fingerprints", "trust-server"])
         }

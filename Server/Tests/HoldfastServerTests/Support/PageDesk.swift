@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTesting
 import NIOCore
 import NIOHTTP1
 import Testing
