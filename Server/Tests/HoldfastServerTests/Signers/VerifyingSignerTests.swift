@@ -191,6 +191,68 @@ struct VerifyingSignerTests {
         }
     }
 
+    @Test("Passkeys that approvers have named count by their evidence, and not without a key file")
+    func passkeys() async throws {
+        try await World.run { world in
+            let statement = try PasskeyStory.statement(after: try await world.catalog.approvers().head)
+            try await world.catalog.append(PasskeyStory.signed(statement))
+            let stage = try await Stage(world)
+            let signer = try stage.signer("passkeys")
+            let alice = "\(try Approver.alice.identity)"
+            /// The approval of alice, and what passkeys make of its text.
+            func request(
+                withAlice: Bool = true, _ evidence: ([UInt8]) throws -> [PasskeyEvidence]
+            ) throws -> [UInt8] {
+                try stage.request { request in
+                    let own = try Self.approvals(request).filter { $0["identity"] as? String == alice }
+                    let text = try #require((own.first?["text"] as? String).flatMap { Base64.decode($0.utf8) })
+                    let others: [[String: Any]] = try evidence(text).map { evidence in
+                        [
+                            "text": Base64.encode(text), "identity": "\(evidence.key.identity)",
+                            "signature": Base64.encode(evidence.octets),
+                        ]
+                    }
+                    request["approvals"] = (withAlice ? own : []) + others
+                }
+            }
+            let (phone, stick) = (PasskeyStory.phone, PasskeyStory.stick)
+            let good = try request { [try phone.evidence(over: $0)] }
+            #expect(try await signer.answers(good) == 0, "\(signer.lastWords)")
+            let moved = SoftPasskey(isEd25519: true, origin: "https://example.com")
+            let refusals: [(String, [UInt8])] = [
+                (
+                    "approvals by passkeys only",
+                    try request(withAlice: false) { [try phone.evidence(over: $0), try stick.evidence(over: $0)] }
+                ),
+                ("1 valid approvals", try request { [try phone.evidence(over: $0 + [0x0A])] }),
+                ("1 valid approvals", try request { [try moved.evidence(over: $0)] }),
+                (
+                    "1 valid approvals",
+                    try request { text in
+                        var digest = ChosenOctets(Digest(of: text).octets)
+                        let signIn = PasskeyChallenge.signIn(using: &digest)
+                        return [PasskeyEvidence(try phone.assertion(for: signIn), by: try phone.key)]
+                    }
+                ),
+                (
+                    "have not signed",
+                    try stage.request { request in
+                        var statements = try #require(request["approvers"] as? [[String: Any]])
+                        let text = try #require(statements[1]["text"] as? String)
+                        let old = String(decoding: try #require(Base64.decode(text.utf8)), as: UTF8.self)
+                        let new = old.replacing("key-required", with: "passkeys-only")
+                        statements[1]["text"] = Base64.encode(Array(new.utf8))
+                        request["approvers"] = statements
+                    }
+                ),
+            ]
+            for (words, refused) in refusals {
+                #expect(try await signer.answers(refused) == 1, "\(words)")
+                #expect(signer.lastWords.contains(words), "\(words): \(signer.lastWords)")
+            }
+        }
+    }
+
     @Test(
         "A token of SoftHSM has the keys of lists, challenges and a trust server, behind the program that verifies approvals",
         .enabled(if: SoftToken.isTested, "needs opensc and softhsm2"))

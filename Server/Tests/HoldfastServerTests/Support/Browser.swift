@@ -23,6 +23,31 @@ enum Browser {
     static let isTested =
         (python != nil && ForeignProgram.find("chromium") != nil) || (ForeignProgram.areRequired && given != "")
 
+    /// What somebody does at a page.
+    struct Step: Encodable {
+        let person: String
+        let address: String
+        /// The button to press; nil to look only.
+        let press: String?
+        /// What to write into the field of the page before.
+        let text: String?
+
+        init(_ person: String, _ address: String, press: String? = nil, text: String? = nil) {
+            (self.person, self.address, self.press, self.text) = (person, address, press, text)
+        }
+    }
+
+    /// What came of it.
+    struct Outcome: Decodable {
+        /// What the page says about a passkey.
+        let words: String
+        let address: String
+        /// What stands on the page.
+        let main: String
+        let signature: String
+        let problems: [String]
+    }
+
     private struct Pages: Encodable {
         struct Answer: Encodable {
             let address: String
@@ -38,6 +63,22 @@ enum Browser {
 
         let answers: [Answer]
         let open: [Opened]
+    }
+
+    /// People do something at pages, each with a browser and an authenticator of their own.
+    /// - Parameters:
+    ///   - steps: in their order.
+    ///   - folder: where passkeys are kept from one story to the next.
+    static func story(_ steps: [Step], in folder: URL) async throws -> [Outcome] {
+        guard let python else { throw CocoaError(.featureUnsupported) }
+        let file = folder.appending(path: "story.json")
+        try JSONEncoder().encode(steps).write(to: file)
+        let script = tests.appending(path: "Python/browser_story.py").path
+        let (status, output) = try await ForeignProgram.run(
+            python, ["-B", script, try ForeignProgram.required("chromium").path, file.path, folder.path], in: folder,
+            withErrors: false)
+        try #require(status == 0)
+        return try JSONDecoder().decode([Outcome].self, from: output)
     }
 
     /// Opens pages at three widths, light and dark.
