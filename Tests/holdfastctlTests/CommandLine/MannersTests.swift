@@ -16,7 +16,8 @@ struct MannersTests {
         "A hyphen is standard input, for every verb that reads a file",
         arguments: [
             "pin - < leaf.pem", "pin leaf.pem - < key.pem", "export --key - < key.pem",
-            "sign leaf.pem --key key.pem --ca - < root.pem", "sign - --key key.pem --ca root.pem < leaf.pem",
+            "sign leaf.pem --key key.pem --force offline --ca - < root.pem",
+            "sign - --key key.pem --force offline --ca root.pem < leaf.pem",
             "verify - --public-key signer.pub < pins.json", "verify pins.json --public-key - < signer.pub",
             "list show - < pins.json",
             "export - --format android --force offline < bank.pins.json",
