@@ -13,7 +13,7 @@ struct QuietTests {
             ("list show pins.json", false),
             ("list prune pins.json --public-key signer.pub", false),
             ("verify pins.json --public-key signer.pub", false),
-            ("sign leaf.pem --key key.pem --ca root.pem", true),
+            ("sign leaf.pem --key key.pem --ca root.pem --force offline", true),
             ("sign leaf.pem --key key.pem --ca root.pem --list pins.json", false),
             ("keygen -o new.pem --no-password", false), ("pins add bank.json www.example.com leaf.pem", false),
             ("pins diff bank.json bank.json", false),
