@@ -26,6 +26,7 @@ struct PasskeyApprovalTests {
             let counters = try await desk.world.catalog.passkeys().filter { $0.purpose == .approval }
                 .map(\.credential.counter)
             #expect(Set(counters) == [0, 5])
+            try await desk.world.everybodyFollows(isThorough: false)
         }
     }
 
@@ -49,6 +50,7 @@ struct PasskeyApprovalTests {
             let late = try await desk.say(.approve, second, PasskeyStory.phone, in: browser)
             late.isError(409, .outOfTurn)
             #expect(try await desk.world.publisher.publish(first) == .published(generation: 1))
+            try await desk.world.everybodyFollows(isThorough: false)
         }
     }
 
