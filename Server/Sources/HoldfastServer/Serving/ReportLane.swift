@@ -26,6 +26,8 @@ final class ReportLane {
 
     /// Does something when it has its turn.
     func enter(_ body: @escaping () -> Void) {
+        // Whoever was answered before anybody waited leaves no turns to a flood.
+        if waiting.isEmpty, !isScheduled { others = 0 }
         waiting.append(body)
         schedule()
     }
@@ -38,7 +40,7 @@ final class ReportLane {
 
     private func turn() {
         isScheduled = false
-        let count = others == 0 ? Self.greatestTurn : max(1, others / Self.othersForEach)
+        let count = others == 0 ? Self.greatestTurn : min(Self.greatestTurn, max(1, others / Self.othersForEach))
         others = 0
         for _ in 0..<min(count, waiting.count) { waiting.popFirst()?() }
         if !waiting.isEmpty { schedule() }

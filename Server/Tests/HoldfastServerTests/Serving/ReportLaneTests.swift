@@ -39,6 +39,20 @@ struct ReportLaneTests {
         #expect(done == ReportLane.greatestTurn + 1)
     }
 
+    @Test("Answers of before anybody waited give no turns, and no number of answers gives more than a turn has")
+    func credit() {
+        let lane = ReportLane(loop)
+        var done = 0
+        for _ in 0..<10_000 { lane.countOther() }
+        for _ in 0..<200 { lane.enter { done += 1 } }
+        lane.countOther()
+        turn()
+        #expect(done == 1)
+        for _ in 0..<10_000 { lane.countOther() }
+        turn()
+        #expect(done == 1 + ReportLane.greatestTurn)
+    }
+
     @Test("Whoever enters from within a turn waits for the next")
     func reentrant() {
         let lane = ReportLane(loop)
