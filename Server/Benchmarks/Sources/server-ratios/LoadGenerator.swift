@@ -26,7 +26,7 @@ struct LoadGenerator {
         let content = folder.appending(path: "post.json")
         try Data(body).write(to: content)
         let words =
-            ["nice", "-n", "19", "taskset", "-c", Cores.asking, CommandLine.arguments[0]]
+            ["chrt", "-i", "0", "taskset", "-c", Cores.asking, CommandLine.arguments[0]]
             + ["flood", "\(port)", "\(rate)", "\(seconds)", content.path]
         return try Flood.Result(try await ForeignProgram.run(words[0], Array(words.dropFirst()), in: folder))
     }

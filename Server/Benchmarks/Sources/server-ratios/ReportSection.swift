@@ -62,6 +62,9 @@ struct ReportSection {
                     "99 of 100 \(name) within, beside \(Int(flood.offered)) reports a second", Report.time(beside.p99),
                     beside: "alone: \(Report.time(alone.p99))", ratio: beside.p99 / alone.p99, most: Self.mostSlower)
                 report.compare(
+                    "\(name) in a second", String(format: "%.0f", beside.perSecond),
+                    beside: String(format: "alone: %.0f", alone.perSecond), ratio: beside.perSecond / alone.perSecond)
+                report.compare(
                     "reports offered, beside C", String(format: "%.0f", flood.offered),
                     beside: String(format: "%.0f", capacity), ratio: flood.offered / capacity,
                     least: Self.leastOffered)

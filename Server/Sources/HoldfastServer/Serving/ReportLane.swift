@@ -8,26 +8,31 @@ import Synchronization
 final class ReportLane {
     private let eventLoop: NIOIsolatedEventLoop
     private var waiting = CircularBuffer<() -> Void>()
-    /// How many others were answered since the last turn.
+    /// How many others were answered for which no report has had its turn yet.
     private var others = 0
+    /// Whether anybody else was answered since the last turn.
+    private var isAsked = false
     private var isScheduled = false
 
     /// Answers to others for each report.
-    static let othersForEach = 8
-    /// Reports in a turn while nobody else asks.
-    static let greatestTurn = 64
+    static let othersForEach = 16
+    /// Reports in a turn at most, and while nobody else asks: whoever comes meanwhile waits until it is over.
+    static let greatestTurn = 4
     /// What is scheduled for later lets the loop look at its sockets first; what is executed at once does not.
     private static let pause = TimeAmount.microseconds(100)
 
     init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop.assumeIsolated() }
 
     /// Counts an answer that is not for a report.
-    func countOther() { others += 1 }
+    func countOther() {
+        others += 1
+        isAsked = true
+    }
 
     /// Does something when it has its turn.
     func enter(_ body: @escaping () -> Void) {
         // Whoever was answered before anybody waited leaves no turns to a flood.
-        if waiting.isEmpty, !isScheduled { others = 0 }
+        if waiting.isEmpty, !isScheduled { (others, isAsked) = (0, false) }
         waiting.append(body)
         schedule()
     }
@@ -40,8 +45,10 @@ final class ReportLane {
 
     private func turn() {
         isScheduled = false
-        let count = others == 0 ? Self.greatestTurn : min(Self.greatestTurn, max(1, others / Self.othersForEach))
-        others = 0
+        let count = isAsked ? min(Self.greatestTurn, others / Self.othersForEach) : Self.greatestTurn
+        // Nobody saves turns.
+        others = isAsked ? min(others - count * Self.othersForEach, Self.othersForEach) : 0
+        isAsked = false
         for _ in 0..<min(count, waiting.count) { waiting.popFirst()?() }
         if !waiting.isEmpty { schedule() }
     }
