@@ -1,0 +1,35 @@
+import Foundation
+import Holdfast
+import NIOCore
+import NIOPosix
+
+/// Downloads over plain HTTP from an address of this machine, and sends nothing if the address has become another's.
+struct OwnAddressProvider: RemoteDataProvider {
+    private static let limit: Duration = .seconds(15)
+
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        let answer: HTTPExchange.Answer
+        do {
+            let host = try DialedHost(url: request.url)
+            answer = try await HTTPExchange(request, of: host, within: Self.limit).answer(
+                from: host.name, port: host.port ?? 80, on: MultiThreadedEventLoopGroup.singleton
+            ) { try $0.addHandler(OwnAddressHandler()) }
+        } catch {
+            throw RemoteDataError(
+                .connectionFailed, expected: "an answer of this machine at its own address", found: "none")
+        }
+        return try RemoteDataResponse(answer)
+    }
+}
+
+/// Lets a connection begin that does not leave this machine: both of its ends have the same address then. An address that
+/// several machines share, one at a time, may have moved.
+final class OwnAddressHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelActive(context: ChannelHandlerContext) {
+        let ends = [context.channel.localAddress?.ipAddress, context.channel.remoteAddress?.ipAddress].compactMap(\.self)
+        guard ends.count == 2, ends[0].utf8.elementsEqual(ends[1].utf8) else { return context.close(promise: nil) }
+        context.fireChannelActive()
+    }
+}
