@@ -45,18 +45,10 @@ struct TakeoverMutationTests {
         try await withFolder { folder in
             let time = Date(timeIntervalSince1970: 1_795_694_400)
             let key = try TrustServerKey(customer: "old", kind: .p256, at: time)
-            for name in ["data", "output"] {
-                try FileManager.default.createDirectory(
-                    at: folder.appending(path: name), withIntermediateDirectories: false)
-            }
-            let host = TrustServerHost(
-                hostname: World.host, port: 443, fingerprints: ["\(Digest(of: [1]))"], publicKeys: [], validated: time)
-            let document = try TrustServerDraft(customer: "old", hosts: [host], timestamp: time).signed(by: key)
-            try key.certificate.write(to: folder.appending(path: "output/old.crt"))
-            let secret = folder.appending(path: "data/old.key")
-            try Data(key.privateKeyPEM.utf8).write(to: secret)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
+            let leaf = try TestAuthority.root().leaf(names: [.dns(World.host)])
+            try OldTrustServer.write(key, [leaf], in: folder, at: time)
             let file = folder.appending(path: "output/old.json.signed")
+            let document = try Data(contentsOf: file)
             let now = Int64(time.timeIntervalSince1970)
             let count = mutants(inPartsOf: 20)
             let read = campaign(0x7457, [Array(document)], count: count) { mutant in
@@ -64,7 +56,7 @@ struct TakeoverMutationTests {
                 let takeover = try Takeover(trustServer: folder, as: nil, at: now, until: now + 86_400)
                 let hosts = takeover.apps.flatMap(\.hosts)
                 #expect(hosts.map(\.name) == [World.host])
-                #expect(hosts.flatMap(\.certificates).map(\.fingerprint) == [Digest(of: [1])])
+                #expect(hosts.flatMap(\.certificates).map(\.fingerprint) == [Digest(of: leaf.der)])
             }
             #expect(read < count)
         }
