@@ -116,6 +116,38 @@ struct TextMutationTests {
         #expect(times > 0)
     }
 
+    @Test("A damaged public key of a person is one in its one encoding, or none")
+    func approverKeys() throws {
+        let keys = [Approver.alice, .bob, .carol].compactMap { try? $0.key.subjectPublicKeyInfo }
+        #expect(keys.count == 3)
+        let read = campaign(0xA9E1, keys) { mutant in
+            let key = try ApproverKey(der: mutant)
+            #expect(key.subjectPublicKeyInfo == mutant && key.identity == Digest(of: mutant))
+        }
+        #expect(read < mutants)
+        let printed = keys.map { Array(Base64.encode(Array($0.suffix($0.count == 44 ? 32 : 65))).utf8) }
+        _ = campaign(0xA9E2, printed) { mutant in
+            let key = try ApproverKey(printed: String(decoding: mutant, as: UTF8.self))
+            #expect(try ApproverKey(der: key.subjectPublicKeyInfo) == key)
+        }
+    }
+
+    @Test("What was told already is known from a damaged file as far as its lines are ids, and no further")
+    func notices() async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "notices-webhook")
+            var known = KnownNotices(nil)
+            known.add((0..<4).map { Story.id($0) })
+            let octets = known.octets
+            _ = campaign(0x4071, [octets], count: mutants(inPartsOf: 20)) { mutant in
+                try Data(mutant).write(to: file)
+                let read = KnownNotices(file)
+                #expect(!read.isNew && read.ids.count <= 5)
+                #expect(read.ids.allSatisfy { String(decoding: mutant, as: UTF8.self).contains("\($0)") })
+            }
+        }
+    }
+
     @Test("A damaged outlook of the database is shown row by row, or not at all")
     func outlooks() {
         let row =
