@@ -1,3 +1,4 @@
+import Foundation
 import Holdfast
 
 /// Reads the bodies of the reference's administration, as its tools write them. Each member is known, and there once.

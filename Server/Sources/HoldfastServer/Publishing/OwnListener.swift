@@ -46,7 +46,7 @@ public final class OwnListener: Sendable {
         let url = place.flatMap { URL(string: "\(scheme)://\($0):\(port)") }
         let isLoopback = place.map { $0.utf8.starts(with: "127.".utf8) || $0 == "[::1]" } ?? true
         let reader: (any RemoteDataProvider)? =
-            leaf.map { LeafDataProvider(leaf: $0) } ?? (isLoopback ? nil : OwnAddressProvider())
+            if let leaf { LeafDataProvider(leaf: leaf) } else if isLoopback { nil } else { OwnAddressProvider() }
         held.withLock { $0 = url.map { Way(url: $0, reader: reader) } }
         beginning.finish()
     }

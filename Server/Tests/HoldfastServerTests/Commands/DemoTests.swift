@@ -10,6 +10,11 @@ struct DemoTests {
         "Android's configuration", "App Transport Security", "TrustKit's configuration",
     ]
 
+    private static let gates: [String] = ["validation", "base", "lint", "replay", "outlook"].map { "gate \($0)" }
+    private static let following: [String] = ["today's certificate", "the next certificate"].flatMap { words in
+        clients.map { "\(words): \($0) gets in" }
+    }
+
     /// Everything that has to be seen, act by act.
     private static let acts: [(title: String, steps: [String])] = [
         (
@@ -22,7 +27,7 @@ struct DemoTests {
         ),
         (
             "A change is proposed, approved with two keys, and published",
-            ["validation", "base", "lint", "replay", "outlook"].map { "gate \($0)" } + [
+            gates + [
                 "gate signatures is closed", "publishing without an approval: refused, notApproved",
                 "publishing with one approval of two: refused, notApproved",
                 "publishing without the signatures of the repository's holders: refused, gate",
@@ -31,9 +36,7 @@ struct DemoTests {
         ),
         (
             "Real clients of each format follow, and the host changes to its next certificate",
-            ["today's certificate", "the next certificate"].flatMap { words in
-                clients.map { "\(words): \($0) gets in" }
-            } + ["the watcher knows the next certificate, and is silent"]
+            following + ["the watcher knows the next certificate, and is silent"]
         ),
         (
             "The host shows a key that nobody announced",

@@ -1,6 +1,7 @@
+import Crypto
 import Foundation
 import HoldfastProbe
-import HoldfastPublishing
+import NIOCore
 import NIOHTTP1
 import Testing
 
@@ -50,7 +51,7 @@ struct TextMutationTests {
         _ = campaign(0xC00D, [header]) { mutant in
             var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
             head.headers.add(name: "Cookie", value: String(decoding: mutant, as: UTF8.self))
-            let request = ListenerRequest(head: head, body: .init(), source: .unknown)
+            let request = ListenerRequest(head: head, body: ByteBuffer(), source: .unknown)
             guard let read = PageSessions.token(PageSessions.cookie, of: request) else {
                 none += 1
                 return

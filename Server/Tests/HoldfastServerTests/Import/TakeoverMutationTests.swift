@@ -1,5 +1,5 @@
 import Foundation
-import HoldfastPublishing
+import Holdfast
 import HoldfastSigning
 import HoldfastTesting
 import Testing
@@ -28,10 +28,10 @@ struct TakeoverMutationTests {
 
     @Test("A damaged pin file is taken over as it says, or refused")
     func pins() throws {
-        let pin = "sha256/\(Base64.encode(Digest(of: [1]).octets))"
+        let pins = (1...2).map { "sha256/\(Base64.encode(Digest(of: [$0]).octets))" }
         let file =
             #"{"schema":1,"app":"com.example.bank","hosts":[{"host":"\#(World.host)","ports":[443,8443],"pins":["#
-            + #"{"pin":"\#(pin)","role":"leaf","state":"active"},{"pin":"\#(pin)","role":"issuer"}]}]}"#
+            + #"{"pin":"\#(pins[0])","role":"leaf","state":"active"},{"pin":"\#(pins[1])","role":"issuer"}]}]}"#
         let read = campaign(0x91F5, [Array(file.utf8)], count: mutants(inPartsOf: 10)) { mutant in
             let takeover = try Takeover(pins: mutant, as: AppName("bank"), refresh: 3_600)
             let hosts = takeover.apps.flatMap(\.hosts)

@@ -123,11 +123,11 @@ struct CanaryWayTests {
     }
 
     @Test("Nothing is sent without TLS to an address that has become another machine's")
-    func otherMachine() async throws {
+    func otherMachine() throws {
         for (own, isSame) in [("192.0.2.2", true), ("192.0.2.7", false), (nil, false)] as [(String?, Bool)] {
             let channel = EmbeddedChannel(handler: OwnAddressHandler())
             channel.localAddress = try own.map { try SocketAddress(ipAddress: $0, port: 50_000) }
-            try await channel.connect(to: SocketAddress(ipAddress: "192.0.2.2", port: 8_080)).get()
+            try? channel.connect(to: SocketAddress(ipAddress: "192.0.2.2", port: 8_080)).wait()
             #expect(channel.isActive == isSame, "from \(own ?? "nowhere")")
             _ = try? channel.finish(acceptAlreadyClosed: true)
         }

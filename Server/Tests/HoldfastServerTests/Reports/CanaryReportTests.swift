@@ -12,7 +12,7 @@ struct CanaryReportTests {
 
     /// A world whose app takes reports, where the canary has a change.
     private func withCanary(
-        for span: Int64 = day, _ body: (World, RandomID, ReportDesk) async throws -> Void
+        for span: Int64 = CanaryReportTests.day, _ body: (World, RandomID, ReportDesk) async throws -> Void
     ) async throws {
         try await World.run(canary: span) { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats }, forcing: [.canary])
@@ -159,7 +159,7 @@ struct CanaryReportTests {
             func version(_ time: Int64) throws -> String {
                 try #require(UTCText.encode(time)).filter { $0 != "-" && $0 != ":" }
             }
-            let (said, about) =
+            let (said, about): (String?, String) =
                 switch kind {
                 case .ofTheDayInWhichItBegan: (try day(0), "-")
                 case .ofNoDay: (nil, "-")

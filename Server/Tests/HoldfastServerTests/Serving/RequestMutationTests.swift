@@ -107,17 +107,17 @@ struct RequestMutationTests {
                 ParsedRequest.octets("POST", "/changes/bank/\(change)/approve/begin", own, body: #"{"csrf":"x"}"#),
             ]
             let head = world.catalog.ledger.chain.head
-            var statuses: [HTTPResponseStatus: Int] = [:]
+            var statuses: [UInt: Int] = [:]
             defer { noteCampaign(of: mutants(inPartsOf: 10)) }
             for number in 0..<mutants(inPartsOf: 10) {
                 let mutant = mutated(seeds[number % seeds.count], &generator)
                 guard let request = try ParsedRequest.first(of: mutant) else { continue }
                 let answer = await responder.answer(request)
-                statuses[answer.status, default: 0] += 1
+                statuses[answer.status.code, default: 0] += 1
                 #expect(answer.status.code < 500, "\(String(decoding: mutant, as: UTF8.self))")
                 #expect(answer.headers.allSatisfy { !$0.value.utf8.contains { $0 < 0x20 } })
             }
-            for status in [HTTPResponseStatus.ok, .badRequest, .unauthorized, .forbidden, .notFound, .seeOther] {
+            for status: UInt in [200, 303, 400, 401, 403, 404] {
                 #expect(statuses[status, default: 0] > 0, "\(status) of \(statuses)")
             }
             #expect(world.catalog.ledger.chain.head == head)
