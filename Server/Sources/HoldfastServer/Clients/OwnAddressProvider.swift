@@ -28,8 +28,9 @@ final class OwnAddressHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     func channelActive(context: ChannelHandlerContext) {
-        let ends = [context.channel.localAddress?.ipAddress, context.channel.remoteAddress?.ipAddress].compactMap(\.self)
-        guard ends.count == 2, ends[0].utf8.elementsEqual(ends[1].utf8) else { return context.close(promise: nil) }
+        guard let own = context.channel.localAddress?.ipAddress, let other = context.channel.remoteAddress?.ipAddress,
+            own.utf8.elementsEqual(other.utf8)
+        else { return context.close(promise: nil) }
         context.fireChannelActive()
     }
 }

@@ -17,7 +17,8 @@ struct TextMutationTests {
         let seeds = [
             "/apps/bank/hosts/\(World.host)?port=443", "/apps/bank/changes/\(change)", "/invitation/\(digest)/begin",
             "/changes/bank/\(change)/approve/finish", "/audit?event=seen&app=bank&before=7", "/approvers/sign/begin",
-            "/v1/apps/bank/hosts/\(World.host)/next/\(digest)/ready?port=443", "/v1/apps/bank/keys/trust-server/replace",
+            "/v1/apps/bank/hosts/\(World.host)/next/\(digest)/ready?port=443",
+            "/v1/apps/bank/keys/trust-server/replace",
         ].map { Array($0.utf8) }
         var found = 0
         _ = campaign(0x4075, seeds) { mutant in

@@ -192,7 +192,7 @@ struct CanaryReportTests {
         }
     }
 
-    @Test("What clients tell late is about the time that they say, and about the hour in which it comes if they say none")
+    @Test("What clients tell late is about the time that they say, and if they say none, about the hour of its coming")
     func late() throws {
         let time = Story.now
         let (hour, day) = (time / 3_600, time / 86_400)

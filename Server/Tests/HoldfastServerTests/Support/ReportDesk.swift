@@ -111,8 +111,9 @@ struct ReportDesk: Sendable {
                 #""date-range": {"start-datetime": "\#($0)T00:00:00Z", "end-datetime": "\#($0)T23:59:59Z"}, "#
             } ?? ""
         return """
-            {"app-bundle-id": "com.example.bank", "app-platform": "ios", "app-version": "7.4.1", \(range)"policies": [{"policy": \
-            {"policy-type": "holdfast-pins", "policy-domain": "\(World.host)", "document-version": "\(version)"}, "summary": \
+            {"app-bundle-id": "com.example.bank", "app-platform": "ios", "app-version": "7.4.1", \
+            \(range)"policies": [{"policy": {"policy-type": "holdfast-pins", "policy-domain": "\(World.host)", \
+            "document-version": "\(version)"}, "summary": \
             {"total-successful-session-count": \(successes), \
             "total-failure-session-count": \(failures.values.reduce(0, +))}, \
             "failure-details": [\(details.joined(separator: ", "))], \
