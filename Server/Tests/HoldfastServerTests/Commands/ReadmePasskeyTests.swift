@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 import HoldfastNIOTesting
 import HoldfastTesting
 import Testing

@@ -28,7 +28,7 @@ struct TakeoverMutationTests {
 
     @Test("A damaged pin file is taken over as it says, or refused")
     func pins() throws {
-        let pins = (1...2).map { "sha256/\(Base64.encode(Digest(of: [$0]).octets))" }
+        let pins = [UInt8](1...2).map { "sha256/\(Base64.encode(Digest(of: [$0]).octets))" }
         let file =
             #"{"schema":1,"app":"com.example.bank","hosts":[{"host":"\#(World.host)","ports":[443,8443],"pins":["#
             + #"{"pin":"\#(pins[0])","role":"leaf","state":"active"},{"pin":"\#(pins[1])","role":"issuer"}]}]}"#

@@ -23,9 +23,9 @@ struct GoneServerTests {
                 // From here on nobody signs, publishes or answers.
                 let (start, end) = (world.now, try #require(try await world.publisher.published(shop.app)).end)
                 #expect(end - start > 100 * 86_400)
-                let trusting: Set = ["certificates", "keys"]
+                let (nobody, trusting): (Set<String>, Set<String>) = ([], ["certificates", "keys"])
                 for (time, expected) in [
-                    (start, []), (start + 90_000 - 1, []), (start + 90_000, trusting), (end, trusting),
+                    (start, nobody), (start + 90_000 - 1, nobody), (start + 90_000, trusting), (end, trusting),
                     (end + 1, trusting.union(["list", "challenge", "repository"])),
                 ] as [(Int64, Set<String>)] {
                     world.clock.advance(by: .seconds(time - world.now))

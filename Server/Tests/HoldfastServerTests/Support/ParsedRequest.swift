@@ -12,7 +12,7 @@ enum ParsedRequest {
         defer { _ = try? channel.finish(acceptAlreadyClosed: true) }
         let decoder = HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)
         try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(decoder))
-        try? channel.writeInbound(ByteBuffer(bytes: octets))
+        _ = try? channel.writeInbound(ByteBuffer(bytes: octets))
         var head: HTTPRequestHead?
         var body = ByteBuffer()
         while let part = try channel.readInbound(as: HTTPServerRequestPart.self) {
