@@ -25,7 +25,7 @@ struct GoneServerTests {
                 #expect(end - start > 100 * 86_400)
                 let (nobody, trusting): (Set<String>, Set<String>) = ([], ["certificates", "keys"])
                 for (time, expected) in [
-                    (start, nobody), (start + 90_000 - 1, nobody), (start + 90_000, trusting), (end, trusting),
+                    (start, nobody), (start + 90_000, nobody), (start + 90_001, trusting), (end, trusting),
                     (end + 1, trusting.union(["list", "challenge", "repository"])),
                 ] as [(Int64, Set<String>)] {
                     world.clock.advance(by: .seconds(time - world.now))
