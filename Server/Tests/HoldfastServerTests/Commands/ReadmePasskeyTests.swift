@@ -72,7 +72,7 @@ struct ReadmePasskeyTests {
             try await server.says("listening for administration on")
             for command in invite.dropFirst() { _ = try await run(command, desk) }
             #expect(await server.stop() == 0)
-            _ = try await register(SoftPasskey(), link: "dave.link", on: desk)
+            _ = try await register(SoftPasskey(number: 31, id: [31]), link: "dave.link", on: desk)
 
             // The second one, which approves, as the page says to invite for it.
             for command in invite.dropFirst() {
