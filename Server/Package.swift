@@ -90,6 +90,7 @@ let package = Package(
                 .embedInCode("Storage/Migrations/sqlite-0006.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0007.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0008.sql"),
+                .embedInCode("Storage/Migrations/sqlite-0009.sql"),
             ],
             swiftSettings: strict),
         .executableTarget(

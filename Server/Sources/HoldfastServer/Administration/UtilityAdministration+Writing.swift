@@ -1,4 +1,3 @@
-import Foundation
 import Holdfast
 import NIOHTTP1
 
@@ -20,26 +19,11 @@ extension UtilityAdministration {
     func addCertificate(_ call: Call) async throws(Refusal) -> ListenerAnswer {
         let app = try app(call)
         var fields = try fields(call)
-        let (pem, domain, depth) = try reading { () throws(ServerError) in
-            let pem = try fields.text("pem")
-            let domain = try fields.optionalText("domain")
-            let depth = try fields.optionalInteger("depth", in: 0...16) ?? 0
-            try fields.finish()
-            return (pem, domain, depth)
-        }
-        guard let der = PEMText.blocks("CERTIFICATE", of: pem)?.first, let read = try? X509Certificate(der: der) else {
-            throw .request("pem: expected a certificate in PEM.")
-        }
-        guard let name = domain ?? read.subject.commonName.map({ Array($0.utf8) }), ContentHost.isName(name) else {
-            throw .request("domain: expected a host name in lower case, or a certificate with one as its common name.")
-        }
-        return try await propose(app, call, "added a certificate of \(String(decoding: name, as: UTF8.self))") {
-            wish throws(ServerError) in
-            let certificate = try ContentHost.Certificate(
-                fingerprint: Digest(of: der), depth: depth, expires: Int64(read.notAfter.timeIntervalSince1970))
-            wish.hosts = try Self.changing(wish.hosts, String(decoding: name, as: UTF8.self)) { certificates in
-                certificates.removeAll { $0.sortingKey == certificate.sortingKey }
-                certificates.append(certificate)
+        let added = try reading { () throws(ServerError) in try UtilityBody.certificate(&fields) }
+        return try await propose(app, call, "added a certificate of \(added.domain)") { wish throws(ServerError) in
+            wish.hosts = try Self.changing(wish.hosts, added.domain) { certificates in
+                certificates.removeAll { $0.sortingKey == added.certificate.sortingKey }
+                certificates.append(added.certificate)
             }
         }
     }
@@ -48,11 +32,7 @@ extension UtilityAdministration {
     func addSeen(_ call: Call) async throws(Refusal) -> ListenerAnswer {
         let app = try app(call)
         var fields = try fields(call)
-        let name = try reading { () throws(ServerError) in
-            let name = try fields.text("domain", "a host name in lower case") { ContentHost.isName($0) ? $0 : nil }
-            try fields.finish()
-            return name
-        }
+        let name = try reading { () throws(ServerError) in try UtilityBody.domain(&fields) }
         let seen = try await refusing { () async throws(ServerError) in
             try await catalog.draft(of: app, Catalog.ContentWishes(includesSeen: true)).hosts.filter {
                 $0.name.utf8.elementsEqual(name)
@@ -92,29 +72,9 @@ extension UtilityAdministration {
     /// Answers name no certificate that has expired, so there is nothing that anybody has to agree to.
     func removeExpired(_ call: Call) async throws(Refusal) -> ListenerAnswer { Self.json(["status": .text("OK")]) }
 
-    /// More domains than any app has.
-    private static let greatestDomains = 10_000
-
     func setBypass(_ call: Call) async throws(Refusal) -> ListenerAnswer {
         let app = try app(call)
-        let domains = try reading { () throws(ServerError) in
-            // An array and no object, as nowhere else in the reference.
-            guard
-                case .array(let names) = try JSONReader.read(call.body, "body", limit: AdministrationCall.greatestBody),
-                names.count <= Self.greatestDomains
-            else {
-                throw ServerError(
-                    .malformed, of: "body", expected: "an array of at most \(Self.greatestDomains) host names",
-                    found: "another value")
-            }
-            return try names.map { name throws(ServerError) in
-                guard case .text(let name) = name, ContentHost.isName(name) else {
-                    throw ServerError(
-                        .invalidValue, of: "body", expected: "host names in lower case", found: "another value")
-                }
-                return String(decoding: name, as: UTF8.self)
-            }
-        }
+        let domains = try reading { () throws(ServerError) in try UtilityBody.domains(call.body) }
         return try await propose(app, call, "changed which domains need no pins") { wish throws(ServerError) in
             // All that it knows are listed, and those that nobody named need pins again.
             let known = Set(wish.hosts.map(\.name) + (wish.domains?.domains ?? []).map(\.name)).union(domains)
@@ -142,21 +102,7 @@ extension UtilityAdministration {
     func addVersion(_ call: Call) async throws(Refusal) -> ListenerAnswer {
         let app = try app(call)
         var fields = try fields(call)
-        let rule = try reading { () throws(ServerError) in
-            let platform = try fields.text("platform", "ANDROID or IOS") { VersionRule.Platform(octets: $0) }
-            let system = try fields.optionalInteger("majorOsVersion", in: 0...999_999_999)
-            func version(_ key: String) throws(ServerError) -> AppVersion? {
-                guard let text = try fields.optionalText(key) else { return nil }
-                guard let version = AppVersion(text) else { throw fields.invalid(key, "MAJOR.MINOR.PATCH") }
-                return version
-            }
-            let (suggested, required) = (try version("suggestedVersion"), try version("requiredVersion"))
-            let key = try fields.optionalText("messageKey").map { String(decoding: $0, as: UTF8.self) }
-            try fields.finish()
-            return try VersionRule(
-                platform: platform, majorSystemVersion: system, suggested: suggested, required: required,
-                messageKey: key)
-        }
+        let rule = try reading { () throws(ServerError) in try UtilityBody.version(&fields) }
         return try await propose(app, call, "changed a rule for versions") { wish throws(ServerError) in
             wish.versions = wish.versions.filter { $0.sortingKey != rule.sortingKey } + [rule]
         }
@@ -175,15 +121,7 @@ extension UtilityAdministration {
 
     func addText(_ call: Call) async throws(Refusal) -> ListenerAnswer {
         var fields = try fields(call)
-        let text = try reading { () throws(ServerError) in
-            let (key, language, text) = (
-                try fields.text("messageKey"), try fields.text("language"), try fields.text("text")
-            )
-            try fields.finish()
-            return try LocalizedText(
-                key: String(decoding: key, as: UTF8.self), language: String(decoding: language, as: UTF8.self),
-                text: String(decoding: text, as: UTF8.self))
-        }
+        let text = try reading { () throws(ServerError) in try UtilityBody.text(&fields) }
         return try await proposeForAll(call, using: text.key, "changed a text") { wish throws(ServerError) in
             wish.texts = wish.texts.filter { $0.sortingKey != text.sortingKey } + [text]
         }

@@ -204,8 +204,7 @@ struct UtilityAdministration: Sendable {
     /// The fields of the body.
     func fields(_ call: Call) throws(Refusal) -> JSONFields {
         do throws(ServerError) {
-            return try JSONFields(
-                try JSONReader.read(call.body, "body", limit: AdministrationCall.greatestBody), "")
+            return try UtilityBody.fields(call.body)
         } catch {
             throw .request("The body is no object of JSON: expected \(error.expected).")
         }

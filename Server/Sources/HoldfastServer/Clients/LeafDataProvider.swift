@@ -21,10 +21,7 @@ struct LeafDataProvider: RemoteDataProvider {
                 .connectionFailed, expected: "an answer of the server with the certificate that is known",
                 found: "none")
         }
-        guard answer.status == 200 else { throw RemoteDataError(status: answer.status) }
-        return RemoteDataResponse(
-            .body(Data(answer.body)),
-            headers: Dictionary(answer.headers.map { ($0.name, $0.value) }) { first, _ in first })
+        return try RemoteDataResponse(answer)
     }
 
     private func ask(_ request: RemoteDataRequest) async throws -> HTTPExchange.Answer {
@@ -37,13 +34,30 @@ struct LeafDataProvider: RemoteDataProvider {
         let client = try PinnedTLSClient(
             trust: .policy(policy), host: host, configuration: configuration,
             validator: PathValidator(anchors: TrustAnchors([])), handshakeTimeout: Self.limit)
-        let query = request.url.query(percentEncoded: true).map { "?\($0)" } ?? ""
-        let exchange = HTTPExchange(
-            request.url.path(percentEncoded: true) + query, of: "\(host)",
-            headers: request.headers.map { ($0.key, $0.value) }, greatestBody: request.maximumBytes,
-            within: TimeAmount(Self.limit))
-        return try await exchange.answer(
+        return try await HTTPExchange(request, of: host, within: Self.limit).answer(
             from: host.name, port: port, on: MultiThreadedEventLoopGroup.singleton
         ) { _ = try client.addHandlers(to: $0) }
+    }
+}
+
+extension HTTPExchange {
+    /// A download.
+    init(_ request: RemoteDataRequest, of host: DialedHost, within limit: Duration) {
+        let query = request.url.query(percentEncoded: true).map { "?\($0)" } ?? ""
+        self.init(
+            request.url.path(percentEncoded: true) + query, of: "\(host)",
+            headers: request.headers.map { ($0.key, $0.value) }, greatestBody: request.maximumBytes,
+            within: TimeAmount(limit))
+    }
+}
+
+extension RemoteDataResponse {
+    /// What a download gave.
+    /// - Throws: `RemoteDataError` with the status of another answer than 200.
+    init(_ answer: HTTPExchange.Answer) throws {
+        guard answer.status == 200 else { throw RemoteDataError(status: answer.status) }
+        self.init(
+            .body(Data(answer.body)),
+            headers: Dictionary(answer.headers.map { ($0.name, $0.value) }) { first, _ in first })
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import Holdfast
 import Synchronization
 
 /// Where the public listener of this process answers, for clients that run in it: they take the way that apps take.
@@ -7,8 +8,8 @@ public final class OwnListener: Sendable {
     struct Way: Sendable {
         /// The address below which it answers.
         let url: URL
-        /// What knows its certificate; nil for one that speaks plain HTTP, which any client can ask.
-        let reader: LeafDataProvider?
+        /// What knows its certificate, or that it is this machine; nil for plain HTTP on loopback, which any client can ask.
+        let reader: (any RemoteDataProvider)?
     }
 
     private let held = Mutex<Way?>(nil)
@@ -25,7 +26,8 @@ public final class OwnListener: Sendable {
     public var url: URL? { way?.url }
 
     /// Notes where it listens. One that speaks TLS is asked at any address, since only whoever has its key answers. Plain
-    /// HTTP leaves this machine for nobody.
+    /// HTTP, as proxies get it, is asked at any address of this machine, and leaves it for nobody. The listener takes
+    /// clients of this process for what they are, clients at its own address: only proxies forward another.
     /// - Parameters:
     ///   - host: the address of the socket; nil for one that is not known.
     ///   - port: its port.
@@ -35,13 +37,16 @@ public final class OwnListener: Sendable {
             switch host {
             case "0.0.0.0"?: "127.0.0.1"
             case "::"?, "::1"?: "[::1]"
-            case let host? where host.utf8.starts(with: "127.".utf8): host
-            case let host? where leaf != nil: host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-            default: nil
+            // Such an address means something on one interface only, which nobody has said.
+            case let host? where host.utf8.starts(with: "fe80:".utf8): nil
+            case let host?: host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+            case nil: nil
             }
         let scheme = leaf == nil ? "http" : "https"
         let url = place.flatMap { URL(string: "\(scheme)://\($0):\(port)") }
-        let reader = leaf.map { LeafDataProvider(leaf: $0) }
+        let isLoopback = place.map { $0.utf8.starts(with: "127.".utf8) || $0 == "[::1]" } ?? true
+        let reader: (any RemoteDataProvider)? =
+            if let leaf { LeafDataProvider(leaf: leaf) } else if isLoopback { nil } else { OwnAddressProvider() }
         held.withLock { $0 = url.map { Way(url: $0, reader: reader) } }
         beginning.finish()
     }

@@ -13,15 +13,32 @@ struct CanaryReports: Sendable, Hashable {
     /// How much worse than everybody else it has to be.
     private static let factor = 2.0
 
-    /// Takes what was counted.
-    init(_ groups: [ReportGroup]) {
+    /// Takes what was counted. Of the canary's clients it takes what is about the time since it began, or about a document
+    /// that was issued since: whoever reports a day in which the canary began reports the canary before as well.
+    /// - Parameter began: when the canary began, in seconds since 1970.
+    init(_ groups: [ReportGroup], since began: Int64) {
         var ratios: [ReportAudience: [String: FailureRatio]] = [:]
         for group in groups where group.place.host != ReportHosts.unlisted {
+            guard
+                group.place.audience == .everybody || group.isLater
+                    || Self.time(ofVersion: group.documentVersion).map({ $0 >= began }) == true
+            else { continue }
             ratios[group.place.audience, default: [:]][group.place.host, default: FailureRatio()]
                 .add(group.sums, group.code)
         }
         canary = ratios[.canary] ?? [:]
         control = ratios[.everybody] ?? [:]
+    }
+
+    /// When a pin file was issued, which is its version: `20261121T120000Z`; nil for any other version.
+    private static func time(ofVersion version: String) -> Int64? {
+        let digits = Array(version.utf8)
+        guard digits.count == 16, digits[8] == UInt8(ascii: "T"), digits[15] == UInt8(ascii: "Z") else { return nil }
+        let parts = [0..<4, 4..<6, 6..<8, 9..<11, 11..<13, 13..<15].map {
+            String(decoding: digits[$0], as: UTF8.self)
+        }
+        let date = parts[..<3].joined(separator: "-")
+        return UTCText.decode("\(date)T\(parts[3...].joined(separator: ":"))Z".utf8)
     }
 
     /// How many reports there are of the canary.
@@ -65,14 +82,17 @@ extension Catalog {
     /// What clients of an app report since its canary began; nil if it takes no reports, or no change holds the canary.
     ///
     /// Reports are counted by hours. Nobody knows which of those in the hour in which the canary began are about it, and
-    /// which about the canary before, so that hour does not count: it says "too few" rather than what is not so.
+    /// which about the canary before, so that hour does not count, nor the day of a summary: it says "too few" rather than
+    /// what is not so. Reports about a pin file that was issued since then count at once.
     static func canaryReports(
         of app: AppName, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> CanaryReports? {
         guard let canary = ledger.canaries[app], try reportSettings(of: app, session, ledger).isEnabled else {
             return nil
         }
-        return CanaryReports(try reportGroups(of: app, sinceHour: firstHour(after: canary.began), session))
+        let groups = try reportGroups(
+            of: app, sinceHour: canary.began / 3_600, tellingApart: firstHour(after: canary.began), session)
+        return CanaryReports(groups, since: canary.began)
     }
 
     /// The first hour that begins at a time or later.

@@ -14,9 +14,9 @@ extension Catalog {
                 try session.run(
                     """
                     INSERT INTO report_count (app, audience, host, code, platform, app_version, document_version, \
-                    hour, count, rated, scaled, squares) \
-                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-                    ON CONFLICT (app, audience, host, code, platform, app_version, document_version, hour) \
+                    hour, since, count, rated, scaled, squares) \
+                    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
+                    ON CONFLICT (app, audience, host, code, platform, app_version, document_version, hour, since) \
                     DO UPDATE SET count = report_count.count + excluded.count, \
                     rated = report_count.rated + excluded.rated, \
                     scaled = report_count.scaled + excluded.scaled, squares = report_count.squares + excluded.squares
@@ -24,7 +24,7 @@ extension Catalog {
                     [
                         .text("\(key.app)"), .text(kind.audience.rawValue), .text(key.host), .text(kind.code.rawValue),
                         .text(kind.platform.rawValue), .text(kind.appVersion), .text(kind.documentVersion),
-                        .integer(key.hour), .integer(count.sums.count), .integer(count.sums.rated),
+                        .integer(key.hour), .integer(key.since), .integer(count.sums.count), .integer(count.sums.rated),
                         .integer(count.sums.scaled), .integer(count.sums.squares),
                     ])
             }
@@ -77,16 +77,17 @@ extension Catalog {
         }
     }
 
-    /// What was counted of an app since an hour, row by row.
+    /// What was counted of an app since an hour, whatever time it is about.
     func reportCounts(
         of app: AppName, sinceHour hour: Int64, limit: Int64
     ) async throws(ServerError) -> [ReportCount] {
         try await look { session, _ throws(ServerError) in
             try session.run(
                 """
-                SELECT audience, host, code, platform, app_version, document_version, hour, count, rated, scaled, \
-                squares FROM report_count WHERE app = $1 AND hour >= $2 ORDER BY hour DESC, count DESC, host, code, audience, \
-                document_version, app_version, platform LIMIT $3
+                SELECT audience, host, code, platform, app_version, document_version, hour, sum(count), sum(rated), \
+                sum(scaled), sum(squares) FROM report_count WHERE app = $1 AND hour >= $2 \
+                GROUP BY audience, host, code, platform, app_version, document_version, hour \
+                ORDER BY hour DESC, sum(count) DESC, host, code, audience, document_version, app_version, platform LIMIT $3
                 """, [.text("\(app)"), .integer(hour), .integer(limit)]
             ).map { row throws(ServerError) in
                 let kind = ReportCount.Kind(

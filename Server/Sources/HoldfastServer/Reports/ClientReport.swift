@@ -62,6 +62,14 @@ struct ClientReport: Sendable, Hashable {
         }
     }
 
+    /// When something began.
+    enum Beginning: Sendable, Hashable {
+        /// At a time, in seconds since 1970.
+        case time(Int64)
+        /// So many seconds before the report came.
+        case before(Int64)
+    }
+
     /// How connections ended.
     let code: Code
     /// The name that was dialed or the pattern that covers it, in lower case.
@@ -84,6 +92,8 @@ struct ClientReport: Sendable, Hashable {
     let chain: HostChain?
     /// The pins that the client knew.
     let pins: [Pin]
+    /// When that began which it is about; nil if the report does not say, and then it is what has just happened.
+    var begins: Beginning?
 
     /// In the place of what a report does not say.
     static let nothing = "-"

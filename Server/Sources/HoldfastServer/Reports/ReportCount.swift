@@ -8,6 +8,33 @@ struct ReportCount: Sendable, Hashable {
         /// The label of the host; ``ReportHosts/unlisted`` for hosts that the app does not have.
         let host: String
         let kind: Kind
+        /// The hour since 1970 from which on they are about something.
+        let since: Int64
+
+        /// - Parameter since: the hour in which that began which they are about; nil for the one in which they came.
+        init(app: AppName, hour: Int64, host: String, kind: Kind, since: Int64? = nil) {
+            (self.app, self.hour, self.host, self.kind, self.since) = (app, hour, host, kind, since ?? hour)
+        }
+    }
+
+    /// The hour from which on a report is about something. Clients may invent any time, and each value is a row, so there
+    /// are three for each hour, and one for reports that nobody tells apart by it.
+    /// - Parameters:
+    ///   - audience: whose client it is: only a canary has a beginning.
+    ///   - time: when it came, in seconds since 1970.
+    static func since(_ report: ClientReport, of audience: ReportAudience, at time: Int64) -> Int64 {
+        let hour = time / 3_600
+        guard audience == .canary else { return hour }
+        let begins: Int64
+        switch report.begins {
+        case nil: return hour
+        case .time(let time)?: begins = time
+        case .before(let seconds)?: begins = time - min(seconds, time)
+        }
+        guard begins / 3_600 < hour else { return hour }
+        // A summary comes the day after its own; whatever is older may be of any time.
+        let yesterday = max(0, time / 86_400 - 1)
+        return begins >= yesterday * 86_400 ? yesterday * 24 : 0
     }
 
     /// What they say.

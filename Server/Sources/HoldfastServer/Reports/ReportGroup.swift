@@ -10,28 +10,32 @@ struct ReportGroup: Sendable, Hashable {
     let place: Place
     let documentVersion: String
     let code: ClientReport.Code
+    /// Whether they are about nothing from before the hour that was asked for.
+    let isLater: Bool
     let sums: ReportCount.Sums
 }
 
 extension Catalog {
     /// What was counted since an hour.
+    /// - Parameter first: the hour that tells reports about what was before it from others.
     static func reportGroups(
-        of app: AppName, sinceHour hour: Int64, _ session: any StorageSession
+        of app: AppName, sinceHour hour: Int64, tellingApart first: Int64 = 0, _ session: any StorageSession
     ) throws(ServerError) -> [ReportGroup] {
         try session.run(
             """
-            SELECT audience, host, document_version, code, sum(count), sum(rated), sum(scaled), \
-            sum(squares) FROM report_count WHERE app = $1 AND hour >= $2 GROUP BY audience, host, document_version, code
-            """, [.text("\(app)"), .integer(hour)]
+            SELECT audience, host, document_version, code, later, sum(count), sum(rated), sum(scaled), sum(squares) \
+            FROM (SELECT *, CASE WHEN since >= $3 THEN 1 ELSE 0 END AS later FROM report_count \
+            WHERE app = $1 AND hour >= $2) AS told GROUP BY audience, host, document_version, code, later
+            """, [.text("\(app)"), .integer(hour), .integer(first)]
         ).map { row throws(ServerError) in
             ReportGroup(
                 place: ReportGroup.Place(
                     audience: try row.text(0) { ReportAudience(octets: $0) }, host: try row.text(1)),
                 documentVersion: try row.text(2) { ClientReport.version($0) },
-                code: try row.text(3) { ClientReport.Code(octets: $0) },
+                code: try row.text(3) { ClientReport.Code(octets: $0) }, isLater: try row.integer(4) != 0,
                 sums: ReportCount.Sums(
-                    count: try row.integer(4), rated: try row.integer(5), scaled: try row.integer(6),
-                    squares: try row.integer(7)))
+                    count: try row.integer(5), rated: try row.integer(6), scaled: try row.integer(7),
+                    squares: try row.integer(8)))
         }
     }
 }

@@ -4,6 +4,8 @@ extension ReportReader {
     /// many connections it stands for: one client says all of them.
     func summary() throws(ServerError) -> [ClientReport] {
         var reports: [ClientReport] = []
+        // One that does not say of which day it is may be of any.
+        let begins = Self.time(try object("date-range").fields["start-datetime"]) ?? .time(0)
         for element in try elements("policies", atMost: Self.greatestCount) {
             let place = try ReportReader(element)
             let (policy, sums) = (try place.object("policy"), try place.object("summary"))
@@ -19,7 +21,7 @@ extension ReportReader {
                         appVersion: ClientReport.version(try optionalText("app-version") ?? []),
                         documentVersion: version,
                         weight: Self.weight(of: count, at: try sampling.fraction(fraction)), isRated: true,
-                        chain: nil, pins: []))
+                        chain: nil, pins: [], begins: begins))
             }
             try add(.ok, try sums.count("total-successful-session-count"), "success-fraction")
             for (code, count) in try place.failures() { try add(code, count, "failure-fraction") }

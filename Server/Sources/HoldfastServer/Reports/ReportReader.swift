@@ -48,8 +48,11 @@ struct ReportReader {
         let body = try ReportReader(.object(members))
         guard let code = Self.code(try body.text("type")) else { return nil }
         let (host, port) = try Self.place(try text("url"))
-        return try body.report(
+        var report = try body.report(
             code, host: host, port: port, weight: Self.weight(of: 1, at: body.fraction("sampling_fraction")))
+        // In milliseconds.
+        if case .integer(let age)? = fields["age"] { report.begins = .before(max(0, age) / 1_000) }
+        return report
     }
 
     /// The types of Network Error Logging section 6.
@@ -87,9 +90,11 @@ struct ReportReader {
         case .integer(let number)? where (0...65_535).contains(number): port = number
         default: throw Self.invalid("port", "0 to 65535")
         }
-        return try report(
+        var report = try report(
             try code(), host: try Self.name(try text("hostname"), "hostname"), port: port,
             weight: Self.weight(of: 1, at: fraction("sampling-fraction")))
+        report.begins = Self.time(fields["date-time"])
+        return report
     }
 
     /// The results of TrustKit; a report of RFC 7469 is about pins.
@@ -104,6 +109,12 @@ struct ReportReader {
     }
 
     // MARK: What all have
+
+    /// A time in UTC; nil for anything else, as another program writes it.
+    static func time(_ value: CanonicalJSON?) -> ClientReport.Beginning? {
+        guard case .text(let text)? = value else { return nil }
+        return UTCText.decode(text).map { .time($0) }
+    }
 
     private func report(
         _ code: ClientReport.Code, host: String, port: Int64?, weight: Int64

@@ -56,7 +56,9 @@ struct ReportTally: Sendable {
         begin(day: time / 86_400)
         let said = ReportCount.Kind(report, audience)
         let kind = host.flatMap { host in admits(said, at: Place(app: app, host: host)) ? said : nil } ?? said.plain
-        let key = ReportCount.Key(app: app, hour: time / 3_600, host: host ?? ReportHosts.unlisted, kind: kind)
+        let key = ReportCount.Key(
+            app: app, hour: time / 3_600, host: host ?? ReportHosts.unlisted, kind: kind,
+            since: ReportCount.since(report, of: audience, at: time))
         rows[key, default: ReportCount.Sums()].add(report)
         guard let host, report.code != .ok,
             let sample = ReportSample(report, of: app, audience, on: host, at: time)

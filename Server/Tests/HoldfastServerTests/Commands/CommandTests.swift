@@ -207,23 +207,6 @@ struct CommandTests {
         }
     }
 
-    @Test("The demo shows a whole server on loopback, and each step of it goes as it must")
-    func demo() async throws {
-        try await withFolder { folder in
-            let output = try await Desk(in: folder).run("demo")
-            #expect(output.contains("Everything went as it should"))
-            #expect(!output.contains("FAILED"))
-            for client in [
-                "list", "challenge", "trust-server certificates", "trust-server keys", "repository", "pin file",
-                "Android's configuration", "App Transport Security", "TrustKit's configuration",
-            ] {
-                #expect(output.contains("the next certificate: \(client) gets in"), "\(output)")
-            }
-            for (program, words) in [("curl", "the next certificate: curl gets in"), ("openssl", "openssl verifies")]
-            where ForeignProgram.isTested(program) { #expect(output.contains(words), "\(output)") }
-        }
-    }
-
     @Test("host see says what each address shows now: what is announced is known, and another key is an alarm")
     func see() async throws {
         try await withFolder { folder in

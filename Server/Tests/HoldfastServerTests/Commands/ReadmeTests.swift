@@ -93,6 +93,35 @@ struct ReadmeTests {
         }
     }
 
+    @Test("Every block is one that a test runs or reads")
+    func everyBlock() throws {
+        // What is in a block of another kind than `sh`, and the suite that runs it.
+        let others = [
+            ("whsec_", "ReadmeProgramTests"), ("app signer", "ReadmeProgramTests"),
+            ("--admin-origin", "ReadmePasskeyTests"), ("--passkey dave", "ReadmePasskeyTests"),
+            ("place add bank bucket", "ReadmeTests"), ("place add bank folder", "ReadmeTests"),
+            (#""versions""#, "ReadmeTests"), (#""domains""#, "ReadmeTests"),
+        ]
+        let marks = ["install", "taking over", "taking over files", "taking over a repository"]
+        for block in try Manual("Server/README.md").blocks {
+            if !block.mark.isEmpty {
+                #expect(marks.contains(block.mark), "\(block.mark)")
+            } else if block.language != "sh" {
+                #expect(others.contains { block.text.contains($0.0) }, "nothing runs \(block.text)")
+            }
+        }
+    }
+
+    @Test("The files that it shows are read, and say what they are there for")
+    func files() throws {
+        let files = try Manual("Server/README.md").blocks.filter { $0.language == "json" }.map { Array($0.text.utf8) }
+        try #require(files.count == 2)
+        let answers = try AnswersFile(files[0], named: "answers.json")
+        #expect(answers.versions.count == 1 && answers.texts.map(\.key) == answers.versions.compactMap(\.messageKey))
+        let domains = try ContentDomains(files[1], named: "domains.json")
+        #expect(domains.unlistedNeedPins && domains.domains.map(\.needsPins) == [false])
+    }
+
     @Test("Commands about places do what they are there for", .enabled(if: ReadmeTests.isTested))
     func placesWork() async throws {
         try await withFolder { folder in

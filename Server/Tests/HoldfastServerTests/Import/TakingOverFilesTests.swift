@@ -32,31 +32,11 @@ struct TakingOverFilesTests {
         return app
     }
 
-    /// The folder of a trust server, as the published script leaves it, or `holdfastctl`.
+    /// The folder of a trust server with what the host of a world shows, and will.
     private func trustServer(
         _ key: TrustServerKey, _ world: World, in folder: URL, at time: Date, keys: String = "data", mode: Int = 0o600
     ) throws {
-        for name in ["data", "certs", "output"] {
-            try FileManager.default.createDirectory(
-                at: folder.appending(path: name), withIntermediateDirectories: true)
-        }
-        let hosts = [
-            TrustServerHost(
-                hostname: World.host, port: 443,
-                fingerprints: [world.shown, world.announced].map {
-                    "\(HoldfastServer.Digest(of: $0.der))".uppercased()
-                },
-                publicKeys: try [world.shown, world.announced].map { Base64.encode(try $0.subjectPublicKeyInfo) },
-                validated: time)
-        ]
-        let document = try TrustServerDraft(customer: "old", hosts: hosts, timestamp: time).signed(by: key)
-        try document.write(to: folder.appending(path: "output/old.json.signed"))
-        try key.certificate.write(to: folder.appending(path: "output/old.crt"))
-        try Data("\(World.host):443\nforgotten.example.com:8443 # soon\n".utf8)
-            .write(to: folder.appending(path: "data/old.domains"))
-        let file = folder.appending(path: "\(keys)/old.key")
-        try Data(key.privateKeyPEM.utf8).write(to: file)
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        try OldTrustServer.write(key, [world.shown, world.announced], in: folder, at: time, keys: keys, mode: mode)
     }
 
     private func store(

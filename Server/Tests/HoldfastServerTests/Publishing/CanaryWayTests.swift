@@ -1,5 +1,8 @@
 import Foundation
+import HoldfastProbe
 import HoldfastTesting
+import NIOCore
+import NIOEmbedded
 import Synchronization
 import Testing
 
@@ -78,14 +81,55 @@ struct CanaryWayTests {
             site.live.replace(with: world.publisher.live.current)
             #expect(await world.publisher.probeCanaries() == [])
             #expect(answers(counters, status: 200) == 2)
-            // Without TLS, nothing is asked beyond this machine.
-            for host in [nil, "192.0.2.1", "::2"] {
+            // What no client can ask, or only one that knows the interface, is answered as the listener would.
+            for host in [nil, "fe80::1"] {
                 world.publisher.listener.listens(on: host, port: port)
                 #expect(world.publisher.listener.url == nil)
             }
             world.publisher.listener.listens(on: "0.0.0.0", port: port)
             #expect(await world.publisher.probeCanaries() == [])
             #expect(answers(counters, status: 200) == 3)
+        }
+    }
+
+    /// An address of this machine that others can reach as well; nil if it has none.
+    private static var reachable: String? {
+        let addresses = (try? System.enumerateDevices())?.compactMap(\.address) ?? []
+        return addresses.first { $0.protocol == .inet && $0.ipAddress?.hasPrefix("127.") == false }?.ipAddress
+    }
+
+    @Test(
+        "A listener that proxies ask without TLS is asked at its own address, over its socket, whoever forwards there",
+        .enabled(if: CanaryWayTests.reachable != nil, "needs an address beyond loopback"),
+        arguments: ["198.51.100.0/24", "a block with the address itself"])
+    func listenerBehindProxies(_ block: String) async throws {
+        let host = try #require(Self.reachable)
+        let proxies = TrustedProxies([try AddressBlock(block.first == "a" ? "\(host)/32" : block)])
+        let settings = try ListenerSettings(host: host, port: 0, proxies: proxies)
+        try await withCanary([.list, .challenge], settings) { world, older, site, port, counters in
+            world.publisher.listener.listens(on: host, port: port)
+            #expect(world.publisher.listener.url?.absoluteString == "http://\(host):\(port)")
+            await expectWaiting(world, for: "networkError")
+            #expect(answers(counters, status: 404) == 1)
+            site.live.replace(with: older)
+            let problems = await world.publisher.probeCanaries()
+            #expect(
+                problems.count == 1 && problems[0].contains("something else is there than what the canary has"),
+                "\(problems)")
+            site.live.replace(with: world.publisher.live.current)
+            #expect(await world.publisher.probeCanaries() == [])
+            #expect(answers(counters, status: 200) == 2)
+        }
+    }
+
+    @Test("Nothing is sent without TLS to an address that has become another machine's")
+    func otherMachine() throws {
+        for (own, isSame) in [("192.0.2.2", true), ("192.0.2.7", false), (nil, false)] as [(String?, Bool)] {
+            let channel = EmbeddedChannel(handler: OwnAddressHandler())
+            channel.localAddress = try own.map { try SocketAddress(ipAddress: $0, port: 50_000) }
+            try? channel.connect(to: SocketAddress(ipAddress: "192.0.2.2", port: 8_080)).wait()
+            #expect(channel.isActive == isSame, "from \(own ?? "nowhere")")
+            _ = try? channel.finish(acceptAlreadyClosed: true)
         }
     }
 

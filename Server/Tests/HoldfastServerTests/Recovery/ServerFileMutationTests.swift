@@ -180,7 +180,8 @@ struct ServerFileMutationTests {
             try FileManager.default.createDirectory(at: server.url, withIntermediateDirectories: false)
             var generator = SeededGenerator(seed: 0x4E5)
             let mark = Array("holdfast-restoring-v1\n\(Story.server)\n".utf8)
-            for _ in 0..<200 {
+            defer { noteCampaign(of: mutants(inPartsOf: 50)) }
+            for _ in 0..<mutants(inPartsOf: 50) {
                 try Data(mutated(mark, &generator)).write(to: server.restoring)
                 await expectError(.restoring) {
                     try await server.open(clock: ManualClock(now: Date(timeIntervalSince1970: 0)))

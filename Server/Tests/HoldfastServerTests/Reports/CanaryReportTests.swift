@@ -11,12 +11,14 @@ struct CanaryReportTests {
     private static let day: Int64 = 86_400
 
     /// A world whose app takes reports, where the canary has a change.
-    private func withCanary(_ body: (World, RandomID, ReportDesk) async throws -> Void) async throws {
-        try await World.run(canary: Self.day) { world in
+    private func withCanary(
+        for span: Int64 = CanaryReportTests.day, _ body: (World, RandomID, ReportDesk) async throws -> Void
+    ) async throws {
+        try await World.run(canary: span) { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats }, forcing: [.canary])
             let desk = try await ReportDesk(world)
             let change = try await world.approved().change
-            #expect(try await world.publisher.publish(change) == .canary(until: world.now + Self.day))
+            #expect(try await world.publisher.publish(change) == .canary(until: world.now + span))
             // Reports count from the next full hour on.
             try await world.followCanary(for: Self.partHour(world))
             try await body(world, change, desk)
@@ -137,6 +139,85 @@ struct CanaryReportTests {
             try await world.approve(change)
             #expect(try await world.publisher.publish(change) == .published(generation: 2))
         }
+    }
+
+    /// Summaries of a day that come when it is over.
+    private enum Summaries: CaseIterable {
+        case ofTheDayInWhichItBegan, ofNoDay, ofTheDayAfter, ofItsOwnDocument, ofTheDocumentBefore
+    }
+
+    @Test(
+        "A summary of a day holds a canary if all of that day was after its beginning, or if it is about a document of its own",
+        arguments: Summaries.allCases)
+    private func summaries(_ kind: Summaries) async throws {
+        try await withCanary(for: 3 * Self.day) { world, change, desk in
+            let began = try #require(world.catalog.ledger.canaries[world.app]).began
+            func day(_ number: Int64) throws -> String {
+                String(try #require(UTCText.encode(began + number * Self.day)).prefix(10))
+            }
+            /// As clients call a pin file that was issued at a time.
+            func version(_ time: Int64) throws -> String {
+                try #require(UTCText.encode(time)).filter { $0 != "-" && $0 != ":" }
+            }
+            let (said, about): (String?, String) =
+                switch kind {
+                case .ofTheDayInWhichItBegan: (try day(0), "-")
+                case .ofNoDay: (nil, "-")
+                case .ofTheDayAfter: (try day(1), "-")
+                case .ofItsOwnDocument: (try day(0), try version(began))
+                case .ofTheDocumentBefore: (try day(0), try version(began - 1))
+                }
+            // What is told of the day after comes when that is over as well.
+            try await world.followCanary(for: (kind == .ofTheDayAfter ? 2 : 1) * Self.day)
+            let body = ReportDesk.summary(successes: 0, failures: ["pinMismatch": 1], day: said, version: about)
+            try desk.count((0..<300).map { _ in body }, of: "bank-canary")
+            _ = try await desk.rows()
+            let standing = try #require(try await world.publisher.standing(of: world.app).canary)
+            #expect(try await desk.standing().ratios.map(\.reports) == [300], "they are counted all the same")
+            switch kind {
+            case .ofTheDayAfter, .ofItsOwnDocument:
+                #expect(standing.reported.count == 1 && standing.reported[0].contains("100.0 %"), "\(standing)")
+                #expect(try await isHeldInMetrics(desk))
+            case .ofTheDayInWhichItBegan, .ofNoDay, .ofTheDocumentBefore:
+                #expect(standing.reported.isEmpty, "\(standing)")
+                #expect(try await !isHeldInMetrics(desk))
+                let end = began + 3 * Self.day
+                try await world.followCanary(for: end - 60 - world.now)
+                try await world.approve(change)
+                let early = await expectError(.gate) { try await world.publisher.publish(change) }
+                #expect(early?.found.contains("too few reports of the canary: 0 of 200") == true, "\(early as Any)")
+                try await world.followCanary(for: 60)
+                #expect(try await world.publisher.publish(change) == .published(generation: 2))
+            }
+        }
+    }
+
+    @Test("What clients tell late is about the time that they say, and if they say none, about the hour of its coming")
+    func late() throws {
+        let time = Story.now
+        let (hour, day) = (time / 3_600, time / 86_400)
+        func since(_ body: String) throws -> Int64 {
+            let report = try #require(try ReportReader.read(Array(body.utf8)).first)
+            #expect(ReportCount.since(report, of: .everybody, at: time) == hour)
+            return ReportCount.since(report, of: .canary, at: time)
+        }
+        func failure(_ begins: Int64) throws -> String {
+            ReportDesk.pinFailure([]).replacing("2026-11-24T12:00:00Z", with: try #require(UTCText.encode(begins)))
+        }
+        func old(_ milliseconds: Int64) -> String {
+            ReportDesk.networkError().replacing("\"age\": 20", with: "\"age\": \(milliseconds)")
+        }
+        #expect(try since(old(20)) == hour)
+        #expect(try since(old(3_600_000)) == (day - 1) * 24)
+        #expect(try since(old(9_007_199_254_740_991)) == 0)
+        #expect(try since(failure(time)) == hour)
+        #expect(try since(failure(time - 86_400)) == (day - 1) * 24)
+        #expect(try since(failure((day - 1) * 86_400)) == (day - 1) * 24)
+        #expect(try since(failure((day - 1) * 86_400 - 1)) == 0)
+        // A clock that is ahead says nothing about what is to come.
+        #expect(try since(failure(time + 86_400)) == hour)
+        #expect(try since(ReportDesk.pinFailure([]).replacing("date-time", with: "date")) == hour)
+        #expect(try since(ReportDesk.summary(successes: 1, failures: [:], day: nil)) == 0)
     }
 
     @Test("Rows of reports that somebody damaged hold nothing up")

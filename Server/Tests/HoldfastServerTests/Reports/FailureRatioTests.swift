@@ -51,15 +51,18 @@ struct FailureRatioTests {
         func group(_ code: ClientReport.Code, _ count: Int64) -> ReportGroup {
             ReportGroup(
                 place: ReportGroup.Place(audience: audience, host: host), documentVersion: "-", code: code,
+                isLater: true,
                 sums: ReportCount.Sums(count: count, rated: count, scaled: count, squares: count))
         }
         return [group(.pins, failures), group(.ok, count - failures)]
     }
 
+    private func judged(_ groups: [ReportGroup]) -> CanaryReports { CanaryReports(groups, since: 0) }
+
     @Test("A canary is held from 200 reports on, when it is surely twice as bad as everybody else, and worse than 1 %")
     func canary() {
         func isHeld(_ canary: (Int64, Int64), _ control: (Int64, Int64)) -> Bool {
-            !CanaryReports(groups(.canary, canary.0, of: canary.1) + groups(.everybody, control.0, of: control.1))
+            !judged(groups(.canary, canary.0, of: canary.1) + groups(.everybody, control.0, of: control.1))
                 .refusals.isEmpty
         }
         #expect(!isHeld((199, 199), (0, 0)), "too few")
@@ -75,25 +78,25 @@ struct FailureRatioTests {
     func hosts() {
         var many: [ReportGroup] = []
         for number in 0..<50 { many += groups(.canary, 0, of: 1_000, host: "h\(number):443") }
-        #expect(CanaryReports(many).refusals.isEmpty)
-        let words = CanaryReports(many + groups(.canary, 100, of: 200)).refusals
+        #expect(judged(many).refusals.isEmpty)
+        let words = judged(many + groups(.canary, 100, of: 200)).refusals
         #expect(words.count == 1 && words[0].contains("to api.example.com:443"), "\(words)")
         var few: [ReportGroup] = []
         for number in 0..<50 { few += groups(.canary, 5, of: 10, host: "h\(number):443") }
-        let all = CanaryReports(few).refusals
+        let all = judged(few).refusals
         #expect(all.count == 1 && all[0].contains("to all hosts"), "\(all)")
     }
 
     @Test("With too few reports a canary says so, and waits for its time only")
     func tooFew() {
-        let reports = CanaryReports(groups(.canary, 3, of: 37))
+        let reports = judged(groups(.canary, 3, of: 37))
         #expect(reports.refusals.isEmpty)
         #expect(reports.words == "too few reports of the canary: 37 of 200")
-        #expect(CanaryReports([]).words == "too few reports of the canary: 0 of 200")
+        #expect(judged([]).words == "too few reports of the canary: 0 of 200")
     }
 
     @Test("Invented hosts hold nothing")
     func inventedHosts() {
-        #expect(CanaryReports(groups(.canary, 10_000, of: 10_000, host: ReportHosts.unlisted)).refusals.isEmpty)
+        #expect(judged(groups(.canary, 10_000, of: 10_000, host: ReportHosts.unlisted)).refusals.isEmpty)
     }
 }

@@ -99,14 +99,21 @@ struct ReportDesk: Sendable {
     }
 
     /// What Holdfast's clients say about a day; one of a hundred successes is told.
-    static func summary(successes: Int, failures: [String: Int]) -> String {
+    /// - Parameter day: the day, as `date-range` has it; nil for a report that does not say.
+    static func summary(
+        successes: Int, failures: [String: Int], day: String? = "2026-11-23", version: String = "7"
+    ) -> String {
         let details = failures.sorted { $0.key < $1.key }.map {
             #"{"result-type": "\#($0.key)", "outcome": "rejected", "failed-session-count": \#($0.value)}"#
         }
+        let range =
+            day.map {
+                #""date-range": {"start-datetime": "\#($0)T00:00:00Z", "end-datetime": "\#($0)T23:59:59Z"}, "#
+            } ?? ""
         return """
-            {"app-bundle-id": "com.example.bank", "app-platform": "ios", "app-version": "7.4.1", "date-range": \
-            {"start-datetime": "2026-11-23T00:00:00Z", "end-datetime": "2026-11-23T23:59:59Z"}, "policies": [{"policy": \
-            {"policy-type": "holdfast-pins", "policy-domain": "\(World.host)", "document-version": "7"}, "summary": \
+            {"app-bundle-id": "com.example.bank", "app-platform": "ios", "app-version": "7.4.1", \
+            \(range)"policies": [{"policy": {"policy-type": "holdfast-pins", "policy-domain": "\(World.host)", \
+            "document-version": "\(version)"}, "summary": \
             {"total-successful-session-count": \(successes), \
             "total-failure-session-count": \(failures.values.reduce(0, +))}, \
             "failure-details": [\(details.joined(separator: ", "))], \

@@ -1,0 +1,36 @@
+import Foundation
+import Holdfast
+import NIOCore
+import NIOPosix
+
+/// Downloads over plain HTTP from an address of this machine, and sends nothing if the address has become another's.
+struct OwnAddressProvider: RemoteDataProvider {
+    private static let limit: Duration = .seconds(15)
+
+    func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        let answer: HTTPExchange.Answer
+        do {
+            let host = try DialedHost(url: request.url)
+            answer = try await HTTPExchange(request, of: host, within: Self.limit).answer(
+                from: host.name, port: host.port ?? 80, on: MultiThreadedEventLoopGroup.singleton
+            ) { try $0.addHandler(OwnAddressHandler()) }
+        } catch {
+            throw RemoteDataError(
+                .connectionFailed, expected: "an answer of this machine at its own address", found: "none")
+        }
+        return try RemoteDataResponse(answer)
+    }
+}
+
+/// Lets a connection begin that does not leave this machine: both of its ends have the same address then. An address that
+/// several machines share, one at a time, may have moved.
+final class OwnAddressHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelActive(context: ChannelHandlerContext) {
+        guard let own = context.channel.localAddress?.ipAddress, let other = context.channel.remoteAddress?.ipAddress,
+            own.utf8.elementsEqual(other.utf8)
+        else { return context.close(promise: nil) }
+        context.fireChannelActive()
+    }
+}
