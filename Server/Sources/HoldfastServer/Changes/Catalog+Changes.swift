@@ -65,27 +65,31 @@ extension Catalog {
         guard content.app == proposal.app else {
             throw ServerError(.brokenChain, of: "change \(id)", expected: "\(proposal.app)", found: "\(content.app)")
         }
-        var approvals: [SignedApproval] = []
-        for row in try session.run(
-            "SELECT identity, text, signature FROM approval WHERE change_id = $1 ORDER BY identity, text LIMIT 1000",
-            [.octets(id.octets)])
-        {
-            approvals.append(
-                SignedApproval(
-                    text: try row.octets(1),
-                    signature: ApproverSignature(
-                        identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(2))))
-        }
         // Everything else comes from the audit, whatever the row says.
         let canary = ledger.canaries[proposal.app]
         return Change(
             id: id, content: content, outlook: try row.octets(1), baseGeneration: proposal.baseGeneration,
             forced: try gates(proposal.forced), proposer: proposal.proposer, reason: proposal.reason,
             proposed: proposal.time, canaryBegan: canary?.change == id ? canary?.began : nil,
-            approvals: approvals, ended: ledger.ended[id])
+            approvals: try approvals(of: id, session), ended: ledger.ended[id])
     }
 
-    private static func gates(_ text: String) throws(ServerError) -> Set<Gate> {
+    /// What was said about a change.
+    static func approvals(
+        of id: RandomID, _ session: any StorageSession
+    ) throws(ServerError) -> [SignedApproval] {
+        try session.run(
+            "SELECT identity, text, signature FROM approval WHERE change_id = $1 ORDER BY identity, text LIMIT 1000",
+            [.octets(id.octets)]
+        ).map { row throws(ServerError) in
+            SignedApproval(
+                text: try row.octets(1),
+                signature: ApproverSignature(
+                    identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(2)))
+        }
+    }
+
+    static func gates(_ text: String) throws(ServerError) -> Set<Gate> {
         guard !text.utf8.elementsEqual("-".utf8) else { return [] }
         var gates: Set<Gate> = []
         for name in text.utf8.split(separator: UInt8(ascii: ",")) {

@@ -9,16 +9,25 @@ struct PageResponder: Sendable {
     private let templates: PageTemplates
     private let script: (body: ByteBuffer, tag: String)
     private let viewer: ViewerFinder
+    private let rates: PageRates
+    /// What the overview knows of each app.
+    let summaries = AppSummaries()
+    /// What gates say about open changes.
+    let gates = GateAnswers()
 
     var catalog: Catalog { publisher.catalog }
 
     /// - Parameters:
     ///   - publisher: everything that the server knows.
     ///   - script: what talks to passkeys.
+    ///   - rates: how often pages are made.
     ///   - viewer: finds out who looks.
     /// - Throws: ``ServerError`` `malformed` if a template cannot be read.
-    init(_ publisher: Publisher, script: [UInt8], viewer: @escaping ViewerFinder) throws(ServerError) {
+    init(
+        _ publisher: Publisher, script: [UInt8], rates: PageRates = PageRates(), viewer: @escaping ViewerFinder
+    ) throws(ServerError) {
         self.publisher = publisher
+        self.rates = rates
         self.viewer = viewer
         templates = try PageTemplates()
         self.script = (ByteBuffer(bytes: script), "\"\(Digest(of: script))\"")
@@ -32,6 +41,7 @@ struct PageResponder: Sendable {
         guard request.head.method == .GET || request.head.method == .HEAD else {
             return ListenerAnswer(.methodNotAllowed, body: ByteBuffer(), headers: [("Allow", "GET, HEAD")])
         }
+        if let wait = rates.take(request.source) { return tooMany(wait, nil) }
         do throws(ServerError) {
             return try await answer(route, target, request)
         } catch {
@@ -58,6 +68,7 @@ struct PageResponder: Sendable {
         let viewer = try await viewer(request)
         if route.isForAnybody { return try await greeting(route, viewer) }
         guard let viewer else { return PageAnswer.redirect(to: PageLink.signIn) }
+        if let wait = rates.take(session: viewer.session) { return tooMany(wait, viewer) }
         do throws(ServerError) {
             let query = try PageQuery(target, route)
             return html(try await page(route, query, viewer))
@@ -98,6 +109,18 @@ struct PageResponder: Sendable {
         let value = made.frame.value(around: made.content, style: templates.stylePath)
         var answer = PageAnswer.html(templates.html(made.page, value), status, headers: headers)
         answer.caller = made.frame.viewer.map { "passkey of \($0.name)" }
+        return answer
+    }
+
+    /// What somebody sees who asks too often. Nothing is read for it.
+    private func tooMany(_ wait: Int, _ viewer: Viewer?) -> ListenerAnswer {
+        let remedy = "Load the page again in \(PageText.count(Int64(wait), "second"))."
+        var answer = html(
+            Made(
+                .problem, PageFrame(title: "Too many requests", viewer: viewer),
+                ["words": "More was asked from here than one server answers.", "remedy": .text(remedy)]),
+            .tooManyRequests, headers: [("Retry-After", "\(wait)")])
+        answer.pauses = true
         return answer
     }
 

@@ -7,7 +7,7 @@ import NIOHTTP1
 ///
 /// Each call comes from a page of this server, as the browser says (`Origin`). Whoever is signed in also hands back the
 /// token of their session's pages; whoever is not has each source's share of calls.
-struct SignInResponder: Sendable {
+struct SignInResponder: RefusingResponder, Sendable {
     let publisher: Publisher
     /// Where the pages are.
     let party: RelyingParty
@@ -165,6 +165,7 @@ struct SignInResponder: Sendable {
         guard let session = try await find(request) else { throw Self.noSession }
         let csrf = try reading { () throws(ServerError) in try body.csrf() }
         guard session.csrf.isSame(as: csrf) else { throw Self.strangePage }
+        if let wait = rates.take(session: session.id) { throw AdministrationResponder.tooMany(wait) }
         return session
     }
 
@@ -211,25 +212,5 @@ struct SignInResponder: Sendable {
             all.map { ($0.key, $0.value) },
             headers: visitor.map { [PageSessions.setting(PageSessions.visitorCookie, $0, for: PasskeyCeremony.span)] }
                 ?? [])
-    }
-
-    /// Does something of the server, and says what it refuses.
-    func refusing<Value>(
-        _ body: () async throws(ServerError) -> Value
-    ) async throws(AdministrationError) -> Value {
-        do throws(ServerError) {
-            return try await body()
-        } catch {
-            throw AdministrationError(error)
-        }
-    }
-
-    /// The same for what waits for nothing.
-    func reading<Value>(_ body: () throws(ServerError) -> Value) throws(AdministrationError) -> Value {
-        do throws(ServerError) {
-            return try body()
-        } catch {
-            throw AdministrationError(error)
-        }
     }
 }
