@@ -1,3 +1,4 @@
+import Holdfast
 import HoldfastPublishing
 
 /// What outlooks call kinds of clients, in the words of people who build and run apps.

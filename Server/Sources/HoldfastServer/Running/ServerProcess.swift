@@ -140,7 +140,7 @@ public struct ServerProcess: Sendable {
         guard let origin else { return [] }
         let signIn = SignInResponder(publisher, at: origin)
         let viewer: ViewerFinder = { [sessions = signIn.sessions] request async throws(ServerError) in
-            try await sessions.find(request).map { Viewer(name: $0.person, csrfToken: $0.csrf.text) }
+            try await sessions.find(request)?.viewer
         }
         let pages = try PageResponder(publisher, script: PackageResources.passkeys_js, viewer: viewer)
         return [{ await signIn.answer($0) }, { await pages.answer($0) }]

@@ -60,6 +60,7 @@ struct SignInResponder: RefusingResponder, Sendable {
         case .verdict(let app, let change, let verdict, let step):
             var body = try Self.body(request)
             let session = try await session(request, &body)
+            guard session.viewer.sees(app) else { throw Self.missing(change, of: app) }
             var answer =
                 try await step == .begin
                 ? beginVerdict(verdict, change, of: app, &body)
@@ -178,6 +179,12 @@ struct SignInResponder: RefusingResponder, Sendable {
                     remedy: "Load the page, and begin again."))
         }
         return visitor
+    }
+
+    /// As for a change that is not there: nobody learns what others propose.
+    private static func missing(_ change: RandomID, of app: AppName) -> AdministrationError {
+        AdministrationError(
+            ServerError(.notFound, of: "change", expected: "a change of \(app)", found: "\(change)"))
     }
 
     private static var noSession: AdministrationError {
