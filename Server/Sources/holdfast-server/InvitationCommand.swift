@@ -99,8 +99,8 @@ struct InvitationCommand: AsyncParsableCommand {
                     let standing =
                         invitation.approvers != head
                         ? "OF EARLIER APPROVERS" : now <= invitation.end ? "until \(end)" : "ENDED \(end)"
-                    let what = "\(invitation.person)  \(invitation.purpose.rawValue)\(CommandValue.apps(invitation.apps))"
-                    Terminal.line("\(what)  \(standing)")
+                    let what = "\(invitation.purpose.rawValue)\(CommandValue.apps(invitation.apps))"
+                    Terminal.line("\(invitation.person)  \(what)  \(standing)")
                 }
             }
         }

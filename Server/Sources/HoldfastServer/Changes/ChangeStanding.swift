@@ -79,7 +79,8 @@ extension Catalog {
         return ChangeStanding(
             id: id, app: proposal.app, content: proposal.content, outlook: proposal.outlook,
             baseGeneration: proposal.baseGeneration, forced: try gates(proposal.forced), proposer: proposal.proposer,
-            reason: proposal.reason, proposed: proposal.time, approvals: try approvals(of: id, proposal.app, session, ledger),
+            reason: proposal.reason, proposed: proposal.time,
+            approvals: try approvals(of: id, proposal.app, session, ledger),
             ended: ledger.ended[id])
     }
 }

@@ -151,7 +151,8 @@ struct AppSummary: Sendable, Hashable {
                 needs.append(
                     OverviewNeed(
                         kind: .end, title: "\(app.name)", address: PageLink.app(app.name),
-                        words: "What is published ends at \(PageText.timeAndDistance(published.end, from: now)), before "
+                        words:
+                            "What is published ends at \(PageText.timeAndDistance(published.end, from: now)), before "
                             + "the last of its clients has asked again."))
             }
             let missing = published.missingBackups(at: now)

@@ -15,7 +15,8 @@ struct PageDesk: Sendable {
     static let script = Array("\"use strict\";".utf8)
 
     init(
-        _ world: World, viewer: Viewer = PageDesk.viewer, from publisher: Publisher? = nil, rates: PageRates = PageRates()
+        _ world: World, viewer: Viewer = PageDesk.viewer, from publisher: Publisher? = nil,
+        rates: PageRates = PageRates()
     ) throws {
         self.world = world
         responder = try PageResponder(publisher ?? world.publisher, script: Self.script, rates: rates) { request in
