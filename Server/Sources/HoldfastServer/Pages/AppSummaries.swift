@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What the overview knows of each app. A page reads a bounded number of apps anew, first those whose audit says something
-/// new, and shows the others as they were read last.
+/// What the overview knows of each app. A page reads a bounded number of apps anew, first those of which the audit says
+/// something that people should see, and shows the others as they were read last.
 final class AppSummaries: Sendable {
     private struct Known {
         let summary: AppSummary
@@ -20,6 +20,8 @@ final class AppSummaries: Sendable {
     }
 
     private let known = Mutex<[AppName: Known]>([:])
+    /// When somebody asked for an overview.
+    private let wanted = Mutex<ContinuousClock.Instant?>(nil)
 
     /// How many apps a page reads.
     static let greatestReading = 64
@@ -27,6 +29,17 @@ final class AppSummaries: Sendable {
     private static let lifetime: Int64 = 60
     /// From then on it is said that it is old.
     private static let age: Int64 = 900
+
+    /// Nobody looks at an overview of before.
+    private static let interest: Duration = .seconds(600)
+
+    /// Notes that somebody asks for an overview.
+    func want(at now: ContinuousClock.Instant = .now) { wanted.withLock { $0 = now } }
+
+    /// Whether somebody has asked for one lately.
+    func isWanted(at now: ContinuousClock.Instant) -> Bool {
+        wanted.withLock { $0 }.map { now - $0 < Self.interest } ?? false
+    }
 
     /// Reads as many apps as a page may, and says what is known of all.
     /// - Parameters:
@@ -64,19 +77,28 @@ final class AppSummaries: Sendable {
         return Found(summaries: apps.compactMap { all[$0]?.summary }, outdated: outdated)
     }
 
-    /// The apps to read: those that the page needs, then those of which the audit says something new, then the oldest.
+    /// The apps to read: those that the page needs, then those of which the audit says something new, alarms and changes
+    /// before everything else, then the oldest.
     private func due(_ apps: [AppName], first: Set<AppName>, _ ledger: Ledger, at now: Int64) -> [AppName] {
         let known = known.withLock { $0 }
+        let urgent = ledger.urgentApps(at: now)
         var due: [(app: AppName, order: (Int, Int64))] = []
         for app in apps {
-            guard let read = known[app] else {
-                due.append((app, (first.contains(app) ? 0 : 1, -1)))
-                continue
-            }
-            let isNew = read.place != ledger.touches.latest(of: app)
-            guard isNew || !(0..<Self.lifetime).contains(now - read.time) else { continue }
-            due.append((app, (first.contains(app) ? 0 : isNew ? 1 : 2, read.time)))
+            let read = known[app]
+            let isNew = read.map { $0.place != ledger.touches.latest(of: app) } ?? true
+            let time = read?.time ?? -1
+            guard isNew || !(0..<Self.lifetime).contains(now - time) else { continue }
+            let rank = first.contains(app) ? 0 : !isNew ? 3 : urgent.contains(app) ? 1 : 2
+            due.append((app, (rank, time)))
         }
         return due.sorted { $0.order < $1.order }.prefix(Self.greatestReading).map(\.app)
+    }
+}
+
+extension Ledger {
+    /// The apps of which the audit says something that waits for people, as far as it alone can say so.
+    fileprivate func urgentApps(at now: Int64) -> Set<AppName> {
+        let alarms = alarmedAt.filter { $0.value >= now - Catalog.alarmSpan }.keys.map(\.app)
+        return Set(openChanges(at: now).map(\.proposal.app)).union(alarms).union(canaries.keys)
     }
 }

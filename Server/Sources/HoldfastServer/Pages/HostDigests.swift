@@ -42,7 +42,7 @@ extension Ledger.Name {
 extension Catalog {
     /// For how many seconds an alarm stays open after it was raised, and after its key was seen last. A key that was
     /// published since, and is not shown anymore, is gone from what is published some time after that.
-    private static let alarmSpan: Int64 = 30 * 86_400
+    static let alarmSpan: Int64 = 30 * 86_400
     /// More chains than a host shows in that time.
     private static let greatestChainCount: Int64 = 64
 

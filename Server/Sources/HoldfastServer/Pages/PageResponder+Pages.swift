@@ -57,8 +57,15 @@ extension PageResponder {
         ServerError(.notFound, of: "page", expected: "a page that you may see", found: "another")
     }
 
+    /// Reads apps for the next overview, if somebody has asked for one lately. What cannot be read is said there.
+    func lookFurther(at now: ContinuousClock.Instant = .now) async {
+        guard summaries.isWanted(at: now) else { return }
+        _ = try? await summaries.found(catalog.apps, first: [], in: catalog)
+    }
+
     /// What the viewer may see of all apps.
     func overviewPage(_ query: PageQuery, _ viewer: Viewer) async throws(ServerError) -> OverviewPage {
+        summaries.want()
         let apps = catalog.apps.filter(viewer.sees)
         let start = try query.value("after") { AppName(octets: $0) }
         let behind = apps.drop { app in

@@ -10,6 +10,7 @@ struct PageResponder: Sendable {
     private let script: (body: ByteBuffer, tag: String)
     private let viewer: ViewerFinder
     private let rates: PageRates
+    private let notices = ApproverNotices()
     /// What the overview knows of each app.
     let summaries = AppSummaries()
     /// What gates say about open changes.
@@ -81,10 +82,13 @@ struct PageResponder: Sendable {
     private func greeting(_ route: PageRoute, _ viewer: Viewer?) async throws(ServerError) -> ListenerAnswer {
         guard case .invitation(let id) = route else {
             guard viewer == nil else { return PageAnswer.redirect(to: PageLink.overview) }
-            return html(Made(.signIn, PageFrame(title: "Sign in", needsScript: true), [:]))
+            let notices = try await notices.notices(in: catalog)
+            return html(Made(.signIn, PageFrame(title: "Sign in", notices: notices, needsScript: true), [:]))
         }
         // Whether there is such an invitation is said to whoever has its token.
-        let frame = PageFrame(title: "Register a passkey", viewer: viewer, needsScript: true)
+        let frame = PageFrame(
+            title: "Register a passkey", viewer: viewer, notices: try await notices.notices(in: catalog),
+            needsScript: true)
         return html(Made(.invitation, frame, ["id": .text("\(id)")]))
     }
 
@@ -146,7 +150,9 @@ struct PageResponder: Sendable {
             }
         let remedy =
             status == .serviceUnavailable ? "Look at holdfast-server doctor." : "Follow a link of another page."
-        let frame = PageFrame(title: title, viewer: viewer, made: try? await catalog.now())
+        let frame = PageFrame(
+            title: title, viewer: viewer, notices: (try? await notices.notices(in: catalog)) ?? [],
+            made: try? await catalog.now())
         return html(
             Made(.problem, frame, ["words": .text(words), "remedy": .text(remedy)]), status,
             headers: status == .serviceUnavailable ? [("Retry-After", "30")] : [])

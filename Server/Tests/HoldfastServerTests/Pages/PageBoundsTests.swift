@@ -1,5 +1,8 @@
 import Foundation
 import HoldfastTesting
+import NIOCore
+import NIOHTTP1
+import Synchronization
 import Testing
 
 @testable import HoldfastServer
@@ -119,6 +122,16 @@ struct PageBoundsTests {
                 about: Digest(of: [7]), on: world.catalogHost, of: stranger, words: "seen")
             let needs = try await desk.overview().needs
             #expect(needs.contains { $0.kind == .alarm && $0.address == "/apps/shop-0119/hosts/\(World.host)" })
+            // Also on the first page that anybody loads.
+            let fresh = try await PageDesk(world).overview().needs
+            #expect(fresh.contains { $0.kind == .alarm && $0.address == "/apps/shop-0119/hosts/\(World.host)" })
+            // While somebody looks, the rest is looked at meanwhile.
+            let watched = try PageDesk(world)
+            #expect(try await watched.html("/").contains("57 of 121 apps"))
+            await watched.responder.lookFurther(at: .now + .seconds(601))
+            #expect(try await watched.html("/people").contains("People"))
+            await watched.responder.lookFurther()
+            #expect(try await !watched.html("/").contains("were not looked at"))
             // What hosts show is in no audit, so it is read again after a while.
             world.clock.advance(by: .seconds(901))
             #expect(try await desk.html("/").contains("apps were not looked at"))

@@ -27,7 +27,7 @@ struct BrowserStoryTests {
         }
         try await AdministrationSite.listening(for: world.publisher, beside: [answer]) { port in
             let party = try RelyingParty(origin: "http://localhost:\(port)")
-            let responders = try ServerProcess.browsers(world.publisher, party)
+            let responders = try ServerProcess.browsers(world.publisher, party).responders
             place.responders.withLock { $0 = responders }
             try await body(party)
         }

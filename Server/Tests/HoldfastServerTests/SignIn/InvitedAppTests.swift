@@ -2,6 +2,7 @@ import Foundation
 import HoldfastProbe
 import NIOCore
 import NIOHTTP1
+import Synchronization
 import Testing
 
 @testable import HoldfastServer
