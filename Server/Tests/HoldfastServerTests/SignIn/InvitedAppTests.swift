@@ -145,9 +145,12 @@ struct InvitedAppTests {
                         let text = lines.map { $0 + "\r\n" }.joined() + "\r\n{}"
                         return RawAnswer(try await RawClient(port: port).exchange(text)).status
                     }
-                    for _ in 0..<40 { #expect(try await status(for: "198.51.100.1") == 200) }
-                    #expect(try await status(for: "198.51.100.1") == 429)
-                    #expect(try await status(for: "203.0.113.1") == (isTrusted ? 200 : 429))
+                    for _ in 0..<40 {
+                        let first = try await status(for: "198.51.100.1")
+                        #expect(first == 200)
+                    }
+                    let (same, other) = (try await status(for: "198.51.100.1"), try await status(for: "203.0.113.1"))
+                    #expect(same == 429 && other == (isTrusted ? 200 : 429))
                 }
             }
         }
