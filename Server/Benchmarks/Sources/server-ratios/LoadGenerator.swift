@@ -16,10 +16,7 @@ struct LoadGenerator {
     /// Asks an address again and again, on some connections that stay open.
     /// - Throws: ``BenchmarkError`` if anything but 200 was answered.
     func load(_ url: String, connections: Int = 32, headers: [String] = []) async throws -> Result {
-        let text = try await ForeignProgram.run(
-            "wrk",
-            ["-t1", "-c\(connections)", "-d\(seconds)s", "--latency"] + headers.flatMap { ["-H", $0] } + [url],
-            in: folder)
+        let text = try await run(["-c\(connections)"] + headers.flatMap { ["-H", $0] } + [url])
         guard !text.contains("Non-2xx") else { throw BenchmarkError(text) }
         return try Self.result(text)
     }
@@ -40,9 +37,12 @@ struct LoadGenerator {
             end
             """
         try Data(lines.utf8).write(to: script)
-        return try Self.result(
-            try await ForeignProgram.run(
-                "wrk", ["-t1", "-c\(connections)", "-d\(seconds)s", "--latency", "-s", script.path, url], in: folder))
+        return try Self.result(try await run(["-c\(connections)", "-s", script.path, url], isPatient: true))
+    }
+
+    private func run(_ arguments: [String], isPatient: Bool = false) async throws -> String {
+        let words = Cores.asking(isPatient: isPatient) + ["wrk", "-t1", "-d\(seconds)s", "--latency"] + arguments
+        return try await ForeignProgram.run(words[0], Array(words.dropFirst()), in: folder)
     }
 
     private static func result(_ text: String) throws -> Result {

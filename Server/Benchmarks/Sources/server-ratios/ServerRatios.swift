@@ -8,7 +8,7 @@ enum ServerRatios {
           --seconds N  how long each load lasts; 5 by default
           --program    a release build of holdfast-server, which the section "large" starts
           SECTION      challenges documents large watching reports; all of them by default
-        Needs wrk, nginx, openssl and curl.
+        Needs wrk, nginx, openssl, curl and taskset.
         """
 
     static func main() async throws {
@@ -26,11 +26,14 @@ enum ServerRatios {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             switch section {
-            case .challenges: try await ChallengeSection(settings, folder).measure(&report)
-            case .documents: try await DocumentSection(settings, folder).measure(&report)
+            case .challenges:
+                try await Cores.apart(in: folder) { try await ChallengeSection(settings, folder).measure(&report) }
+            case .documents:
+                try await Cores.apart(in: folder) { try await DocumentSection(settings, folder).measure(&report) }
             case .large: try await LargeSection(settings, folder).measure(&report)
             case .watching: try await WatchSection(settings, folder).measure(&report)
-            case .reports: try await ReportSection(settings, folder).measure(&report)
+            case .reports:
+                try await Cores.apart(in: folder) { try await ReportSection(settings, folder).measure(&report) }
             }
         }
         print(report.markdown)
