@@ -81,10 +81,10 @@ struct PageBoundsTests {
                 "/apps/bank/hosts/h00003.example.com", "/audit",
             ]
             // More than pages have room for.
-            try await grow(world, apps: 0..<120, hosts: 0..<60, alarms: 0..<80)
+            try await grow(world, apps: 0..<120, hosts: 0..<600, alarms: 0..<80)
             var few: [Cost] = []
             for target in targets { few.append(try await cost(target, world, engine, publisher)) }
-            try await grow(world, apps: 120..<1_000, hosts: 60..<9_990, alarms: 80..<1_000)
+            try await grow(world, apps: 120..<1_000, hosts: 600..<9_990, alarms: 80..<1_000)
             let rows = try await world.engine.read { session throws(ServerError) in
                 try session.run("SELECT count(*) FROM observation").first?.integer(0)
             }

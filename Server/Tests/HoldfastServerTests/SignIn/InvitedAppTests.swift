@@ -27,7 +27,7 @@ struct InvitedAppTests {
             let world = desk.world
             let other = try await world.addApp("shop")
             let phone = SoftPasskey(number: 31, id: [31])
-            let token = try await invite(world, .signIn, [world.app], seed: 97)
+            let token = try await invite(world, .signIn, [world.app], seed: 101)
             try await desk.register(phone, (token: token, path: "/invitation/\(token.digest)"))
             let browser = try await desk.signInAgain(phone)
             let found = try await PageSessions(world.catalog).find(browser.request("/"))?.viewer
