@@ -121,7 +121,7 @@ struct BrowserStoryTests {
     /// Apps and hosts come by commands, since whoever adds one brings files and keys; each step shows on the pages.
     private func story(_ world: World, _ server: LoopbackTLSServer, _ party: RelyingParty) async throws {
         let folder = world.folder
-        let shop = try await Shop([.list, .trustServer], on: server.port, in: world)
+        let shop = try await Shop([.list, .challenge], on: server.port, in: world)
         let host = "/apps/shop/hosts/\(World.host)?port=\(server.port)"
         var pages = try await looks(at: "/", "/apps/shop", host, in: folder, party: party)
         #expect(pages[0].contains("Shop") && pages[0].contains("It was never seen."), "\(pages[0])")
