@@ -18,23 +18,24 @@ struct GateTable: Sendable {
             let rest = refusals.count - Self.greatestCount
             return [
                 "gate": .text(gate.rawValue), "asks": .text(Self.asks(gate)), "rank": rank.value, "words": .text(words),
+                "hasRefusals": .flag(!refusals.isEmpty),
                 "refusals": .texts(
                     refusals.prefix(Self.greatestCount) + (rest > 0 ? ["and \(rest) more"] : [])),
             ]
         }
     }
 
-    /// What a gate looks at.
+    /// What a gate asks.
     private static func asks(_ gate: Gate) -> String {
         switch gate {
-        case .validation: "Every document of it can be made"
-        case .base: "It replaces what is published now"
-        case .lint: "Every host has a backup, and nothing is dropped that clients ask for"
-        case .replay: "Clients of every age follow it"
-        case .outlook: "Nobody is locked out"
-        case .signatures: "The holders of offline keys have signed it"
-        case .canary: "The canary has had it for its time"
-        case .readback: "Clients read at the public address what was uploaded"
+        case .validation: "whether every document of it can be made"
+        case .base: "whether it replaces what is published now"
+        case .lint: "whether every host has a backup, and nothing is dropped that clients ask for"
+        case .replay: "whether clients of every age follow it"
+        case .outlook: "whether nobody is locked out"
+        case .signatures: "whether the holders of offline keys have signed it"
+        case .canary: "whether the canary has had it for its time"
+        case .readback: "whether clients read at the public address what was uploaded"
         }
     }
 
