@@ -6,20 +6,13 @@ enum Cores {
     /// The first, for whatever answers.
     private static let answering = "0"
     /// The last, for whatever asks.
-    private static var asking: String { "\(count - 1)" }
-    private static var count: Int { ProcessInfo.processInfo.processorCount }
+    static var asking: String { "\(ProcessInfo.processInfo.processorCount - 1)" }
 
     /// Runs a closure while this process, with all its threads and what it starts, has one processor.
     static func apart(in folder: URL, _ body: () async throws -> Void) async throws {
         try await keep(on: answering, in: folder)
         try await body()
         try await keep(on: "0-\(asking)", in: folder)
-    }
-
-    /// The words before a program that asks.
-    /// - Parameter isPatient: whether it waits for others on its processor, as what only makes load does for what measures.
-    static func asking(isPatient: Bool) -> [String] {
-        (isPatient ? ["nice", "-n", "19"] : []) + ["taskset", "-c", asking]
     }
 
     private static func keep(on cores: String, in folder: URL) async throws {

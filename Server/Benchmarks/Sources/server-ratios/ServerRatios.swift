@@ -12,6 +12,7 @@ enum ServerRatios {
         """
 
     static func main() async throws {
+        if CommandLine.arguments.dropFirst().first == "flood" { return try flood(CommandLine.arguments.dropFirst(2)) }
         var settings = BenchmarkSettings()
         do {
             settings = try BenchmarkSettings(Array(CommandLine.arguments.dropFirst()))
@@ -39,6 +40,19 @@ enum ServerRatios {
         print(report.markdown)
         print("Targets missed: \(report.missed).")
         exit(report.missed == 0 ? 0 : 1)
+    }
+}
+
+extension ServerRatios {
+    /// What ``LoadGenerator/flood(_:to:rate:)`` starts.
+    fileprivate static func flood(_ arguments: ArraySlice<String>) throws {
+        let words = Array(arguments)
+        guard words.count == 4, let port = UInt16(words[0]), let rate = Double(words[1]),
+            let seconds = Double(words[2])
+        else { throw BenchmarkError("flood PORT RATE SECONDS FILE") }
+        let body = Array(try Data(contentsOf: URL(filePath: words[3])))
+        let result = Flood(port: port, rate: rate, seconds: seconds, body: body).run()
+        print(result.offered, result.sent)
     }
 }
 

@@ -65,7 +65,7 @@ struct StartingAppsTests {
     func shared() async throws {
         try await starting { _, starting, whole, port in
             let first = starting.next()
-            async let one = RawClient(port: port).get("/app/init?appName=bank-canary")
+            async let one = RawClient(port: port).request("HEAD", "/lists/bank.json")
             async let other = RawClient(port: port).get("/lists/bank.json")
             await waitUntilAsked(starting, by: 2)
             #expect(starting.next() == (try AppName("shop-1")))
