@@ -76,7 +76,7 @@ struct SignCommand: ParsableCommand {
         if InvitationText.isBegun(by: octets) {
             let invitation = try InvitationText(octets)
             let words = invitation.purpose == .signIn ? "to sign in with" : "to approve with, once approvers name it"
-            return "\(invitation.person) may make a passkey \(words)?"
+            return "\(invitation.person) may make a passkey \(words)\(CommandValue.apps(invitation.apps))?"
         }
         let set = try ApproverStatement(octets).approvers
         for member in set.members where member.isPasskey {

@@ -17,6 +17,8 @@ struct InvitationCommand: AsyncParsableCommand {
               holdfast-server sign dave.txt --key alice.pem --output alice.dave
               holdfast-server invitation open dave.txt --data /srv/pins \\
                 --signature alice.dave --signature bob.dave
+              holdfast-server invitation prepare --data /srv/pins --person erin \\
+                --purpose sign-in --app bank --link erin.link --output erin.txt
             """,
         subcommands: [Prepare.self, Open.self, List.self])
 
@@ -28,6 +30,8 @@ struct InvitationCommand: AsyncParsableCommand {
         var person: String
         @Option(help: "What the passkey is for: sign-in or approval.")
         var purpose: String
+        @Option(help: "An app that the person sees or approves; all if absent. Repeat it.")
+        var app: [String] = []
         @Option(help: "Where browsers find the pages, https://NAME, if not where serve was told.")
         var adminOrigin: String?
         @Option(help: "For how many days it counts.")
@@ -42,6 +46,7 @@ struct InvitationCommand: AsyncParsableCommand {
             guard let purpose = PasskeyPurpose(rawValue: purpose) else {
                 throw ValidationError("A passkey is for sign-in or for approval.")
             }
+            let apps: Set<AppName>? = app.isEmpty ? nil : Set(try app.map { try AppName($0) })
             let given = try adminOrigin.map { try RelyingParty(origin: $0) }
             let end = Int64(SystemWallClock().now.timeIntervalSince1970) + days * 86_400
             try await server.withServer { open in
@@ -49,15 +54,17 @@ struct InvitationCommand: AsyncParsableCommand {
                     throw ValidationError(
                         "Nobody has said where the pages are: give --admin-origin, as serve will get it.")
                 }
+                for app in apps ?? [] { _ = try await open.catalog.app(app) }
                 var generator = SystemRandomNumberGenerator()
                 let token = AccessToken(using: &generator)
                 let invitation = try InvitationText(
-                    server: open.catalog.server, token: token.digest, person: person, purpose: purpose,
+                    server: open.catalog.server, token: token.digest, person: person, purpose: purpose, apps: apps,
                     approvers: try await open.catalog.approvers().head.digest, end: end)
                 try InputFile.create(output, invitation.octets)
                 let address = "\(pages.origin)/invitation/\(token.digest)#\(token.secretText)\n"
                 try InputFile.create(link, Array(address.utf8), mode: 0o600)
-                Terminal.line("\(output): \(person), \(purpose.rawValue), until \(CommandValue.time(end))")
+                let what = "\(output): \(person), \(purpose.rawValue)\(CommandValue.apps(apps)), "
+                Terminal.line(what + "until \(CommandValue.time(end))")
                 Terminal.line("Next, approvers: holdfast-server sign \(output) --key KEY --output NAME.sig")
             }
         }
@@ -92,7 +99,8 @@ struct InvitationCommand: AsyncParsableCommand {
                     let standing =
                         invitation.approvers != head
                         ? "OF EARLIER APPROVERS" : now <= invitation.end ? "until \(end)" : "ENDED \(end)"
-                    Terminal.line("\(invitation.person)  \(invitation.purpose.rawValue)  \(standing)")
+                    let what = "\(invitation.purpose.rawValue)\(CommandValue.apps(invitation.apps))"
+                    Terminal.line("\(invitation.person)  \(what)  \(standing)")
                 }
             }
         }

@@ -9,8 +9,8 @@ public struct AdministrationListener: Service {
     private let listener: HTTPListener
 
     /// - Parameters:
-    ///   - settings: where to listen. ``ListenerSettings`` refuses addresses beyond loopback without TLS; proxies count
-    ///     as none here. The usual limits become ``ListenerLimits/administration``.
+    ///   - settings: where to listen: on loopback, or with TLS of its own, also where a proxy stands before it. Rates are
+    ///     for the addresses that a proxy forwards. The usual limits become ``ListenerLimits/administration``.
     ///   - publisher: everything that the server knows and does.
     ///   - counters: what the public listener counts.
     ///   - answersUtilityTools: whether tools of the reference server are answered as well, at `/admin/…`.
@@ -22,7 +22,7 @@ public struct AdministrationListener: Service {
     ///   - notices: counts whom the server told what.
     ///   - reports: what clients report.
     ///   - onListening: gets the address, with the port that was free.
-    /// - Throws: ``ServerError`` `invalidValue` for settings that rely on a proxy.
+    /// - Throws: ``ServerError`` `invalidValue` for settings that rely on a proxy to speak TLS.
     public init(
         _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
         answersUtilityTools: Bool = false, readiness: @escaping @Sendable () -> [String] = { [] },
@@ -44,7 +44,7 @@ public struct AdministrationListener: Service {
         requests: Logger?, notices: NoticeCounters, reports: ReportInbox,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void
     ) throws(ServerError) {
-        guard settings.proxies == .none else {
+        guard settings.isPrivate else {
             throw ServerError(
                 .invalidValue, of: "admin-listen", expected: "loopback, or a certificate", found: "a proxy before it")
         }

@@ -5,7 +5,7 @@ import NIOHTTP1
 typealias AddressResponder = @Sendable (ListenerRequest) async -> ListenerAnswer?
 
 /// Answers the requests of the administration's listener: finds the route, believes or refuses the token, and calls.
-struct AdministrationResponder: Sendable {
+struct AdministrationResponder: RefusingResponder, Sendable {
     let publisher: Publisher
     let counters: ListenerCounters
     var notices = NoticeCounters()
@@ -269,15 +269,4 @@ struct AdministrationResponder: Sendable {
     }
 
     static func octets(_ octets: [UInt8]) -> ListenerAnswer { ListenerAnswer(.ok, json: octets) }
-
-    /// Does something of the server, and says what it refuses.
-    func refusing<Value>(
-        _ body: () async throws(ServerError) -> Value
-    ) async throws(AdministrationError) -> Value {
-        do throws(ServerError) {
-            return try await body()
-        } catch {
-            throw AdministrationError(error)
-        }
-    }
 }

@@ -1,17 +1,19 @@
-/// What approvers sign so that somebody may make a passkey (`holdfast-invitation-v1`): seven lines of printable ASCII, each
-/// ended by a line feed.
+/// What approvers sign so that somebody may make a passkey: seven lines of printable ASCII, each ended by a line feed, or
+/// eight if it is for certain apps.
 ///
 /// ```text
-/// holdfast-invitation-v1
+/// holdfast-invitation-v2
 /// 0f1e2d3c4b5a69788796a5b4c3d2e1f0            server
 /// (64 hexadecimal digits)                     SHA-256 of the token that the invited person gets
 /// dave                                        the person
 /// sign-in                                     or approval: what the passkey is for
+/// bank,shop                                   the apps that the person sees or approves, sorted
 /// (64 hexadecimal digits)                     SHA-256 of the statement of approvers and number
 /// 2026-11-24T12:00:00Z                        end
 /// ```
-/// The remarks on the right are not part of the text. A passkey for approvals approves nothing yet: only a statement of
-/// approvers that names it lets it.
+/// The remarks on the right are not part of the text. `holdfast-invitation-v1` has no line of apps, and is for all of them:
+/// each text has one version, so whoever knows only that one signs and reads what it always did. A passkey for approvals
+/// approves nothing yet: only a statement of approvers that names it lets it.
 public struct InvitationText: Sendable, Hashable {
     /// The server that invites.
     public let server: RandomID
@@ -21,6 +23,8 @@ public struct InvitationText: Sendable, Hashable {
     public let person: String
     /// What the passkey is for.
     public let purpose: PasskeyPurpose
+    /// The apps that the person sees, or whose changes the passkey approves; nil for all.
+    public let apps: Set<AppName>?
     /// The digest of the statement of approvers and number that counts.
     public let approvers: Digest
     /// The last second at which it counts, in seconds since 1970.
@@ -28,15 +32,24 @@ public struct InvitationText: Sendable, Hashable {
     /// The octets to sign.
     public let octets: [UInt8]
 
-    private static let header = "holdfast-invitation-v1"
+    private static let headers = (all: "holdfast-invitation-v1", some: "holdfast-invitation-v2")
     /// More than the longest text has.
-    private static let limit = 512
+    private static let limit = 4 << 10
 
     /// Writes the text.
-    /// - Throws: ``ServerError`` `invalidValue` for a name with other characters, and for an end that is not in the years
-    ///   1970 to 9999.
+    /// - Parameters:
+    ///   - server: the server that invites.
+    ///   - token: the digest of the token.
+    ///   - person: the person.
+    ///   - purpose: what the passkey is for.
+    ///   - apps: the apps that the person sees, or whose changes the passkey approves; nil for all.
+    ///   - approvers: the digest of the statement of approvers and number that counts.
+    ///   - end: the last second at which it counts, in seconds since 1970.
+    /// - Throws: ``ServerError`` `invalidValue` for a name with other characters, for no app and for more than a line has
+    ///   room for, and for an end that is not in the years 1970 to 9999.
     public init(
-        server: RandomID, token: Digest, person: String, purpose: PasskeyPurpose, approvers: Digest, end: Int64
+        server: RandomID, token: Digest, person: String, purpose: PasskeyPurpose, apps: Set<AppName>? = nil,
+        approvers: Digest, end: Int64
     ) throws(ServerError) {
         guard ASCIIText.isPrintable(person.utf8, 1...64) else {
             throw ServerError(
@@ -50,20 +63,34 @@ public struct InvitationText: Sendable, Hashable {
         self.token = token
         self.person = person
         self.purpose = purpose
+        self.apps = apps
         self.approvers = approvers
         self.end = end
-        let lines = [Self.header, "\(server)", "\(token)", person, purpose.rawValue, "\(approvers)", until]
+        let names = apps.map(AppName.line)
+        guard names.map({ (1...LineReader.lineOctets).contains($0.utf8.count) }) ?? true else {
+            throw ServerError(
+                .invalidValue, of: "apps", expected: "names of 1 to \(LineReader.lineOctets) characters together",
+                found: "\(apps?.count ?? 0) apps")
+        }
+        let lines =
+            [names == nil ? Self.headers.all : Self.headers.some, "\(server)", "\(token)", person, purpose.rawValue]
+            + [names].compactMap(\.self) + ["\(approvers)", until]
         octets = Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
     /// Whether octets claim to be an invitation, and not something else that approvers sign.
-    public static func isBegun(by octets: [UInt8]) -> Bool { octets.starts(with: "\(header)\n".utf8) }
+    public static func isBegun(by octets: [UInt8]) -> Bool {
+        [headers.all, headers.some].contains { octets.starts(with: "\($0)\n".utf8) }
+    }
 
     /// Reads a text.
     /// - Throws: ``ServerError`` `malformed`.
     public init(_ octets: [UInt8]) throws(ServerError) {
         var reader = try LineReader(octets, "invitation", limit: Self.limit)
-        try reader.line("header", equalTo: Self.header)
+        let isForSome = try reader.line("header", "\(Self.headers.all), or \(Self.headers.some)") { line -> Bool? in
+            if line.elementsEqual(Self.headers.all.utf8) { return false }
+            return line.elementsEqual(Self.headers.some.utf8) ? true : nil
+        }
         let digest = "64 lower-case hexadecimal digits"
         let server = try reader.line("server", "32 hexadecimal digits") { RandomID(hex: $0) }
         let token = try reader.line("token", digest) { Digest(hex: $0) }
@@ -71,11 +98,30 @@ public struct InvitationText: Sendable, Hashable {
             ASCIIText.isPrintable(line, 1...64) ? String(decoding: line, as: UTF8.self) : nil
         }
         let purpose = try reader.line("purpose", "sign-in or approval") { PasskeyPurpose(octets: $0) }
+        var apps: Set<AppName>?
+        if isForSome { apps = try reader.line("apps", "sorted names of apps") { AppName.set(line: $0) } }
         let approvers = try reader.line("approvers", digest) { Digest(hex: $0) }
         let end = try reader.line("end", "a time such as 2026-11-24T12:00:00Z") { UTCText.decode($0) }
         try reader.finish()
         try self.init(
-            server: server, token: token, person: person, purpose: purpose, approvers: approvers, end: end)
+            server: server, token: token, person: person, purpose: purpose, apps: apps, approvers: approvers, end: end)
+    }
+}
+
+extension AppName {
+    /// Names in their one order, with commas between them.
+    static func line(_ names: Set<AppName>) -> String {
+        names.map(\.description).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: ",")
+    }
+
+    /// Reads what ``line(_:)`` writes; nil for another spelling, and for no names.
+    static func set(line octets: some Collection<UInt8>) -> Set<AppName>? {
+        var names: Set<AppName> = []
+        for part in octets.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            guard let name = AppName(octets: part) else { return nil }
+            names.insert(name)
+        }
+        return line(names).utf8.elementsEqual(octets) ? names : nil
     }
 }
 

@@ -228,7 +228,7 @@ extension Catalog {
         return try rows.first.map { row throws(ServerError) in try host(row, of: app, ledger) }
     }
 
-    private static func host(
+    static func host(
         _ row: StorageRow, of app: AppName, _ ledger: Ledger
     ) throws(ServerError) -> CatalogHost {
         let host = try CatalogHost(
@@ -319,16 +319,17 @@ extension Catalog {
             ORDER BY last_seen_at DESC, observation.id DESC LIMIT 1000
             """, [.integer(id)])
         {
-            let (vantage, address) = (try row.text(0), try row.text(1))
-            guard places.insert([vantage, address]).inserted else { continue }
-            seen.append(
-                Observation(
-                    vantage: vantage, address: address,
-                    chain: try row.optionalOctets(2).map { octets throws(ServerError) in try HostChain(octets: octets)
-                    },
-                    failure: try row.optionalText(3), firstSeen: try row.integer(4), lastSeen: try row.integer(5)))
+            guard places.insert([try row.text(0), try row.text(1)]).inserted else { continue }
+            seen.append(try observation(row))
         }
         return seen
+    }
+
+    static func observation(_ row: StorageRow) throws(ServerError) -> Observation {
+        Observation(
+            vantage: try row.text(0), address: try row.text(1),
+            chain: try row.optionalOctets(2).map { octets throws(ServerError) in try HostChain(octets: octets) },
+            failure: try row.optionalText(3), firstSeen: try row.integer(4), lastSeen: try row.integer(5))
     }
 }
 

@@ -30,12 +30,13 @@ extension Catalog {
                     "INSERT INTO invitation_approval (invitation, identity, signature) VALUES ($1, $2, $3)",
                     [.octets(invitation.token.octets), .octets(identity.octets), .octets(signature)])
             }
-            try step.record(
-                .invitation, by: "approvers",
-                [
-                    "invitation": "\(invitation.token)", "text": "\(Digest(of: invitation.octets))",
-                    "person": invitation.person, "purpose": invitation.purpose.rawValue, "end": "\(invitation.end)",
-                ])
+            for app in invitation.apps ?? [] { try step.requireApp(app) }
+            var facts = [
+                "invitation": "\(invitation.token)", "text": "\(Digest(of: invitation.octets))",
+                "person": invitation.person, "purpose": invitation.purpose.rawValue, "end": "\(invitation.end)",
+            ]
+            if let apps = invitation.apps { facts["apps"] = AppName.line(apps) }
+            try step.record(.invitation, by: "approvers", facts)
         }
     }
 

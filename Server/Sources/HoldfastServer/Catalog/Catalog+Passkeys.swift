@@ -47,16 +47,17 @@ extension Catalog {
                     .notForThis, of: "passkey", expected: "a key that does not approve", found: "an approver's",
                     remedy: "Make another passkey for signing in.")
             }
-            let passkey = RegisteredPasskey(credential, of: invitation.person)
+            let passkey = RegisteredPasskey(credential, of: invitation.person, for: invitation.apps)
             try step.add(passkey)
             try step.removeInvitation(invitation.token)
-            try step.record(
-                .passkey, by: invitation.person,
-                [
-                    "action": PeopleLedger.Action.begun.rawValue, "passkey": "\(credential.key.identity)",
-                    "invitation": "\(invitation.token)", "digest": "\(Digest(of: passkey.octets))",
-                    "person": invitation.person, "purpose": credential.purpose.rawValue,
-                ])
+            var facts = [
+                "action": PeopleLedger.Action.begun.rawValue, "passkey": "\(credential.key.identity)",
+                "invitation": "\(invitation.token)", "digest": "\(Digest(of: passkey.octets))",
+                "person": invitation.person, "purpose": credential.purpose.rawValue,
+            ]
+            // What is stored says so as well; this is for those who read the audit.
+            if let apps = invitation.apps { facts["apps"] = AppName.line(apps) }
+            try step.record(.passkey, by: invitation.person, facts)
             return passkey
         }
     }

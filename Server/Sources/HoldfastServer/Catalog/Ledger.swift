@@ -122,6 +122,9 @@ public struct Ledger: Sendable {
     public private(set) var alarms: Set<Name> = []
     /// What has to be published soon was said about: the host, and the digest of the certificate or content that ends.
     public private(set) var reminders: Set<Name> = []
+    /// When each alarm was raised, and each reminder said, in seconds since 1970.
+    private(set) var alarmedAt: [Name: Int64] = [:]
+    private(set) var remindedAt: [Name: Int64] = [:]
     /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
     public private(set) var sightings: [Name: [String: Sighting]] = [:]
     /// The tokens that were made and not revoked, by their digests.
@@ -237,7 +240,13 @@ public struct Ledger: Sendable {
             outdatedLists.remove(name)
         case .alarm:
             let name = Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))")
-            if facts.has("until") { reminders.insert(name) } else { alarms.insert(name) }
+            if facts.has("until") {
+                reminders.insert(name)
+                remindedAt[name] = entry.time
+            } else {
+                alarms.insert(name)
+                alarmedAt[name] = entry.time
+            }
         case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
         case .invitation, .passkey, .session, .pages: try people.take(entry, facts)

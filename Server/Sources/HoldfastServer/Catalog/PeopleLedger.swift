@@ -20,6 +20,9 @@ struct PeopleLedger: Sendable {
     private var everInvited: Set<Digest> = []
     /// The passkeys that were registered and not removed, by their keys' digests: the digest of what is stored.
     private(set) var passkeys: [Digest: Digest] = [:]
+    /// The apps that passkeys are for, by their keys' digests, also of those that were removed; those of all apps are not
+    /// there.
+    private var apps: [Digest: Set<AppName>] = [:]
     /// The sessions that nobody has ended, by their tokens' digests.
     private(set) var sessions: [Digest: Session] = [:]
 
@@ -41,8 +44,12 @@ struct PeopleLedger: Sendable {
                 guard invitations[invitation] != nil, passkeys[passkey] == nil else {
                     throw facts.impossible("a new passkey of somebody who was invited")
                 }
+                let named = try facts.has("apps") ? facts.text("apps") : nil
+                let some = named.flatMap { AppName.set(line: $0.utf8) }
+                guard named == nil || some != nil else { throw facts.impossible("names of apps") }
                 invitations[invitation] = nil
                 passkeys[passkey] = digest
+                apps[passkey] = some
             case .ended:
                 guard passkeys.removeValue(forKey: passkey) != nil else { throw facts.impossible("a passkey") }
                 sessions = sessions.filter { $0.value.passkey != passkey }
@@ -69,6 +76,10 @@ struct PeopleLedger: Sendable {
         default: break
         }
     }
+
+    /// Whether somebody may approve something of an app. A statement of approvers names those who approve, and an invitation
+    /// may have let a passkey do so for certain apps alone.
+    func allows(_ identity: Digest, _ app: AppName) -> Bool { apps[identity]?.contains(app) ?? true }
 
     /// Whether there ever was an invitation with this token.
     func hasInvited(_ token: Digest) -> Bool { everInvited.contains(token) }

@@ -2,6 +2,8 @@
 public struct RegisteredPasskey: Sendable, Hashable {
     /// For people to read; it decides nothing.
     public let person: String
+    /// The apps that the person sees, or whose changes it approves; nil for all.
+    public let apps: Set<AppName>?
     /// The passkey.
     let credential: PasskeyCredential
 
@@ -9,22 +11,28 @@ public struct RegisteredPasskey: Sendable, Hashable {
     public var key: ApproverKey { credential.key }
     /// What it is for.
     public var purpose: PasskeyPurpose { credential.purpose }
+    /// Whether the person sees an app, or it approves the app's changes.
+    func isFor(_ app: AppName) -> Bool { apps?.contains(app) ?? true }
     /// Where it was made.
     public var party: RelyingParty { credential.party }
 
     /// Everything but the counter: canonical JSON, whose digest is in the audit.
     var octets: [UInt8] {
-        CanonicalJSON.object([
+        var members: [String: CanonicalJSON] = [
             "person": .text(person), "purpose": .text(credential.purpose.rawValue),
             "credential": .text(Base64.encode(credential.id)),
             "key": .text(Base64.encode(credential.key.subjectPublicKeyInfo)),
             "origin": .text(credential.party.origin), "backupEligible": .boolean(credential.isBackupEligible),
-        ]).octets
+        ]
+        // Those of before have the digest that they had.
+        if let apps { members["apps"] = .text(AppName.line(apps)) }
+        return CanonicalJSON.object(members).octets
     }
 
     /// Takes a new passkey.
-    init(_ credential: PasskeyCredential, of person: String) {
+    init(_ credential: PasskeyCredential, of person: String, for apps: Set<AppName>? = nil) {
         self.person = person
+        self.apps = apps
         self.credential = credential
     }
 
@@ -32,7 +40,7 @@ public struct RegisteredPasskey: Sendable, Hashable {
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field.
     init(_ octets: [UInt8], counter: UInt32) throws(ServerError) {
         var fields = try JSONFields(
-            try CanonicalJSONReader.read(octets, "passkey", limit: 4 << 10), "passkey")
+            try CanonicalJSONReader.read(octets, "passkey", limit: 8 << 10), "passkey")
         let person = try fields.text("person", "a name without spaces") { text in
             ASCIIText.isPrintable(text, 1...64) ? String(decoding: text, as: UTF8.self) : nil
         }
@@ -45,11 +53,15 @@ public struct RegisteredPasskey: Sendable, Hashable {
         }
         let party = try fields.text("origin", "an origin") { RelyingParty(octets: $0) }
         let isBackupEligible = try fields.boolean("backupEligible")
+        let apps = try fields.optionalText("apps").map { text throws(ServerError) in
+            guard let apps = AppName.set(line: text) else { throw fields.invalid("apps", "sorted names of apps") }
+            return apps
+        }
         try fields.finish()
         self.init(
             PasskeyCredential(
                 id: id, purpose: purpose, key: key, party: party, isBackupEligible: isBackupEligible,
                 counter: counter),
-            of: person)
+            of: person, for: apps)
     }
 }

@@ -65,27 +65,31 @@ extension Catalog {
         guard content.app == proposal.app else {
             throw ServerError(.brokenChain, of: "change \(id)", expected: "\(proposal.app)", found: "\(content.app)")
         }
-        var approvals: [SignedApproval] = []
-        for row in try session.run(
-            "SELECT identity, text, signature FROM approval WHERE change_id = $1 ORDER BY identity, text LIMIT 1000",
-            [.octets(id.octets)])
-        {
-            approvals.append(
-                SignedApproval(
-                    text: try row.octets(1),
-                    signature: ApproverSignature(
-                        identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(2))))
-        }
         // Everything else comes from the audit, whatever the row says.
         let canary = ledger.canaries[proposal.app]
         return Change(
             id: id, content: content, outlook: try row.octets(1), baseGeneration: proposal.baseGeneration,
             forced: try gates(proposal.forced), proposer: proposal.proposer, reason: proposal.reason,
             proposed: proposal.time, canaryBegan: canary?.change == id ? canary?.began : nil,
-            approvals: approvals, ended: ledger.ended[id])
+            approvals: try approvals(of: id, proposal.app, session, ledger), ended: ledger.ended[id])
     }
 
-    private static func gates(_ text: String) throws(ServerError) -> Set<Gate> {
+    /// What was said about a change by those who may.
+    static func approvals(
+        of id: RandomID, _ app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> [SignedApproval] {
+        try session.run(
+            "SELECT identity, text, signature FROM approval WHERE change_id = $1 ORDER BY identity, text LIMIT 1000",
+            [.octets(id.octets)]
+        ).map { row throws(ServerError) in
+            SignedApproval(
+                text: try row.octets(1),
+                signature: ApproverSignature(
+                    identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(2)))
+        }.filter { ledger.people.allows($0.signature.identity, app) }
+    }
+
+    static func gates(_ text: String) throws(ServerError) -> Set<Gate> {
         guard !text.utf8.elementsEqual("-".utf8) else { return [] }
         var gates: Set<Gate> = []
         for name in text.utf8.split(separator: UInt8(ascii: ",")) {
@@ -123,6 +127,11 @@ extension Catalog {
             }
             let signers = try chain.head.approvers.signers(of: approval.text, [approval.signature])
             let who = approval.signature.identity
+            guard step.ledger.people.allows(who, change.content.app) else {
+                throw ServerError(
+                    .notForThis, of: "passkey", expected: "one that was invited for \(change.content.app)",
+                    found: "one for other apps", remedy: "Have somebody else approve it.")
+            }
             if text.verdict == .approve { try Self.requireFewApprovals(by: who, text, step.session) }
             // The same one once more changes nothing, and does not count as a use.
             if chain.head.approvers.member(who)?.isPasskey == true, !change.approvals.contains(approval) {

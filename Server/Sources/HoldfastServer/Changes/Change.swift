@@ -59,36 +59,17 @@ public struct Change: Sendable, Hashable {
     /// What each approval must name.
     /// - Throws: ``ServerError`` `invalidValue`.
     public func subject(for chain: ApproverChain) throws(ServerError) -> ApprovalText.Subject {
-        try ApprovalText.Subject(
-            server: chain.head.server, app: content.app, change: id, baseGeneration: baseGeneration,
-            content: content.digest, outlook: Digest(of: outlook), forced: forced, approvers: chain.head.digest)
+        try standing.subject(for: chain)
     }
 
     /// Counts its approvals.
     /// - Throws: ``ServerError``, as ``ApprovedSubject`` does.
     public func approved(by chain: ApproverChain, at now: Int64) throws(ServerError) -> ApprovedSubject {
-        let subject = try subject(for: chain)
-        // An approval under earlier approvers is not for this, and does not hinder those that are.
-        let counting = approvals.filter { approval in
-            (try? ApprovalText(approval.text)).map { $0.verdict == .reject || $0.subject == subject } ?? true
-        }
-        return try ApprovedSubject(subject, approvals: counting, chain: chain, proposer: proposer, at: now)
+        try standing.approved(by: chain, at: now)
     }
 
     /// Where it is on its way.
     public func state(_ chain: ApproverChain, generation: Int64, at now: Int64) -> State {
-        switch ended {
-        case .published: return .published
-        case .rejected: return .rejected
-        case .lapsed: return .lapsed
-        default: break
-        }
-        guard baseGeneration == generation, now <= end else { return .lapsed }
-        do throws(ServerError) {
-            _ = try approved(by: chain, at: now)
-            return .approved
-        } catch {
-            return error.code == .rejected ? .rejected : .proposed
-        }
+        standing.state(chain, generation: generation, at: now)
     }
 }

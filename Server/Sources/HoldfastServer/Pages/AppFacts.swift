@@ -1,81 +1,173 @@
 import Holdfast
 
-/// Everything about an app that pages show, as it is stored. Pages judge nothing.
+/// What pages show of an app and some of its hosts, as it is stored. Pages judge nothing, and read no more than they show.
 struct AppFacts: Sendable {
-    /// What a change would be judged by.
-    let scene: AppScene
-    /// What was seen that nobody announced: the host, and the digest of the key.
-    let alarms: Set<Ledger.Name>
-    /// What has to be published soon: the host, and the digest of what ends.
-    let reminders: Set<Ledger.Name>
-    /// The changes that people can still publish, the oldest first.
-    let open: [(change: Change, state: Change.State)]
-    /// What clients report; nil if that cannot be read, which holds up no page.
-    let reports: ReportStanding?
+    /// Where a host stands among those of its app.
+    struct Place: Sendable, Hashable {
+        let name: String
+        let port: Int64
 
-    private let published: WatchMemory.PublishedHosts
+        /// Before the first.
+        static let beginning = Place(name: "", port: 0)
+    }
 
-    /// More than anybody looks through; the others are on the page of their app once these are done.
-    private static let greatestOpenCount = 32
+    /// Which hosts to read.
+    enum Choice: Sendable, Hashable {
+        /// As many as a page has room for, behind a place.
+        case some(after: Place)
+        /// The one at a place.
+        case one(Place)
+    }
 
-    var app: AppName { scene.app.name }
-    var now: Int64 { scene.now }
+    let app: Catalog.App
+    /// The generation that is published; 0 for none.
+    let generation: Int64
+    /// What is published; nil before the first publication.
+    let published: Content?
+    /// When it was published, in seconds since 1970.
+    let publishedAt: Int64?
+    /// What was published for the host that was chosen, the oldest first, as far as anybody may still hold it.
+    let publications: [HostTimeline.Publication]
+    let hosts: [AppScene.Host]
+    /// The keys of the host that was chosen which nobody announced.
+    let alarms: [Digest]
+    /// How many hosts the app has.
+    let hostCount: Int64
+    /// The last of the hosts, if more stand behind it.
+    let rest: Place?
+    /// The database's time, in seconds since 1970.
+    let now: Int64
+
+    private let pinned: WatchMemory.PublishedHosts
+
+    /// As many hosts as a page has room for.
+    static let greatestHostCount: Int64 = 25
+    /// The places of a host that a page of all hosts has room for, and one more.
+    static let greatestPlaceCount: Int64 = 16
+    /// The places that the page of a host has room for, and one more.
+    static let greatestPlaceCountOfOne: Int64 = 200
+    /// Somebody who publishes several times a day has more in the time for which clients hold what is old; then pages know
+    /// only the newest, and say later than it is when everybody has a pin.
+    private static let greatestPublicationCount = 32
+
+    var name: AppName { app.name }
 
     /// What is published for a host; nil if nothing is.
-    func pins(of host: CatalogHost) -> ContentHost? { Self.pins(of: host, in: published) }
-
-    /// What some published hosts have for a host; nil for nothing.
-    static func pins(of host: CatalogHost, in published: WatchMemory.PublishedHosts) -> ContentHost? {
-        guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else { return published.named(host) }
-        return published.host(host, dialed: dialed)
-    }
-
-    /// The digests that a host's alarms are about, if nothing that is published or announced now has them.
-    func alarms(on host: AppScene.Host) -> [Digest] {
-        let pins = pins(of: host.host)
-        let known = Set(
-            (pins?.keys.map(\.pin) ?? []) + (pins?.certificates.map(\.fingerprint) ?? [])
-                + host.next.keys.map { Digest(of: $0) } + host.next.chains.flatMap { $0.chain.digestsOfLeaf })
-        return Self.digests(alarms, of: host.host).filter { !known.contains($0) }
-    }
-
-    /// The digests of what ends for a host, as far as it is still shown or published.
-    func reminders(on host: AppScene.Host) -> [Digest] {
-        let pins = pins(of: host.host)
-        let current = Set(
-            (pins?.certificates.map(\.fingerprint) ?? []) + host.shown.compactMap { $0.chain?.fingerprint }
-                + [scene.published?.digest].compactMap(\.self))
-        return Self.digests(reminders, of: host.host).filter { current.contains($0) }
-    }
-
-    /// The name of an alarm or a reminder is the host and the digest.
-    private static func digests(_ names: Set<Ledger.Name>, of host: CatalogHost) -> [Digest] {
-        let prefix = Array("\(host.label) ".utf8)
-        return names.filter { $0.name.utf8.starts(with: prefix) }
-            .compactMap { Digest(hex: $0.name.utf8.dropFirst(prefix.count)) }
-            .sorted { "\($0)" < "\($1)" }
-    }
+    func pins(of host: CatalogHost) -> ContentHost? { pinned.pins(of: host) }
 
     /// Reads what is stored about an app.
-    /// - Throws: ``ServerError``; `notFound`.
-    init(of app: AppName, in catalog: Catalog) async throws(ServerError) {
-        scene = try await catalog.scene(of: app)
-        let (chain, now) = (try await catalog.approvers(), scene.now)
-        open = try await catalog.look { session, ledger throws(ServerError) in
-            var open: [(change: Change, state: Change.State)] = []
-            for (id, proposal) in ledger.openChanges(at: now)
-            where proposal.app == app && open.count < Self.greatestOpenCount {
-                let change = try Catalog.change(id, session, ledger)
-                open.append(
-                    (change, change.state(chain, generation: ledger.generation(of: app), at: now)))
-            }
-            return open
+    /// - Throws: ``ServerError``; `notFound` for an app or a host that is not there.
+    init(
+        of name: AppName, _ choice: Choice = .some(after: .beginning), in catalog: Catalog
+    ) async throws(ServerError) {
+        self = try await catalog.look { session, ledger throws(ServerError) in
+            try AppFacts(of: name, choice, session, ledger)
         }
-        let ledger = catalog.ledger
-        alarms = ledger.alarms.filter { $0.app == app }
-        reminders = ledger.reminders.filter { $0.app == app }
-        reports = try? await catalog.reportStanding(of: app)
-        published = WatchMemory.PublishedHosts(scene.published?.hosts ?? [])
+    }
+
+    private init(
+        of name: AppName, _ choice: Choice, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) {
+        app = try Catalog.app(name, session, ledger)
+        now = max(try session.now(), ledger.latestTime)
+        generation = ledger.generation(of: name)
+        publishedAt = ledger.publication(of: name)?.time
+        published = try ledger.publication(of: name).map { publication throws(ServerError) in
+            try Catalog.content(of: publication, name, session)
+        }
+        pinned = WatchMemory.PublishedHosts(published?.hosts ?? [])
+        hostCount = try Catalog.hostCount(of: name, session)
+        var rows: [(id: Int64, host: CatalogHost)]
+        let places: Int64
+        switch choice {
+        case .some(let place):
+            rows = try Catalog.hosts(
+                of: name, after: place.name, place.port, limit: Self.greatestHostCount + 1, session, ledger)
+            places = Self.greatestPlaceCount
+        case .one(let place):
+            guard let row = try Catalog.host(place.name, place.port, of: name, session, ledger) else {
+                throw ServerError(.notFound, of: "host", expected: "a host of \(name)", found: "another")
+            }
+            (rows, places) = ([row], Self.greatestPlaceCountOfOne)
+        }
+        let hasMore = rows.count > Int(Self.greatestHostCount)
+        if hasMore { rows.removeLast() }
+        rest = hasMore ? rows.last.map { Place(name: $0.host.name, port: $0.host.port) } : nil
+        var hosts: [AppScene.Host] = []
+        for (id, host) in rows {
+            hosts.append(
+                AppScene.Host(
+                    host, try Catalog.latestObservations(id, limit: places + 1, session),
+                    try Catalog.next(id, host, name, session, ledger), [:], at: now))
+        }
+        self.hosts = hosts
+        var alarms: [Digest] = []
+        if choice.isOne, let host = rows.first?.host {
+            for said in HostDigests.all(ledger.alarmedAt.filter { $0.key.app == name && $0.key.isAbout(host) }) {
+                alarms += try Catalog.openAlarms(
+                    said, on: host, of: name, pins: pinned.pins(of: host), at: now, session, ledger)
+            }
+        }
+        self.alarms = alarms
+        publications = try Self.publications(
+            of: app, for: choice.isOne ? hosts.first : nil, at: now, session, ledger)
+    }
+
+    private static func publications(
+        of app: Catalog.App, for host: AppScene.Host?, at now: Int64, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> [HostTimeline.Publication] {
+        guard let host else { return [] }
+        let all = ledger.apps[app.name] ?? []
+        var publications: [HostTimeline.Publication] = []
+        for (index, publication) in all.enumerated().suffix(greatestPublicationCount) {
+            // Nobody holds what was replaced longer ago.
+            let isHeld = index + 1 >= all.count || all[index + 1].time >= now - app.settings.staleness
+            guard isHeld else { continue }
+            let content = try Catalog.content(of: publication, app.name, session)
+            publications.append(
+                HostTimeline.Publication(
+                    published: publication.time, end: content.end,
+                    pins: WatchMemory.PublishedHosts(content.hosts).pins(of: host.host)))
+        }
+        return publications
+    }
+}
+
+extension AppFacts.Choice {
+    fileprivate var isOne: Bool {
+        if case .one = self { true } else { false }
+    }
+}
+
+extension WatchMemory.PublishedHosts {
+    /// What is published for a host, be it by a pattern; nil if nothing is.
+    func pins(of host: CatalogHost) -> ContentHost? {
+        guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else { return named(host) }
+        return self.host(host, dialed: dialed)
+    }
+}
+
+extension ContentHost {
+    /// The digests of its keys and certificates.
+    var digests: Set<Digest> { Set(keys.map(\.pin) + certificates.map(\.fingerprint)) }
+}
+
+extension NextShown {
+    /// The digests of the certificates and keys that were announced.
+    var digests: Set<Digest> { Set(keys.map { Digest(of: $0) } + chains.flatMap { $0.chain.digestsOfLeaf }) }
+}
+
+extension AppFacts.Place {
+    /// As the audit and links name a host: its name, a colon, and its port.
+    var label: String { "\(name):\(port)" }
+
+    /// Reads a label; nil for another text.
+    init?(label octets: some Collection<UInt8>) {
+        let octets = Array(octets.prefix(263))
+        guard let colon = octets.lastIndex(of: UInt8(ascii: ":")), ContentHost.isName(octets[..<colon]),
+            let port = LineReader.number(octets[(colon + 1)...]), (1...65_535).contains(port)
+        else { return nil }
+        self.init(name: String(decoding: octets[..<colon], as: UTF8.self), port: port)
     }
 }
 

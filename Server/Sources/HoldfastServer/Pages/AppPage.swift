@@ -3,41 +3,39 @@ import Holdfast
 /// An app: its hosts with what is pinned against what is seen, its changes, documents, exports, keys and approvers.
 struct AppPage: Sendable {
     let facts: AppFacts
-    /// The newest changes, with where they are on their way.
-    let changes: [(change: Change, state: Change.State)]
-    /// The newest version of each document.
-    let documents: [Catalog.StoredDocument]
-    /// The keys that sign.
-    let keys: [Catalog.Key]
+    let parts: AppParts
     let approvers: ApproverSet
 
-    /// What builds are made from is small; a larger file is fetched and not copied from a page.
-    private static let greatestExport = 256 << 10
-    private static let exports = "pins/"
     /// A certificate that ends sooner is said in another color.
     private static let soon: Int64 = 14 * 86_400
 
     /// What the template shows.
     var content: [String: PageValue] {
-        let (scene, now) = (facts.scene, facts.now)
-        let published = scene.publications.last.map { last in
-            "generation \(scene.generation), \(PageText.timeAndDistance(last.published, from: now))"
+        let now = facts.now
+        let published = facts.publishedAt.map { time in
+            "generation \(facts.generation), \(PageText.timeAndDistance(time, from: now))"
         }
-        let canary = scene.app.settings.canary
-        return [
-            "displayName": .text(scene.app.displayName), "name": .text("\(facts.app)"),
-            "published": .text(scene.generation > 0 ? published ?? "nothing yet" : "nothing yet"),
-            "ends": .text(scene.published.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
-            "staleness": .text(PageText.span(scene.app.settings.staleness)),
+        let canary = facts.app.settings.canary
+        let content: [String: PageValue] = [
+            "displayName": .text(facts.app.displayName), "name": .text("\(facts.name)"),
+            "published": .text(facts.generation > 0 ? published ?? "nothing yet" : "nothing yet"),
+            "ends": .text(facts.published.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
+            "staleness": .text(PageText.span(facts.app.settings.staleness)),
             "canary": .text(canary == 0 ? "none" : PageText.span(canary)),
-            "reports": .text(reports), "reportsAddress": .text(PageLink.reports(facts.app)),
-            "hosts": .list(scene.hosts.map(host)), "changes": .list(changes.map(change)),
-            "documents": .list(documents.map(document)), "exports": .list(exports), "keys": .list(keys.map(key)),
-        ].merging(approvers.content) { own, _ in own }
+            "reports": .text(reports), "reportsAddress": .text(PageLink.reports(facts.name)),
+            "hostCount": .text(PageText.count(facts.hostCount, "host")), "hosts": .list(facts.hosts.map(host)),
+            "moreHosts": .optional(facts.rest.map { PageLink.hosts(of: facts.name, after: $0) }),
+            "changes": .list(parts.changes.map(change)),
+            "moreChanges": .optional(parts.nextChange.map { PageLink.app(facts.name, "changes", from: $0) }),
+            "documents": .list(parts.documents.map(document)),
+            "moreDocuments": .optional(parts.nextDocument.map { PageLink.app(facts.name, "documents", from: $0) }),
+            "exports": .list(exports), "others": .list(parts.others.map(other)), "keys": .list(parts.keys.map(key)),
+        ]
+        return content.merging(approvers.content) { own, _ in own }
     }
 
     private var reports: String {
-        guard let reports = facts.reports else { return "cannot be read now" }
+        guard let reports = parts.reports else { return "cannot be read now" }
         guard reports.isEnabled else { return "not taken" }
         return reports.warnings.isEmpty ? "taken" : "taken, \(PageText.count(Int64(reports.warnings.count), "warning"))"
     }
@@ -46,11 +44,13 @@ struct AppPage: Sendable {
 
     private func host(_ host: AppScene.Host) -> PageValue {
         let pins = facts.pins(of: host.host)
-        let shown = host.observations
+        let shown = host.observations.prefix(Int(AppFacts.greatestPlaceCount))
+        let hasMore = host.observations.count > shown.count
         return [
-            "label": .text(host.host.label), "address": .text(PageLink.host(host.host, of: facts.app)),
-            "backups": .text(Self.words(pins)), "isUnseen": .flag(shown.isEmpty),
-            "span": .number(Int64(shown.count) + 1), "shown": .list(shown.map { observation($0, pins) }),
+            "label": .text(host.host.label), "address": .text(PageLink.host(host.host, of: facts.name)),
+            "backups": .text(Self.words(pins)), "isUnseen": .flag(shown.isEmpty), "hasMore": .flag(hasMore),
+            "span": .number(Int64(shown.count) + (hasMore ? 2 : 1)),
+            "shown": .list(shown.map { observation($0, pins) }),
         ]
     }
 
@@ -83,14 +83,15 @@ struct AppPage: Sendable {
 
     // MARK: The rest
 
-    private func change(_ change: Change, _ state: Change.State) -> PageValue {
+    private func change(_ change: AppParts.ListedChange) -> PageValue {
         [
-            "address": .text(PageLink.change(change.id, of: facts.app)), "reason": .text(change.reason),
-            "state": .text(state.rawValue), "proposed": .text(PageText.time(change.proposed)),
+            "address": .text(PageLink.change(change.standing.id, of: facts.name)),
+            "reason": .text(change.standing.reason), "state": .text(change.state.rawValue),
+            "proposed": .text(PageText.time(change.standing.proposed)),
         ]
     }
 
-    private func document(_ document: Catalog.StoredDocument) -> PageValue {
+    private func document(_ document: Catalog.DocumentLine) -> PageValue {
         [
             "path": .text(document.path), "version": .number(document.version),
             "signed": .text(PageText.time(document.signedAt)),
@@ -99,19 +100,19 @@ struct AppPage: Sendable {
         ]
     }
 
-    /// What builds are made from, as it is. Text that a page would have to change is not offered: a copy must have the
-    /// same octets.
+    /// What builds are made from, as it is.
     private var exports: [PageValue] {
-        documents.filter { document in
-            document.path.utf8.starts(with: Self.exports.utf8) && document.octets.count <= Self.greatestExport
-                && document.octets.allSatisfy { $0 == 0x0A || $0 == 0x09 || (0x20...0x7E).contains($0) }
-        }.enumerated().map { index, document in
+        parts.exports.enumerated().map { index, document in
             [
                 "number": .number(Int64(index) + 1), "path": .text(document.path),
                 "version": .number(document.version),
                 "text": .text(String(decoding: document.octets, as: UTF8.self)),
             ]
         }
+    }
+
+    private func other(_ document: Catalog.DocumentLine) -> PageValue {
+        ["path": .text(document.path), "size": .number(document.size)]
     }
 
     private func key(_ key: Catalog.Key) -> PageValue {

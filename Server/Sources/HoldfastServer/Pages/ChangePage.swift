@@ -9,6 +9,8 @@ struct ChangePage: Sendable {
     /// What nobody announced, in words.
     let unannounced: [String]
     let chain: ApproverChain
+    /// What the gates say; nil for a change that has ended, and while too many ask.
+    let gates: GateAnswers.Answer?
     /// For how long clients go on without asking, in seconds.
     let staleness: Int64
     /// What forms of the viewer carry.
@@ -33,11 +35,14 @@ struct ChangePage: Sendable {
             "forced": .text(change.forced.isEmpty ? "none" : Catalog.text(of: change.forced)),
             "id": .text("\(change.id)"), "content": .text("\(change.content.digest)"),
             "outlookDigest": .text("\(Digest(of: change.outlook))"),
-            "difference": .texts(ContentDifference(from: published, to: change.content).lines),
-            "unannounced": .texts(unannounced), "verdictWords": .text(verdictWords(outlook)),
+            "difference": .texts(Self.shortened(ContentDifference(from: published, to: change.content).lines)),
+            "unannounced": .texts(Self.shortened(unannounced)), "verdictWords": .text(verdictWords(outlook)),
             "ages": .texts(PublicationOutlook.Holders.allCases.map(age)),
             "outlook": .list((outlook?.rows ?? []).prefix(Self.greatestRowCount).map(row)),
-            "premises": .texts(outlook?.premises ?? []), "needed": .text(approvers.neededWords),
+            "premises": .texts(Self.shortened(outlook?.premises ?? [])), "gatesWords": .text(gatesWords),
+            "gates": .list(
+                gates.map { GateTable(answer: $0, change: change, approvers: chain, now: now).rows } ?? []),
+            "needed": .text(approvers.neededWords),
             "approvals": .list(change.approvals.map(approval) + silent),
             "verdict": .optional(isOpen ? form : nil),
         ]
@@ -52,6 +57,23 @@ struct ChangePage: Sendable {
         case .rejected: "Somebody rejected it. That is final."
         case .lapsed: "Its time is over, or something else was published."
         }
+    }
+
+    private var gatesWords: String {
+        if let gates {
+            return "As they answered at \(PageText.time(gates.time)). They are asked again when it is published."
+        }
+        return switch state {
+        case .proposed, .approved: "Too many pages wait for their answers: load this page again."
+        case .published: "It was published, so it passed each gate then, or was forced past it."
+        case .rejected, .lapsed: "Nobody asks them anymore."
+        }
+    }
+
+    /// What a page has room for.
+    private static func shortened(_ lines: [String]) -> [String] {
+        guard lines.count > greatestRowCount else { return lines }
+        return lines.prefix(greatestRowCount) + ["and \(lines.count - greatestRowCount) more"]
     }
 
     // MARK: The outlook
@@ -81,7 +103,7 @@ struct ChangePage: Sendable {
     private func row(_ row: StoredOutlook.Row) -> PageValue {
         [
             "host": .text(row.host.isEmpty ? "all hosts" : row.host),
-            "client": .text(row.client.isEmpty ? "any" : row.client),
+            "client": .text(ClientWords.words(row.client)),
             "cells": .list(PublicationOutlook.Holders.allCases.map { cell(row.fares[$0], $0) }),
         ]
     }

@@ -18,18 +18,15 @@ struct HostPage: Sendable {
     init(_ facts: AppFacts, _ host: AppScene.Host) {
         self.facts = facts
         self.host = host
-        let publications = facts.scene.publications.map { publication in
-            HostTimeline.Publication(
-                published: publication.published, end: publication.content.end,
-                pins: AppFacts.pins(of: host.host, in: WatchMemory.PublishedHosts(publication.content.hosts)))
-        }
-        timeline = HostTimeline(host, publications: publications, staleness: facts.scene.app.settings.staleness)
+        timeline = HostTimeline(
+            host, publications: facts.publications, staleness: facts.app.settings.staleness)
     }
 
     private var pins: ContentHost? { facts.pins(of: host.host) }
 
     /// What the template shows.
     var content: [String: PageValue] {
+        let shown = host.observations.prefix(Int(AppFacts.greatestPlaceCountOfOne))
         let lastWithout = timeline.everybody.map { time in
             time <= facts.now ? "gone" : "gone at \(PageText.timeAndDistance(time, from: facts.now))"
         }
@@ -37,10 +34,11 @@ struct HostPage: Sendable {
             "label": .text(host.host.label), "renewal": .text(renewal),
             "dial": .text(host.host.dial ?? "what the name resolves to"), "pins": .text(AppPage.words(pins)),
             "lastWithout": .text(lastWithout ?? PageText.nothing),
-            "alarms": .texts(facts.alarms(on: host).map { "\($0)" }),
+            "alarms": .texts(facts.alarms.map { "\($0)" }),
             "isEmpty": .flag(timeline.rows.isEmpty), "picture": .optional(timeline.rows.isEmpty ? nil : picture),
             "lines": .list(timeline.rows.map(line)), "chains": .list(chains),
-            "observations": .list(host.observations.map(observation)),
+            "observations": .list(shown.map(observation)),
+            "isCut": .flag(host.observations.count > shown.count),
         ]
     }
 

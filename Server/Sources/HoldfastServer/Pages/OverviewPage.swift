@@ -1,116 +1,41 @@
-import Foundation
-import Holdfast
-
 /// What needs somebody, in all apps that the viewer may see; everything else is quiet.
 struct OverviewPage: Sendable {
-    /// Something that somebody should do or look at.
-    struct Need: Sendable, Hashable {
-        /// What it is about, the most urgent first.
-        enum Kind: String, Sendable, Hashable, CaseIterable {
-            case emergency = "Emergency"
-            case alarm = "Alarm"
-            case canary = "Canary held"
-            case end = "Ends soon"
-            case unseen = "Not seen"
-            case backup = "No backup"
-            case failures = "Reported"
-            case change = "Change"
-
-            var rank: PageRank {
-                switch self {
-                case .emergency, .alarm, .canary: .bad
-                case .end, .unseen, .backup, .failures: .warn
-                case .change: .usual
-                }
-            }
-        }
-
-        let kind: Kind
-        /// What it is about, which links to where it stands.
-        let title: String
-        let address: String
-        let words: String
-    }
-
     /// More than anybody reads.
     static let greatestNeedCount = 200
+    /// As many apps as a page has room for.
+    static let greatestAppCount = 50
 
-    let needs: [Need]
-    private let apps: [AppFacts]
+    let needs: [OverviewNeed]
+    private let apps: [AppSummary]
+    /// How many apps nobody has looked at lately.
+    private let outdated: Int
+    /// How many apps the viewer may see.
+    private let count: Int
+    /// The app behind which the next page begins; nil for the last page.
+    private let rest: AppName?
+    private let now: Int64
 
-    init(_ apps: [AppFacts]) {
-        self.apps = apps
-        var needs: [Need] = []
-        for app in apps { needs += Self.needs(of: app) }
+    /// - Parameters:
+    ///   - found: all apps that the viewer may see.
+    ///   - count: how many these are.
+    ///   - shown: those that this page has room for.
+    ///   - rest: the app behind which the next page begins; nil for the last page.
+    init(
+        _ found: AppSummaries.Found, of count: Int, showing shown: some Sequence<AppName>, rest: AppName?, at now: Int64
+    ) {
+        let all = found.summaries.flatMap(\.needs)
         // Sorted by the kind alone; within it the order of the apps stays.
-        self.needs = Need.Kind.allCases.flatMap { kind in needs.filter { $0.kind == kind } }
-    }
-
-    private static func needs(of facts: AppFacts) -> [Need] {
-        var needs = changes(of: facts)
-        let (app, now) = (facts.app, facts.now)
-        func need(_ kind: Need.Kind, _ title: String, _ address: String, _ words: String) {
-            needs.append(Need(kind: kind, title: title, address: address, words: words))
-        }
-        if let canary = facts.scene.canary, let since = canary.probes.heldSince {
-            need(
-                .canary, "\(app)", PageLink.change(canary.change, of: app),
-                "Clients refuse what the canary has since \(PageText.timeAndDistance(since, from: now)): "
-                    + canary.probes.refusals.joined(separator: "; "))
-        }
-        if let published = facts.scene.published {
-            if published.end - now <= facts.scene.app.settings.staleness {
-                need(
-                    .end, "\(app)", PageLink.app(app),
-                    "What is published ends at \(PageText.timeAndDistance(published.end, from: now)), before the last "
-                        + "of its clients has asked again.")
-            }
-            for missing in published.missingBackups(at: now) {
-                need(.backup, "\(app)", PageLink.app(app), "\(missing.words).")
-            }
-        }
-        for host in facts.scene.hosts {
-            let (title, address) = ("\(host.host.label) of \(app)", PageLink.host(host.host, of: app))
-            for digest in facts.alarms(on: host) {
-                need(.alarm, title, address, "It showed a key that nobody announced: \(digest)")
-            }
-            for digest in facts.reminders(on: host) {
-                need(.end, title, address, "Something has to be published soon, since this ends: \(digest)")
-            }
-            if let words = unseen(host, at: now) { need(.unseen, title, address, words) }
-        }
-        for warning in facts.reports?.warnings ?? [] {
-            need(.failures, "\(app)", PageLink.reports(app), "As far as reports can be believed: \(warning)")
-        }
-        return needs
-    }
-
-    private static func changes(of facts: AppFacts) -> [Need] {
-        facts.open.filter { $0.state == .proposed || $0.state == .approved }.map { change, state in
-            let until = PageText.timeAndDistance(change.end, from: facts.now)
-            let waits = state == .approved ? "is approved, and waits to be published" : "waits for approvals"
-            return Need(
-                kind: change.isEmergency ? .emergency : .change, title: change.reason,
-                address: PageLink.change(change.id, of: facts.app),
-                words: "A change of \(facts.app) \(waits) until \(until)."
-                    + (change.isEmergency ? " It skips the canary." : ""))
-        }
-    }
-
-    /// Why nobody knows what a host shows now; nil if it was seen within the hour.
-    private static func unseen(_ host: AppScene.Host, at now: Int64) -> String? {
-        guard let last = host.observations.map(\.lastSeen).max() else { return "It was never seen." }
-        guard last >= now - Vantage.lifetime else {
-            return "It was last looked at \(PageText.distance(to: last, from: now))."
-        }
-        guard host.shown.allSatisfy({ $0.chain == nil }) else { return nil }
-        return "No address of it can be read: " + (host.shown.first?.failure ?? "")
+        self.needs = OverviewNeed.Kind.allCases.flatMap { kind in all.filter { $0.kind == kind } }
+        let wanted = Set(shown)
+        apps = found.summaries.filter { wanted.contains($0.app) }
+        (outdated, self.count, self.rest, self.now) = (found.outdated, count, rest, now)
     }
 
     /// What the template shows.
     var content: [String: PageValue] {
         [
-            "isQuiet": .flag(needs.isEmpty), "isCut": .flag(needs.count > Self.greatestNeedCount),
+            "isQuiet": .flag(needs.isEmpty && outdated == 0), "isCut": .flag(needs.count > Self.greatestNeedCount),
+            "outdated": .optional(outdated > 0 ? outdatedWords : nil),
             "needs": .list(
                 needs.prefix(Self.greatestNeedCount).map { need in
                     [
@@ -118,34 +43,30 @@ struct OverviewPage: Sendable {
                         "address": .text(need.address), "words": .text(need.words),
                     ]
                 }),
-            "apps": .list(apps.map(Self.row)),
+            "apps": .list(apps.map(row)), "older": .optional(rest.map { PageLink.overview(after: $0) }),
         ]
     }
 
-    private static func row(_ facts: AppFacts) -> PageValue {
-        let ends = facts.scene.hosts.flatMap(\.shown).compactMap { $0.chain?.end }
+    private var outdatedWords: String {
+        "\(outdated) of \(PageText.count(Int64(count), "app")) were not looked at since something happened there, or not "
+            + "for a quarter of an hour. Each time that this page is loaded, it looks at the next "
+            + "\(AppSummaries.greatestReading)."
+    }
+
+    private func row(_ app: AppSummary) -> PageValue {
+        func distance(_ time: Int64?) -> PageValue {
+            .text(time.map { PageText.distance(to: $0, from: now) } ?? PageText.nothing)
+        }
         return [
-            "address": .text(PageLink.app(facts.app)), "name": .text("\(facts.app)"),
-            "displayName": .text(facts.scene.app.displayName),
-            "published": .text(facts.publishedWords),
-            "ends": .text(
-                facts.scene.published.map { PageText.distance(to: $0.end, from: facts.now) } ?? PageText.nothing),
-            "hosts": .number(Int64(facts.scene.hosts.count)),
-            "firstEnd": .text(ends.min().map { PageText.distance(to: $0, from: facts.now) } ?? PageText.nothing),
-            "open": .number(Int64(facts.open.count)),
+            "address": .text(PageLink.app(app.app)), "name": .text("\(app.app)"),
+            "displayName": .text(app.displayName), "published": .text(published(app)), "ends": distance(app.end),
+            "hosts": .number(app.hostCount), "firstEnd": distance(app.firstEnd),
+            "open": .number(Int64(app.openCount)),
         ]
     }
-}
 
-extension AppFacts {
-    /// What is published, and since when.
-    var publishedWords: String {
-        guard scene.generation > 0, let last = scene.publications.last else { return "nothing yet" }
-        return "generation \(scene.generation), \(PageText.distance(to: last.published, from: now))"
+    private func published(_ app: AppSummary) -> String {
+        guard app.generation > 0, let time = app.published else { return "nothing yet" }
+        return "generation \(app.generation), \(PageText.distance(to: time, from: now))"
     }
-}
-
-extension HostChain {
-    /// The last second of the server's own certificate.
-    var end: Int64? { leaf.map { Int64($0.notAfter.timeIntervalSince1970) } }
 }

@@ -6,6 +6,21 @@ enum PageLink {
     static let signIn = "/signin"
 
     static func app(_ app: AppName) -> String { "/apps/\(app)" }
+
+    /// The apps behind one.
+    static func overview(after app: AppName) -> String { "/?after=\(app)#apps" }
+
+    /// The hosts of an app behind one.
+    static func hosts(of app: AppName, after place: AppFacts.Place) -> String {
+        "/apps/\(app)?after=\(encoded(place.label))#hosts"
+    }
+
+    /// What else stands on the page of an app, from a place on.
+    /// - Parameter part: the name of the part, which is the field of the query as well.
+    static func app(_ app: AppName, _ part: String, from place: Int) -> String {
+        "/apps/\(app)?\(part)=\(place)#\(part)"
+    }
+
     static func reports(_ app: AppName) -> String { "/apps/\(app)/reports" }
     static func change(_ change: RandomID, of app: AppName) -> String { "/apps/\(app)/changes/\(change)" }
 

@@ -1,7 +1,5 @@
 /// Reads what each page shows.
 extension PageResponder {
-    /// More changes than anybody looks through on one page.
-    private static let greatestChangeCount = 50
     /// More rows than the reports of a month have, unless somebody forges them.
     private static let greatestCountRows: Int64 = 20_000
 
@@ -22,10 +20,9 @@ extension PageResponder {
         case .app(let app):
             frame.above = nil
             frame.title = "\(app)"
-            return Made(.app, frame, try await appPage(app, approvers))
+            return Made(.app, frame, try await appPage(app, query, approvers))
         case .host(let app, let name):
-            let facts = try await AppFacts(of: app, in: catalog)
-            let host = try Self.host(name, query, facts)
+            let (facts, host) = try await hostFacts(name, query, app)
             frame.title = "\(host.host.label) of \(app)"
             return Made(.host, frame, HostPage(facts, host).content)
         case .change(let app, let id):
@@ -52,9 +49,7 @@ extension PageResponder {
             return Made(.people, frame, approvers.head.approvers.content.merging(more) { own, _ in own })
         case .overview, .signIn, .invitation, .style, .script:
             frame.place = PageLink.overview
-            var apps: [AppFacts] = []
-            for app in catalog.apps where viewer.sees(app) { apps.append(try await AppFacts(of: app, in: catalog)) }
-            return Made(.overview, frame, OverviewPage(apps).content)
+            return Made(.overview, frame, try await overviewPage(query, viewer).content)
         }
     }
 
@@ -62,31 +57,50 @@ extension PageResponder {
         ServerError(.notFound, of: "page", expected: "a page that you may see", found: "another")
     }
 
-    private func appPage(_ app: AppName, _ approvers: ApproverChain) async throws(ServerError) -> [String: PageValue] {
-        let facts = try await AppFacts(of: app, in: catalog)
-        var keys: [Catalog.Key] = []
-        for purpose in SealedKey.Purpose.allCases {
-            if let key = try await catalog.key(purpose, of: app) { keys.append(key) }
+    /// Reads apps for the next overview, if somebody has asked for one lately. What cannot be read is said there.
+    func lookFurther(at now: ContinuousClock.Instant = .now) async {
+        guard summaries.isWanted(at: now) else { return }
+        _ = try? await summaries.found(catalog.apps, first: [], in: catalog)
+    }
+
+    /// What the viewer may see of all apps.
+    func overviewPage(_ query: PageQuery, _ viewer: Viewer) async throws(ServerError) -> OverviewPage {
+        summaries.want()
+        let apps = catalog.apps.filter(viewer.sees)
+        let start = try query.value("after") { AppName(octets: $0) }
+        let behind = apps.drop { app in
+            start.map { !$0.description.utf8.lexicographicallyPrecedes(app.description.utf8) } ?? false
         }
-        return AppPage(
-            facts: facts,
-            changes: try await catalog.changes(of: app).prefix(Self.greatestChangeCount).map { change in
-                (change, change.state(approvers, generation: facts.scene.generation, at: facts.now))
-            },
-            documents: try await catalog.newestDocuments { $0 == app }, keys: keys,
-            approvers: approvers.head.approvers
-        ).content
+        let shown = behind.prefix(OverviewPage.greatestAppCount)
+        let found = try await summaries.found(apps, first: shown, in: catalog)
+        return OverviewPage(
+            found, of: apps.count, showing: shown, rest: behind.count > shown.count ? shown.last : nil,
+            at: try await catalog.now())
+    }
+
+    private func appPage(
+        _ app: AppName, _ query: PageQuery, _ approvers: ApproverChain
+    ) async throws(ServerError) -> [String: PageValue] {
+        let place = try query.value("after") { AppFacts.Place(label: $0) }
+        let start: ClosedRange<Int64> = 0...1_000_000
+        let parts = try await AppParts(
+            of: app, changesFrom: Int(try query.number("changes", in: start) ?? 0),
+            documentsFrom: Int(try query.number("documents", in: start) ?? 0), approvers: approvers, in: catalog)
+        let facts = try await AppFacts(of: app, .some(after: place ?? .beginning), in: catalog)
+        return AppPage(facts: facts, parts: parts, approvers: approvers.head.approvers).content
     }
 
     /// The host of an address: its name is in the path, or in the query if no path can have it.
-    private static func host(
-        _ name: [UInt8], _ query: PageQuery, _ facts: AppFacts
-    ) throws(ServerError) -> AppScene.Host {
+    private func hostFacts(
+        _ name: [UInt8], _ query: PageQuery, _ app: AppName
+    ) async throws(ServerError) -> (AppFacts, AppScene.Host) {
         let name = query.octets("name") ?? name
         let port = try query.number("port", in: 1...65_535) ?? 443
-        let host = facts.scene.hosts.first { $0.host.port == port && $0.host.name.utf8.elementsEqual(name) }
-        guard let host else { throw missing }
-        return host
+        guard ContentHost.isName(name) else { throw Self.missing }
+        let place = AppFacts.Place(name: String(decoding: name, as: UTF8.self), port: port)
+        let facts = try await AppFacts(of: app, .one(place), in: catalog)
+        guard let host = facts.hosts.first else { throw Self.missing }
+        return (facts, host)
     }
 
     private func changePage(
@@ -96,9 +110,11 @@ extension PageResponder {
         guard change.content.app == app else { throw Self.missing }
         let now = try await catalog.now()
         let state = change.state(approvers, generation: catalog.ledger.generation(of: app), at: now)
+        let isOpen = state == .proposed || state == .approved
         return ChangePage(
-            change: change, state: state, published: try await publisher.published(app),
+            change: change, state: state, published: try await catalog.publishedContent(of: app),
             unannounced: try await catalog.unannounced(in: change.content), chain: approvers,
+            gates: isOpen ? try await gates.answer(about: change, to: viewer, from: publisher) : nil,
             staleness: try await catalog.app(app).settings.staleness, csrfToken: viewer.csrfToken, now: now
         ).content
     }

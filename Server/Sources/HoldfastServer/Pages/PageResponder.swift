@@ -9,16 +9,26 @@ struct PageResponder: Sendable {
     private let templates: PageTemplates
     private let script: (body: ByteBuffer, tag: String)
     private let viewer: ViewerFinder
+    private let rates: PageRates
+    private let notices = ApproverNotices()
+    /// What the overview knows of each app.
+    let summaries = AppSummaries()
+    /// What gates say about open changes.
+    let gates = GateAnswers()
 
     var catalog: Catalog { publisher.catalog }
 
     /// - Parameters:
     ///   - publisher: everything that the server knows.
     ///   - script: what talks to passkeys.
+    ///   - rates: how often pages are made.
     ///   - viewer: finds out who looks.
     /// - Throws: ``ServerError`` `malformed` if a template cannot be read.
-    init(_ publisher: Publisher, script: [UInt8], viewer: @escaping ViewerFinder) throws(ServerError) {
+    init(
+        _ publisher: Publisher, script: [UInt8], rates: PageRates = PageRates(), viewer: @escaping ViewerFinder
+    ) throws(ServerError) {
         self.publisher = publisher
+        self.rates = rates
         self.viewer = viewer
         templates = try PageTemplates()
         self.script = (ByteBuffer(bytes: script), "\"\(Digest(of: script))\"")
@@ -32,6 +42,7 @@ struct PageResponder: Sendable {
         guard request.head.method == .GET || request.head.method == .HEAD else {
             return ListenerAnswer(.methodNotAllowed, body: ByteBuffer(), headers: [("Allow", "GET, HEAD")])
         }
+        if let wait = rates.take(request.source) { return tooMany(wait, nil) }
         do throws(ServerError) {
             return try await answer(route, target, request)
         } catch {
@@ -58,6 +69,7 @@ struct PageResponder: Sendable {
         let viewer = try await viewer(request)
         if route.isForAnybody { return try await greeting(route, viewer) }
         guard let viewer else { return PageAnswer.redirect(to: PageLink.signIn) }
+        if let wait = rates.take(session: viewer.session) { return tooMany(wait, viewer) }
         do throws(ServerError) {
             let query = try PageQuery(target, route)
             return html(try await page(route, query, viewer))
@@ -70,10 +82,13 @@ struct PageResponder: Sendable {
     private func greeting(_ route: PageRoute, _ viewer: Viewer?) async throws(ServerError) -> ListenerAnswer {
         guard case .invitation(let id) = route else {
             guard viewer == nil else { return PageAnswer.redirect(to: PageLink.overview) }
-            return html(Made(.signIn, PageFrame(title: "Sign in", needsScript: true), [:]))
+            let notices = try await notices.notices(in: catalog)
+            return html(Made(.signIn, PageFrame(title: "Sign in", notices: notices, needsScript: true), [:]))
         }
         // Whether there is such an invitation is said to whoever has its token.
-        let frame = PageFrame(title: "Register a passkey", viewer: viewer, needsScript: true)
+        let frame = PageFrame(
+            title: "Register a passkey", viewer: viewer, notices: try await notices.notices(in: catalog),
+            needsScript: true)
         return html(Made(.invitation, frame, ["id": .text("\(id)")]))
     }
 
@@ -101,6 +116,18 @@ struct PageResponder: Sendable {
         return answer
     }
 
+    /// What somebody sees who asks too often. Nothing is read for it.
+    private func tooMany(_ wait: Int, _ viewer: Viewer?) -> ListenerAnswer {
+        let remedy = "Load the page again in \(PageText.count(Int64(wait), "second"))."
+        var answer = html(
+            Made(
+                .problem, PageFrame(title: "Too many requests", viewer: viewer),
+                ["words": "More was asked from here than one server answers.", "remedy": .text(remedy)]),
+            .tooManyRequests, headers: [("Retry-After", "\(wait)")])
+        answer.pauses = true
+        return answer
+    }
+
     /// What the rest of the server says; what a database or a file system says is for the operator's log.
     private func problem(_ error: ServerError, _ viewer: Viewer?) async -> ListenerAnswer {
         let status: HTTPResponseStatus =
@@ -123,7 +150,9 @@ struct PageResponder: Sendable {
             }
         let remedy =
             status == .serviceUnavailable ? "Look at holdfast-server doctor." : "Follow a link of another page."
-        let frame = PageFrame(title: title, viewer: viewer, made: try? await catalog.now())
+        let frame = PageFrame(
+            title: title, viewer: viewer, notices: (try? await notices.notices(in: catalog)) ?? [],
+            made: try? await catalog.now())
         return html(
             Made(.problem, frame, ["words": .text(words), "remedy": .text(remedy)]), status,
             headers: status == .serviceUnavailable ? [("Retry-After", "30")] : [])

@@ -59,6 +59,8 @@ enum PageRoute: Sendable, Hashable {
     /// The fields of a query that the page knows.
     var queryFields: [String] {
         switch self {
+        case .overview: ["after"]
+        case .app: ["after", "changes", "documents"]
         case .host: ["port", "name"]
         case .reports: ["days"]
         case .audit: ["event", "app", "before"]

@@ -101,8 +101,8 @@ struct ReportsPage: Sendable {
         return [
             "host": .text(sample.host), "received": .text(PageText.time(sample.received)),
             "words": .text(
-                "Clients of \(sample.audience.rawValue) failed with the code \(sample.code.rawValue)"
-                    + (report.map { ", document \($0.documentVersion), app \($0.appVersion), \($0.platform.rawValue)." }
+                "A client\(sample.audience == .canary ? " of the canary" : "") \(Self.words(sample.code))"
+                    + (report.map { ": document \($0.documentVersion), app \($0.appVersion), \($0.platform.rawValue)." }
                         ?? ", and the rest cannot be read.")),
             "chain": .list((report?.chain?.certificates ?? []).map { certificate($0, pins) }),
             "pins": .list(
@@ -111,6 +111,17 @@ struct ReportsPage: Sendable {
                     return ["pin": .text(pin.text), "words": .text(words)]
                 }),
         ]
+    }
+
+    private static func words(_ code: ClientReport.Code) -> String {
+        switch code {
+        case .ok: "got in"
+        case .pins: "found none of its pins"
+        case .expired: "had only pins that have ended"
+        case .chain: "refused the chain before it looked at pins"
+        case .candidate: "got in, and missed a pin on trial"
+        case .other: "failed otherwise"
+        }
     }
 
     private func certificate(_ der: [UInt8], _ pins: [ClientReport.Pin]) -> PageValue {

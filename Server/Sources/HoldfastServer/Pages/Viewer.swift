@@ -7,6 +7,8 @@ struct Viewer: Sendable, Hashable {
     /// The apps that they may see; nil for all.
     var apps: Set<AppName>?
 
+    /// What rates know their session by.
+    var session: Digest { Digest(of: csrfToken.utf8) }
     /// Whether they may see an app.
     func sees(_ app: AppName) -> Bool { apps?.contains(app) ?? true }
     /// Whether they may see what is about all apps, such as the audit.

@@ -21,10 +21,12 @@ public struct PublishingDeadline: Sendable, Hashable {
 
     /// Fourteen days, or a third of the life of a certificate that lasts for a shorter time: whoever renews twice a week
     /// would be told every day otherwise.
+    static let greatestLead: Int64 = 14 * 86_400
+
     private static func lead(_ scene: AppScene) -> Int64 {
         let lives = scene.hosts.flatMap(\.shown).compactMap { $0.chain?.leaf }
             .map { Int64($0.notAfter.timeIntervalSince($0.notBefore)) }
-        return min(14 * 86_400, (lives.min() ?? .max) / 3)
+        return min(greatestLead, (lives.min() ?? .max) / 3)
     }
 
     /// Judges what is published; nil if nothing is, or if no end is in sight.

@@ -106,11 +106,12 @@ public struct ServeSettings: Sendable {
             layer(try file.map(Self.read) ?? [:]),
         ])
         func text(_ name: Name) -> String? { reader.string(forKey: ConfigKey([name.rawValue])) }
+        let proxies = try Self.blocks(text(.behindProxy), .behindProxy)
         listen = try Self.listener(
-            text(.listen) ?? "127.0.0.1:8080", .listen, proxies: try Self.blocks(text(.behindProxy), .behindProxy),
+            text(.listen) ?? "127.0.0.1:8080", .listen, proxies: proxies,
             try Self.identity((text(.tlsCertificate), .tlsCertificate), (text(.tlsKey), .tlsKey)))
         adminListen = try Self.listener(
-            text(.adminListen) ?? "127.0.0.1:8081", .adminListen, proxies: [],
+            text(.adminListen) ?? "127.0.0.1:8081", .adminListen, proxies: proxies,
             try Self.identity((text(.adminTLSCertificate), .adminTLSCertificate), (text(.adminTLSKey), .adminTLSKey)))
         adminOrigin = try text(.adminOrigin).map { text throws(ServerError) in try RelyingParty(origin: text) }
         answersUtilityTools = try Self.flag(text(.utilityAdmin), .utilityAdmin) ?? false
@@ -234,11 +235,16 @@ public struct ServeSettings: Sendable {
                 found: "another text of \(text.utf8.count) octets")
         }
         do throws(ServerError) {
-            return try ListenerSettings(
+            let settings = try ListenerSettings(
                 host: isBracketed ? String(host.dropFirst().dropLast()) : host, port: Int(port),
                 proxies: TrustedProxies(proxies), identity: identity)
+            // Only with apps a proxy speaks TLS in its place: what people send stays on this machine, or is encrypted.
+            guard name == .listen || settings.isPrivate else {
+                throw ServerError(
+                    .invalidValue, expected: "a loopback address such as 127.0.0.1", found: settings.host)
+            }
+            return settings
         } catch {
-            // Only apps are spoken to behind a proxy.
             let remedy =
                 name == .listen
                 ? error.remedy

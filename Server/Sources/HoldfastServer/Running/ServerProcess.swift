@@ -71,17 +71,18 @@ public struct ServerProcess: Sendable {
                 publisher.listener.listens(on: $0?.ipAddress, port: $0?.port ?? 0, showing: leaf)
                 onListening(.apps, Self.text($0))
             })
+        let browsers = try Self.browsers(publisher, settings.adminOrigin)
         let administration = try AdministrationListener(
             settings.adminListen, for: publisher, counters: counters,
             answersUtilityTools: settings.answersUtilityTools,
-            beside: try Self.browsers(publisher, settings.adminOrigin),
+            beside: browsers.responders,
             readiness: readiness, on: group,
             logger: listenerLogger, requests: logger, notices: notices, reports: reports,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
-        var services: [any Service] = [administration]
+        var services: [any Service] = [administration] + browsers.services
         // Whoever uploads writes down how far it is.
         if mending == nil {
             services += [
@@ -134,17 +135,17 @@ public struct ServerProcess: Sendable {
         services = [listener, refresh]
     }
 
-    /// Who answers people's browsers: nobody if no passkey can be used.
+    /// Who answers people's browsers, and works for that: nobody if no passkey can be used.
     static func browsers(
         _ publisher: Publisher, _ origin: RelyingParty?
-    ) throws(ServerError) -> [AddressResponder] {
-        guard let origin else { return [] }
+    ) throws(ServerError) -> (responders: [AddressResponder], services: [any Service]) {
+        guard let origin else { return ([], []) }
         let signIn = SignInResponder(publisher, at: origin)
         let viewer: ViewerFinder = { [sessions = signIn.sessions] request async throws(ServerError) in
-            try await sessions.find(request).map { Viewer(name: $0.person, csrfToken: $0.csrf.text) }
+            try await sessions.find(request)?.viewer
         }
         let pages = try PageResponder(publisher, script: PackageResources.passkeys_js, viewer: viewer)
-        return [{ await signIn.answer($0) }, { await pages.answer($0) }]
+        return ([{ await signIn.answer($0) }, { await pages.answer($0) }], [OverviewLoop(pages)])
     }
 
     /// Runs until it is told to stop, or until what is missing is mended.

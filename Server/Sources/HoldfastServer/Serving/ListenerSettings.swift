@@ -10,6 +10,8 @@ public struct ListenerSettings: Sendable {
     public let proxies: TrustedProxies
     /// The certificate to speak TLS with; nil for none.
     public let identity: TLSIdentity?
+    /// Whether nobody reads what goes to it, also where no proxy stands before it: it speaks TLS itself, or on loopback.
+    let isPrivate: Bool
     /// Whether every answer has the id of its request, and not only errors: no cache keeps what it answers.
     var namesRequests = false
     /// What a client gets at most.
@@ -34,6 +36,7 @@ public struct ListenerSettings: Sendable {
                 .invalidValue, of: "listen", expected: "a loopback address such as 127.0.0.1", found: "\(address)",
                 remedy: "Give a certificate, or name the proxies that speak TLS before it with --behind-proxy.")
         }
+        isPrivate = identity != nil || Self.isLoopback(address)
         self.host = host
         self.port = port
         self.proxies = proxies

@@ -1,4 +1,4 @@
-/// Somebody who is signed in, as pages know them. Whoever is invited is invited to this server, and may see all of its apps.
+/// Somebody who is signed in, as pages know them.
 struct PageSession: Sendable {
     /// The digest of the session's token.
     let id: Digest
@@ -6,11 +6,15 @@ struct PageSession: Sendable {
     let person: String
     /// The digest of the key of the passkey that signed in.
     let passkey: Digest
+    /// The apps that they may see; nil for all.
+    let apps: Set<AppName>?
     /// What each form and each call of this session has to hand back.
     let csrf: CSRFToken
     /// The last second at which it counts, in seconds since 1970.
     let end: Int64
 
+    /// Who it is, for pages.
+    var viewer: Viewer { Viewer(name: person, csrfToken: csrf.text, apps: apps) }
     /// Who it is, for the audit and the log.
     var actor: String { "passkey of \(person)" }
 }

@@ -35,7 +35,7 @@ struct PageSessions: Sendable {
         }
         return PageSession(
             id: found.session, person: found.passkey.person, passkey: found.passkey.credential.key.identity,
-            csrf: CSRFToken(of: token), end: found.end)
+            apps: found.passkey.apps, csrf: CSRFToken(of: token), end: found.end)
     }
 
     /// Ends a session.

@@ -2,11 +2,14 @@ import NIOCore
 import Synchronization
 
 /// How often strangers may call: whoever has no session yet has each source's share, so that a few sources cannot take all
-/// of the places that there are for people who are answering.
+/// of the places that there are for people who are answering; and how often somebody who is signed in may, who has a session
+/// for a day and the server verify and write each time.
 final class SignInRates: Sendable {
     /// One in three seconds for each source, after the first forty. A sign-in takes two, and its challenge two minutes: a
     /// source has eighty at most under way.
     private let calls = Mutex(TokenBuckets<SourcePrefix>(rate: 1.0 / 3, burst: 40, greatestCount: 4_096))
+    /// One in two seconds for each session, after the first thirty. An approval takes two.
+    private let sessions = Mutex(TokenBuckets<Digest>(rate: 0.5, burst: 30, greatestCount: 2_048))
     private let instant: @Sendable () -> UInt64
 
     /// - Parameter instant: nanoseconds that never go back.
@@ -18,5 +21,11 @@ final class SignInRates: Sendable {
     /// - Returns: nil if it is answered, else how many seconds to wait.
     func take(_ source: SourcePrefix) -> Int? {
         calls.withLock { $0.take(source, at: instant()) }.map { Int($0.rounded(.up)) }
+    }
+
+    /// Counts a call of somebody who is signed in.
+    /// - Returns: nil if it is answered, else how many seconds to wait.
+    func take(session: Digest) -> Int? {
+        sessions.withLock { $0.take(session, at: instant()) }.map { Int($0.rounded(.up)) }
     }
 }

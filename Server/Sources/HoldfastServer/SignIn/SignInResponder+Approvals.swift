@@ -14,7 +14,7 @@ extension SignInResponder {
             let end = min(change.end, try await catalog.now() + Self.span)
             return (
                 try ApprovalText(verdict, change.subject(for: chain), end: end).octets,
-                try await catalog.passkeys(in: chain.head.approvers)
+                try await catalog.passkeys(in: chain.head.approvers).filter { $0.isFor(app) }
             )
         }
         return asking(.approval(of: text), ["text": .text(text), "allow": Self.ids(passkeys)])

@@ -7,7 +7,7 @@ import NIOHTTP1
 ///
 /// Each call comes from a page of this server, as the browser says (`Origin`). Whoever is signed in also hands back the
 /// token of their session's pages; whoever is not has each source's share of calls.
-struct SignInResponder: Sendable {
+struct SignInResponder: RefusingResponder, Sendable {
     let publisher: Publisher
     /// Where the pages are.
     let party: RelyingParty
@@ -60,6 +60,7 @@ struct SignInResponder: Sendable {
         case .verdict(let app, let change, let verdict, let step):
             var body = try Self.body(request)
             let session = try await session(request, &body)
+            guard session.viewer.sees(app) else { throw Self.missing(change, of: app) }
             var answer =
                 try await step == .begin
                 ? beginVerdict(verdict, change, of: app, &body)
@@ -165,6 +166,7 @@ struct SignInResponder: Sendable {
         guard let session = try await find(request) else { throw Self.noSession }
         let csrf = try reading { () throws(ServerError) in try body.csrf() }
         guard session.csrf.isSame(as: csrf) else { throw Self.strangePage }
+        if let wait = rates.take(session: session.id) { throw AdministrationResponder.tooMany(wait) }
         return session
     }
 
@@ -177,6 +179,12 @@ struct SignInResponder: Sendable {
                     remedy: "Load the page, and begin again."))
         }
         return visitor
+    }
+
+    /// As for a change that is not there: nobody learns what others propose.
+    private static func missing(_ change: RandomID, of app: AppName) -> AdministrationError {
+        AdministrationError(
+            ServerError(.notFound, of: "change", expected: "a change of \(app)", found: "\(change)"))
     }
 
     private static var noSession: AdministrationError {
@@ -211,25 +219,5 @@ struct SignInResponder: Sendable {
             all.map { ($0.key, $0.value) },
             headers: visitor.map { [PageSessions.setting(PageSessions.visitorCookie, $0, for: PasskeyCeremony.span)] }
                 ?? [])
-    }
-
-    /// Does something of the server, and says what it refuses.
-    func refusing<Value>(
-        _ body: () async throws(ServerError) -> Value
-    ) async throws(AdministrationError) -> Value {
-        do throws(ServerError) {
-            return try await body()
-        } catch {
-            throw AdministrationError(error)
-        }
-    }
-
-    /// The same for what waits for nothing.
-    func reading<Value>(_ body: () throws(ServerError) -> Value) throws(AdministrationError) -> Value {
-        do throws(ServerError) {
-            return try body()
-        } catch {
-            throw AdministrationError(error)
-        }
     }
 }

@@ -149,6 +149,13 @@ struct ApproverKeyOptions: ParsableArguments {
 
 /// Times and names on the command line.
 enum CommandValue {
+    /// For which apps something counts, behind what it is; nothing for all.
+    static func apps(_ apps: Set<AppName>?) -> String {
+        guard let apps else { return "" }
+        let names = apps.map(\.description).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return " for \(names.joined(separator: ", "))"
+    }
+
     /// Gates by their names.
     static func gates(_ names: [String]) throws -> Set<Gate> {
         var gates: Set<Gate> = []

@@ -72,16 +72,20 @@ struct MetricsTests {
         }
     }
 
-    @Test("A proxy before the administration's listener is refused")
+    @Test("A proxy before the administration's listener may forward addresses, and speaks TLS for no other machine")
     func proxies() async throws {
-        let settings = try ListenerSettings(
-            host: "0.0.0.0", port: 0, proxies: TrustedProxies([try AddressBlock("10.0.0.0/8")]))
+        func settings(_ host: String) throws -> ListenerSettings {
+            try ListenerSettings(host: host, port: 0, proxies: TrustedProxies([try AddressBlock("10.0.0.0/8")]))
+        }
         try await World.run { world in
-            expectError(.invalidValue) {
+            func listener(_ settings: ListenerSettings) throws -> AdministrationListener {
                 try AdministrationListener(
                     settings, for: world.publisher, counters: ListenerCounters(),
                     on: .singletonMultiThreadedEventLoopGroup, logger: AdministrationSite.quiet)
             }
+            let (beyond, loopback) = (try settings("0.0.0.0"), try settings("127.0.0.1"))
+            expectError(.invalidValue) { try listener(beyond) }
+            #expect(throws: Never.self) { try listener(loopback) }
         }
     }
 }

@@ -102,7 +102,8 @@ struct ChangePageTests {
                 reason: "a test", proposed: world.now, canaryBegan: nil, approvals: [], ended: nil)
             let page = ChangePage(
                 change: damaged, state: .proposed, published: nil, unannounced: [],
-                chain: try await world.catalog.approvers(), staleness: 86_400, csrfToken: "", now: world.now)
+                chain: try await world.catalog.approvers(), gates: nil, staleness: 86_400, csrfToken: "", now: world.now
+            )
             let content = PageValue.record(page.content)
             #expect(content.text("verdictWords") == "The outlook that is stored cannot be read.")
             #expect(content["outlook"]?.values.isEmpty == true)

@@ -7,8 +7,9 @@ import Testing
 @Suite("The page of a host", .timeLimit(.minutes(5)))
 struct HostPageTests {
     private func facts(_ world: World) async throws -> (AppFacts, AppScene.Host) {
-        let facts = try await AppFacts(of: world.app, in: world.catalog)
-        return (facts, try #require(facts.scene.hosts.first))
+        let place = AppFacts.Place(name: World.host, port: 443)
+        let facts = try await AppFacts(of: world.app, .one(place), in: world.catalog)
+        return (facts, try #require(facts.hosts.first))
     }
 
     @Test("The timeline has what is seen, coming and pinned, and when everybody has a pin")
@@ -21,7 +22,7 @@ struct HostPageTests {
             let published = world.now
             try await world.pass(86_400)
             let (facts, host) = try await facts(world)
-            let staleness = facts.scene.app.settings.staleness
+            let staleness = facts.app.settings.staleness
             let timeline = HostPage(facts, host).timeline
             let shown = try #require(timeline.rows.first { $0.digest == Digest(of: world.shown.der) })
             #expect(shown.seen == world.now - 86_400...world.now && shown.coming == nil)

@@ -6,10 +6,9 @@ import Testing
 
 @Suite("The overview", .timeLimit(.minutes(5)))
 struct OverviewPageTests {
-    private func needs(_ world: World) async throws -> [OverviewPage.Need] {
-        var apps: [AppFacts] = []
-        for app in world.catalog.apps { apps.append(try await AppFacts(of: app, in: world.catalog)) }
-        return OverviewPage(apps).needs
+    /// What a page says that was never made before.
+    private func needs(_ world: World) async throws -> [OverviewNeed] {
+        try await PageDesk(world).overview().needs
     }
 
     @Test("An app that is published, seen and has backups is quiet, until its end is within the clients' staleness")

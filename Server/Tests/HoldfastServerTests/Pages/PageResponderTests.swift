@@ -177,4 +177,24 @@ struct PageResponderTests {
             }
         }
     }
+
+    @Test("Where passkeys alone are enough, every page says so, also to those who are not signed in")
+    func passkeysOnly() async throws {
+        for rule in [PasskeyTerms.Rule.passkeysOnly, .keyRequired] {
+            try await World.run { world in
+                let statement = try PasskeyStory.statement(after: try await world.catalog.approvers().head, rule)
+                let desk = try PageDesk(world)
+                #expect(try await !desk.html("/").contains("passkeys alone"))
+                try await world.catalog.append(PasskeyStory.signed(statement))
+                let open = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
+                let invitation = "/invitation/\(Digest(of: [1]))"
+                for address in desk.addresses(open) + ["/apps/nothing", "/signin", invitation] {
+                    let isSignedIn = address != "/signin" && address != invitation
+                    let html = String(buffer: try #require(await desk.ask(address, isSignedIn: isSignedIn)).body)
+                    let says = html.contains("Changes may be approved by passkeys alone, which do not show what")
+                    #expect(says == (rule == .passkeysOnly), "\(address)")
+                }
+            }
+        }
+    }
 }

@@ -63,4 +63,16 @@ struct PasskeyPublishingTests {
             }
         }
     }
+
+    @Test("Doctor names the people whose passkeys were made where the pages are no longer")
+    func moved() async throws {
+        try await World.run { world in
+            try await PasskeyDesk(world: world).register(SoftPasskey())
+            let words = "passkeys of dave were made at https://pins.example.com"
+            for (pages, isMoved) in [("https://pins.example.com", false), ("https://pins.example.org", true)] {
+                let faults = try await self.words(world, pages: pages, faults: true)
+                #expect(faults.contains { $0.contains(words) && $0.contains(pages) } == isMoved, "\(faults)")
+            }
+        }
+    }
 }

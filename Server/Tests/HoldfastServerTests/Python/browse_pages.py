@@ -6,7 +6,8 @@ usage: browse_pages.py CHROMIUM PAGES [FOLDER]
 PAGES is a JSON file: an object with an array of answers by their addresses, each with "address", "status", "headers" as pairs
 and "body", and "open", an array of the addresses to open with the "name" of each. They are served on loopback, headers
 included. With FOLDER, pictures are written there. Prints a JSON array of problems: what axe finds, what the browser
-complains about or refuses, a page that is wider than the screen, and what the keyboard does not reach.
+complains about or refuses, a page that is wider than the screen, what the keyboard does not reach or shows no focus, and
+what is missing where no script runs.
 """
 import http.server
 import json
@@ -70,11 +71,41 @@ def use(page, where, problems):
     if skip != ["skip", 0]:
         problems.append(f"{where}: the first tab leads to {skip}")
     page.evaluate("document.activeElement.blur()")
-    missed = page.evaluate(
-        "() => [...document.querySelectorAll('a[href], button, select, textarea, summary')]"
-        ".filter(element => element.tabIndex < 0 && !element.hidden).map(element => element.outerHTML.slice(0, 80))")
+    page.evaluate(
+        "() => { window.missed = new Set([...document.querySelectorAll("
+        "'a[href]:not(.skip), button, select, textarea, summary, [tabindex=\"0\"]')]"
+        ".filter(element => element.checkVisibility() && !element.disabled)); }")
+    count = page.evaluate("missed.size")
+    for _ in range(count + 5):
+        page.keyboard.press("Tab")
+        unseen = page.evaluate(
+            "() => { const element = document.activeElement; const style = getComputedStyle(element);"
+            " return missed.delete(element) && style.outlineStyle == 'none'"
+            " ? element.outerHTML.slice(0, 80) : null; }")
+        if unseen:
+            problems.append(f"{where}: no focus is shown at {unseen}")
+    missed = page.evaluate("[...missed].map(element => element.outerHTML.slice(0, 80))")
     if missed:
         problems.append(f"{where}: out of the keyboard's reach: {missed}")
+    page.evaluate("document.activeElement.blur()")
+
+
+def still(page):
+    """Everything that stands there, whether or not it is in a part that is closed."""
+    return page.evaluate(
+        "() => { const main = document.querySelector('main').cloneNode(true);"
+        " main.querySelectorAll('noscript').forEach(element => element.remove()); return main.textContent; }")
+
+
+def without_script(browser, address, where, whole, needs_passkey, problems):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(address)
+    if still(page) != whole:
+        problems.append(f"{where}: something else stands there without a script")
+    has_words = page.locator("noscript").count() > 0 and page.locator("noscript").first.is_visible()
+    if has_words != needs_passkey:
+        problems.append(f"{where}: a page that {'needs' if needs_passkey else 'does not need'} a script says something else")
+    page.context.close()
 
 
 def main(chromium, pages, folder=None):
@@ -95,6 +126,8 @@ def main(chromium, pages, folder=None):
                 and problems.append(f"{name}: {answer.url} {answer.status}"))
             page.goto(base + opened["address"])
             use(page, name, problems)
+            needs_passkey = page.locator("button[data-passkey]").count() > 0
+            without_script(browser, base + opened["address"], name, still(page), needs_passkey, problems)
             for width in WIDTHS:
                 page.set_viewport_size({"width": width, "height": 800})
                 for scheme in SCHEMES:

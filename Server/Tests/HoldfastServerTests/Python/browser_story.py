@@ -6,6 +6,8 @@ usage: browser_story.py CHROMIUM STORY FOLDER
 STORY is a JSON file: an array of steps, each with "person", "address", and what the person does there:
   "press"    a selector: the button to press, if any; what uses a passkey is used at once
   "text"     what to write into the field of the page before that, if any
+  "choose"   what to choose before that, values by selectors
+  "script"   false for somebody whose browser runs no script
 Passkeys are kept in FOLDER, one file for each person, and are there in the next story. Prints a JSON array with an object
 for each step: "words", what the page says about a passkey; "address", where the browser is then; "main", what stands there;
 "signature", if there is one; and "problems", what axe and the browser find wrong with it.
@@ -54,12 +56,21 @@ class Person:
 
     def does(self, step):
         page, self.problems = self.page, []
+        has_script = step.get("script", True)
+        self.tools.send("Emulation.setScriptExecutionDisabled", {"value": not has_script})
         page.goto(step["address"])
-        self.look()
+        # What looks at a page is a script itself.
+        if has_script:
+            self.look()
         if step.get("text") is not None:
             page.fill("textarea", step["text"])
+        for selector, value in step.get("choose", {}).items():
+            page.select_option(selector, value)
         words = ""
-        if step.get("press"):
+        if step.get("press") and not has_script:
+            with page.expect_navigation():
+                page.click(step["press"])
+        elif step.get("press"):
             # Another page comes, or this one says something.
             page.evaluate("document.documentElement.dataset.before = 'here'")
             page.click(step["press"])

@@ -95,4 +95,13 @@ struct AdminOriginTests {
             #expect(try await faults().isEmpty)
         }
     }
+
+    @Test("Proxies that are named forward addresses to the listener for people as to that for apps")
+    func proxies() async throws {
+        let settings = try await ServeSettings(flags: [.behindProxy: "127.0.0.1/32"], environment: [:], file: nil)
+        #expect(settings.adminListen.proxies == settings.listen.proxies)
+        #expect(settings.adminListen.proxies.blocks.count == 1 && settings.adminListen.isPrivate)
+        let without = try await ServeSettings(flags: [:], environment: [:], file: nil)
+        #expect(without.adminListen.proxies == .none)
+    }
 }

@@ -186,6 +186,10 @@ struct ServeTests {
             }
             try await refused(["--listen", "0.0.0.0:0"], nil, "of listen:", "--behind-proxy")
             try await refused(["--admin-listen", "0.0.0.0:0"], nil, "of admin-listen:", "--admin-tls-certificate")
+            // A proxy speaks TLS in the place of the listener for apps alone.
+            try await refused(
+                ["--admin-listen", "0.0.0.0:0", "--behind-proxy", "10.0.0.5/32"], nil, "of admin-listen:",
+                "--admin-tls-certificate")
             try await refused(["--listen", "8080"], nil, "of listen:", "ADDRESS:PORT")
             try await refused(["--behind-proxy", "10.0.0.0/33"], nil, "of behind-proxy:", "10.0.0.0/8")
             for block in ["0.0.0.0/0", "128.0.0.0/1", "::/0", "2000::/3"] {

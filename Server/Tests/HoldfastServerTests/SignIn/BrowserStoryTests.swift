@@ -1,4 +1,6 @@
 import Foundation
+import HoldfastNIOTesting
+import HoldfastTesting
 import Synchronization
 import Testing
 
@@ -25,7 +27,7 @@ struct BrowserStoryTests {
         }
         try await AdministrationSite.listening(for: world.publisher, beside: [answer]) { port in
             let party = try RelyingParty(origin: "http://localhost:\(port)")
-            let responders = try ServerProcess.browsers(world.publisher, party)
+            let responders = try ServerProcess.browsers(world.publisher, party).responders
             place.responders.withLock { $0 = responders }
             try await body(party)
         }
@@ -89,38 +91,141 @@ struct BrowserStoryTests {
         try await world.catalog.append(SignedApprovers(text: statement.octets, signatures: signatures))
     }
 
+    /// A person at a page, who looks.
+    private func looks(
+        at addresses: String..., in folder: URL, party: RelyingParty
+    ) async throws -> [String] {
+        let steps =
+            [Browser.Step("dave", "\(party.origin)/signin", press: Self.anyPasskey)]
+            + addresses.map { Browser.Step("dave", party.origin + $0) }
+        return try await follow(steps, in: folder).dropFirst().map(\.main)
+    }
+
     @Test(
-        "Two people register, sign in, sign the statement that names them, approve a change on its page, and sign out",
+        "Two people register, see an app, its host, a renewal, a change, an alarm and a report, approve and sign out",
         .enabled(if: Browser.isTested, "needs chromium, and scripts/browser-python"))
     func story() async throws {
         try await World.run { world in
             try await serving(world) { party in
                 try await register(world, at: party)
                 try await nameApprovers(world, at: party)
-                let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
-                let (signIn, page) = ("\(party.origin)/signin", "\(party.origin)/apps/bank/changes/\(change)")
-                let approve = #"button[data-passkey="approve"]"#
-                let answers = try await follow(
-                    [
-                        Browser.Step("dave", signIn, press: Self.anyPasskey),
-                        Browser.Step("dave", page, press: approve),
-                        Browser.Step("erin", signIn, press: Self.anyPasskey),
-                        Browser.Step("erin", page, press: approve),
-                        Browser.Step("dave", page, press: "form.person button"),
-                        Browser.Step("dave", "\(party.origin)/"),
-                    ], in: world.folder)
-                // The overview says what waits, and the page of the change who has approved it.
-                #expect(answers[0].address == "\(party.origin)/" && answers[0].main.contains("a test"), "\(answers[0])")
-                #expect(answers[1].address == page && answers[1].main.contains("dave"), "\(answers[1])")
-                #expect(answers[3].main.contains("erin"), "\(answers[3])")
-                // Who has signed out sees nothing.
-                #expect(answers[4].address == signIn && answers[5].address == signIn, "\(answers[5])")
-                #expect(try await world.catalog.change(change).approvals.count == 2)
-                #expect(try await world.publisher.publish(change) == .published(generation: 1))
-                try await world.everybodyFollows()
+                try await withLoopbackTLSServer(serving: world.shown) { server in
+                    try await story(world, server, party)
+                }
                 let faults = try await world.publisher.examine(pages: party).filter(\.isFault)
                 #expect(faults.isEmpty, "\(faults)")
             }
         }
+    }
+
+    /// Apps and hosts come by commands, since whoever adds one brings files and keys; each step shows on the pages.
+    private func story(_ world: World, _ server: LoopbackTLSServer, _ party: RelyingParty) async throws {
+        let folder = world.folder
+        let shop = try await Shop([.list, .challenge], on: server.port, in: world)
+        let host = "/apps/shop/hosts/\(World.host)?port=\(server.port)"
+        var pages = try await looks(at: "/", "/apps/shop", host, in: folder, party: party)
+        #expect(pages[0].contains("Shop") && pages[0].contains("It was never seen."), "\(pages[0])")
+        #expect(pages[1].contains(shop.host.label) && pages[1].contains("not published"), "\(pages[1])")
+        #expect(pages[2].contains("each certificate is announced before it is shown"), "\(pages[2])")
+
+        // It is watched, and its owner announces what it shows and what comes next.
+        try await shop.announce(world.shown.chain, in: 0)
+        try await shop.announce(world.announced.chain, in: 3_600)
+        #expect(try await shop.verdicts() == [.known])
+        let (shown, next) = (
+            PageText.short(Digest(of: world.shown.der)), PageText.short(Digest(of: world.announced.der))
+        )
+        pages = try await looks(at: "/apps/shop", host, in: folder, party: party)
+        #expect(pages[0].contains(shown) && pages[0].contains("no pin"), "\(pages[0])")
+        #expect(pages[1].contains("Announced, from") && pages[1].contains(next), "\(pages[1])")
+
+        let change = try await shop.propose()
+        try await approve(change, world, party)
+        guard case .published = try await world.publisher.publish(change).stage else {
+            Issue.record("not published")
+            return
+        }
+        try await follows(shop, world.shown)
+        pages = try await looks(at: "/apps/shop", host, in: folder, party: party)
+        #expect(pages[0].contains("certificate, active leaf key") && !pages[0].contains("no pin"), "\(pages[0])")
+        #expect(pages[1].contains("gone at"), "\(pages[1])")
+
+        // The renewal, which clients follow.
+        world.clock.advance(by: .seconds(3_600))
+        try server.serve(world.announced)
+        #expect(try await shop.verdicts() == [.known])
+        try await follows(shop, world.announced)
+        pages = try await looks(at: "/", "/apps/shop", host, in: folder, party: party)
+        #expect(!pages[0].contains("Alarm"), "\(pages[0])")
+        #expect(pages[1].contains(next) && !pages[1].contains("no pin"), "\(pages[1])")
+        #expect(pages[2].contains("seen at 1 place"), "\(pages[2])")
+
+        // A key that nobody announced, and an app that a machine in the middle met.
+        let stranger = try world.root.leaf(names: [.dns(World.host)])
+        try server.serve(stranger)
+        #expect(try await shop.verdicts() == [.unannounced])
+        let app = try await StoryApp(world, of: shop)
+        try await app.report()
+        pages = try await looks(at: "/", host, "/apps/shop/reports?days=1", in: folder, party: party)
+        let key = "\(Digest(of: try stranger.subjectPublicKeyInfo))"
+        #expect(pages[0].contains("It showed a key that nobody announced: \(key)"), "\(pages[0])")
+        #expect(pages[0].contains("As far as reports can be believed"), "\(pages[0])")
+        #expect(pages[1].contains("Alarm") && pages[1].contains(key), "\(pages[1])")
+        let pin = PageText.pin(Digest(of: try app.middle.subjectPublicKeyInfo))
+        #expect(pages[2].contains("A client found none of its pins") && pages[2].contains(pin), "\(pages[2])")
+        #expect(pages[2].contains("is no pin"), "\(pages[2])")
+
+        try await signOut(party, folder)
+    }
+
+    /// Two people read a change and its outlook on its page, and approve it there.
+    private func approve(_ change: RandomID, _ world: World, _ party: RelyingParty) async throws {
+        let (signIn, page) = ("\(party.origin)/signin", "\(party.origin)/apps/shop/changes/\(change)")
+        let approve = #"button[data-passkey="approve"]"#
+        let answers = try await follow(
+            [
+                Browser.Step("dave", signIn, press: Self.anyPasskey), Browser.Step("dave", page),
+                Browser.Step("dave", page, press: approve), Browser.Step("erin", signIn, press: Self.anyPasskey),
+                Browser.Step("erin", page, press: approve),
+            ], in: world.folder)
+        // The overview says what waits, and the page of the change what comes of it, and who has approved it.
+        #expect(answers[0].address == "\(party.origin)/" && answers[0].main.contains("a test"), "\(answers[0])")
+        let read = answers[1].main
+        for words in [
+            "adds host \(World.host)", "Apps that download the signed list", "Everybody gets in",
+            "outlook passed",
+        ] {
+            #expect(read.contains(words), "\(words) is not in \(read)")
+        }
+        #expect(answers[2].address == page && answers[2].main.contains("dave"), "\(answers[2])")
+        #expect(answers[4].main.contains("erin"), "\(answers[4])")
+        #expect(try await world.catalog.change(change).approvals.count == 2)
+    }
+
+    private func follows(_ shop: Shop, _ certificate: TestCertificate) async throws {
+        try await shop.world.publisher.everybodyFollows(
+            shop.app, lettingIn: [certificate], trusting: shop.world.root, clock: shop.world.clock,
+            hostPort: Int(shop.host.port))
+    }
+
+    /// Pages are read, forms are sent, and somebody signs out in a browser that runs no script; passkeys alone need one.
+    private func signOut(_ party: RelyingParty, _ folder: URL) async throws {
+        let signIn = "\(party.origin)/signin"
+        let answers = try await follow(
+            [
+                Browser.Step("dave", signIn, press: Self.anyPasskey),
+                Browser.Step("dave", "\(party.origin)/", script: false),
+                Browser.Step(
+                    "dave", "\(party.origin)/audit", press: "form.filter button", choosing: ["#event": "alarm"],
+                    script: false),
+                Browser.Step("dave", "\(party.origin)/", press: "form.person button", script: false),
+                Browser.Step("dave", "\(party.origin)/", script: false), Browser.Step("dave", "\(party.origin)/"),
+            ], in: folder)
+        #expect(answers[1].main.contains("What needs somebody"), "\(answers[1])")
+        let filtered = answers[2].main
+        #expect(answers[2].address.contains("event=alarm") && !filtered.contains("invitation\t"), "\(filtered)")
+        // Who has signed out sees nothing.
+        #expect(answers[3].address == signIn && answers[3].main.contains("passkeys need JavaScript"), "\(answers[3])")
+        #expect(answers[4].address == signIn && answers[5].address == signIn, "\(answers[5])")
     }
 }

@@ -31,9 +31,17 @@ enum Browser {
         let press: String?
         /// What to write into the field of the page before.
         let text: String?
+        /// What to choose before, values by selectors.
+        let choose: [String: String]
+        /// Whether the browser runs scripts.
+        let script: Bool
 
-        init(_ person: String, _ address: String, press: String? = nil, text: String? = nil) {
+        init(
+            _ person: String, _ address: String, press: String? = nil, text: String? = nil,
+            choosing choose: [String: String] = [:], script: Bool = true
+        ) {
             (self.person, self.address, self.press, self.text) = (person, address, press, text)
+            (self.choose, self.script) = (choose, script)
         }
     }
 

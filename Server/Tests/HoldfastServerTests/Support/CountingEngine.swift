@@ -7,6 +7,7 @@ import Synchronization
 final class CountingEngine: StorageEngine {
     private let engine: SQLiteEngine
     private let counts = Mutex<[String: Int]>([:])
+    private let returned = Mutex(0)
 
     init(_ engine: SQLiteEngine) { self.engine = engine }
 
@@ -14,6 +15,11 @@ final class CountingEngine: StorageEngine {
     func count(of words: String) -> Int {
         counts.withLock { counts in counts.reduce(0) { $1.key.contains(words) ? $0 + $1.value : $0 } }
     }
+
+    /// How many queries were run.
+    var queries: Int { counts.withLock { $0.values.reduce(0, +) } }
+    /// How many rows they returned.
+    var rows: Int { returned.withLock { $0 } }
 
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value
@@ -40,7 +46,9 @@ final class CountingEngine: StorageEngine {
 
         func run(_ query: Query, _ values: [StorageValue]) throws(ServerError) -> [StorageRow] {
             engine.counts.withLock { $0[query.text, default: 0] += 1 }
-            return try session.run(query, values)
+            let rows = try session.run(query, values)
+            engine.returned.withLock { $0 += rows.count }
+            return rows
         }
 
         func copy(to file: URL) throws(ServerError) { try session.copy(to: file) }

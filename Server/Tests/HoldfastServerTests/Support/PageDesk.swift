@@ -14,9 +14,12 @@ struct PageDesk: Sendable {
     static let viewer = Viewer(name: "alice", csrfToken: "token-of-alice")
     static let script = Array("\"use strict\";".utf8)
 
-    init(_ world: World, viewer: Viewer = PageDesk.viewer) throws {
+    init(
+        _ world: World, viewer: Viewer = PageDesk.viewer, from publisher: Publisher? = nil,
+        rates: PageRates = PageRates()
+    ) throws {
         self.world = world
-        responder = try PageResponder(world.publisher, script: Self.script) { request in
+        responder = try PageResponder(publisher ?? world.publisher, script: Self.script, rates: rates) { request in
             request.head.headers.contains(name: "Cookie") ? viewer : nil
         }
     }
@@ -52,6 +55,12 @@ struct PageDesk: Sendable {
         let target = try RequestTarget(target.utf8)
         let route = try #require(PageRoute(path: target.path))
         return try await responder.page(route, PageQuery(target, route), Self.viewer)
+    }
+
+    /// The overview before it is written.
+    func overview(_ target: String = "/") async throws -> OverviewPage {
+        let target = try RequestTarget(target.utf8)
+        return try await responder.overviewPage(PageQuery(target, .overview), Self.viewer)
     }
 
     /// Publishes, has hosts seen, an alarm raised and something reported, and proposes another change.

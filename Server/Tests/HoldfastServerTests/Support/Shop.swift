@@ -72,16 +72,22 @@ struct Shop {
 
     /// Proposes what follows from what was announced, has it approved and signed, and publishes it.
     func publish() async throws {
+        let change = try await propose()
+        try await world.approve(change)
+        if let holders { try await world.publisher.sign(change, holders, in: world.folder) }
+        guard case .published = try await world.publisher.publish(change).stage else {
+            Issue.record("not published")
+            return
+        }
+    }
+
+    /// Proposes what follows from what was announced.
+    func propose() async throws -> RandomID {
         let content = try await world.catalog.draft(of: app, Catalog.ContentWishes(formats: formats))
         let proposal = try await world.propose(content)
         // The targets are signed once it is approved.
         #expect(proposal.report.refusal.map { $0.gate == .signatures } ?? true, "\(proposal.report)")
-        try await world.approve(proposal.change)
-        if let holders { try await world.publisher.sign(proposal.change, holders, in: world.folder) }
-        guard case .published = try await world.publisher.publish(proposal.change).stage else {
-            Issue.record("not published")
-            return
-        }
+        return proposal.change
     }
 
     /// Looks at the host.

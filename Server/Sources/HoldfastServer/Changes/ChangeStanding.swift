@@ -1,0 +1,86 @@
+/// What decides where a change is on its way. What it publishes and its outlook are known by their digests, so that lists
+/// read neither.
+struct ChangeStanding: Sendable, Hashable {
+    let id: RandomID
+    let app: AppName
+    /// The digest of the content.
+    let content: Digest
+    /// The digest of the outlook.
+    let outlook: Digest
+    let baseGeneration: Int64
+    let forced: Set<Gate>
+    let proposer: Digest?
+    let reason: String
+    let proposed: Int64
+    let approvals: [SignedApproval]
+    let ended: AuditEntry.Event?
+
+    /// The last second at which it can be published.
+    var end: Int64 { proposed + Change.span }
+    /// Whether it skips the canary.
+    var isEmergency: Bool { forced.contains(.canary) }
+
+    /// What each approval must name.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    func subject(for chain: ApproverChain) throws(ServerError) -> ApprovalText.Subject {
+        try ApprovalText.Subject(
+            server: chain.head.server, app: app, change: id, baseGeneration: baseGeneration, content: content,
+            outlook: outlook, forced: forced, approvers: chain.head.digest)
+    }
+
+    /// Counts its approvals.
+    /// - Throws: ``ServerError``, as ``ApprovedSubject`` does.
+    func approved(by chain: ApproverChain, at now: Int64) throws(ServerError) -> ApprovedSubject {
+        let subject = try subject(for: chain)
+        // An approval under earlier approvers is not for this, and does not hinder those that are.
+        let counting = approvals.filter { approval in
+            (try? ApprovalText(approval.text)).map { $0.verdict == .reject || $0.subject == subject } ?? true
+        }
+        return try ApprovedSubject(subject, approvals: counting, chain: chain, proposer: proposer, at: now)
+    }
+
+    /// Where it is on its way.
+    func state(_ chain: ApproverChain, generation: Int64, at now: Int64) -> Change.State {
+        switch ended {
+        case .published: return .published
+        case .rejected: return .rejected
+        case .lapsed: return .lapsed
+        default: break
+        }
+        guard baseGeneration == generation, now <= end else { return .lapsed }
+        do throws(ServerError) {
+            _ = try approved(by: chain, at: now)
+            return .approved
+        } catch {
+            return error.code == .rejected ? .rejected : .proposed
+        }
+    }
+}
+
+extension Change {
+    /// What decides where it is on its way.
+    var standing: ChangeStanding {
+        ChangeStanding(
+            id: id, app: content.app, content: content.digest, outlook: Digest(of: outlook),
+            baseGeneration: baseGeneration, forced: forced, proposer: proposer, reason: reason, proposed: proposed,
+            approvals: approvals, ended: ended)
+    }
+}
+
+extension Catalog {
+    /// Where a change is on its way, without what it publishes.
+    /// - Throws: ``ServerError`` `notFound`.
+    static func standing(
+        of id: RandomID, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> ChangeStanding {
+        guard let proposal = ledger.proposals[id] else {
+            throw ServerError(.notFound, of: "change", expected: "a change of this server", found: "\(id)")
+        }
+        return ChangeStanding(
+            id: id, app: proposal.app, content: proposal.content, outlook: proposal.outlook,
+            baseGeneration: proposal.baseGeneration, forced: try gates(proposal.forced), proposer: proposal.proposer,
+            reason: proposal.reason, proposed: proposal.time,
+            approvals: try approvals(of: id, proposal.app, session, ledger),
+            ended: ledger.ended[id])
+    }
+}

@@ -1,0 +1,269 @@
+import Foundation
+import Holdfast
+
+/// An app on the overview: what needs somebody there, and how it stands. It is read with a bounded number of rows, however
+/// many hosts, changes and observations the app has.
+struct AppSummary: Sendable, Hashable {
+    let app: AppName
+    /// What people call it.
+    let displayName: String
+    /// The generation that is published; 0 for none.
+    let generation: Int64
+    /// When it was published, in seconds since 1970.
+    let published: Int64?
+    /// The last second at which its documents may be signed.
+    let end: Int64?
+    let hostCount: Int64
+    /// When the first of the certificates ends that its hosts show; nil if that is unknown, or if they show too many.
+    let firstEnd: Int64?
+    /// How many changes people can still publish.
+    let openCount: Int
+    /// What needs somebody, of each kind the first few.
+    let needs: [OverviewNeed]
+
+    /// As many of a kind as an app has room for; the page of the app has the others.
+    static let greatestCount = 16
+    /// More chains than this are not read for the end of the first.
+    private static let greatestChainCount: Int64 = 64
+
+    /// What the audit says of an app, found in one pass for several.
+    struct Told: Sendable {
+        /// What was seen that nobody announced, and when that was said.
+        fileprivate(set) var alarms: [Ledger.Name: Int64] = [:]
+        /// What has to be published soon, and when that was said.
+        fileprivate(set) var reminders: [Ledger.Name: Int64] = [:]
+        /// The changes that people can still publish, the oldest first.
+        fileprivate(set) var open: [RandomID] = []
+
+        /// What it says of some apps.
+        static func all(_ apps: Set<AppName>, _ ledger: Ledger, at now: Int64) -> [AppName: Told] {
+            var told = Dictionary(uniqueKeysWithValues: apps.map { ($0, Told()) })
+            for (name, time) in ledger.alarmedAt { told[name.app]?.alarms[name] = time }
+            for (name, time) in ledger.remindedAt { told[name.app]?.reminders[name] = time }
+            for (id, proposal) in ledger.openChanges(at: now) { told[proposal.app]?.open.append(id) }
+            return told
+        }
+    }
+
+    /// Reads an app.
+    /// - Parameters:
+    ///   - name: the app.
+    ///   - told: what the audit says of it.
+    ///   - chain: whose approvals count.
+    /// - Throws: ``ServerError``.
+    init(
+        of name: AppName, _ told: Told, approvers chain: ApproverChain, in catalog: Catalog
+    ) async throws(ServerError) {
+        self = try await catalog.look { session, ledger throws(ServerError) in
+            try AppSummary(Reading(name, told, chain, session, ledger))
+        }
+    }
+
+    /// An app that cannot be read: an operator has to know, and other apps are shown all the same.
+    init(unreadable name: AppName, because error: ServerError) {
+        app = name
+        displayName = "\(name)"
+        (generation, published, end, hostCount, firstEnd, openCount) = (0, nil, nil, 0, nil, 0)
+        needs = [
+            OverviewNeed(
+                kind: .unreadable, title: "\(name)", address: PageLink.app(name),
+                words: "What is stored of it cannot be read: \(error.code.rawValue). Look at holdfast-server doctor.")
+        ]
+    }
+
+    private init(_ reading: Reading) throws(ServerError) {
+        let (ledger, app) = (reading.ledger, reading.app)
+        self.app = app.name
+        displayName = app.displayName
+        generation = ledger.generation(of: app.name)
+        published = ledger.publication(of: app.name)?.time
+        end = reading.published?.end
+        hostCount = try Catalog.hostCount(of: app.name, reading.session)
+        let chains = try Catalog.shownChains(
+            of: app.name, since: reading.now - Vantage.lifetime, limit: Self.greatestChainCount + 1, reading.session)
+        firstEnd = chains.count > Int(Self.greatestChainCount) ? nil : chains.compactMap(\.end).min()
+        openCount = reading.told.open.count
+        needs = try reading.needs()
+    }
+
+    /// One transaction.
+    private struct Reading {
+        let app: Catalog.App
+        let told: Told
+        let chain: ApproverChain
+        let session: any StorageSession
+        let ledger: Ledger
+        let now: Int64
+        let published: Content?
+        private let pinned: WatchMemory.PublishedHosts
+
+        init(
+            _ name: AppName, _ told: Told, _ chain: ApproverChain, _ session: any StorageSession, _ ledger: Ledger
+        ) throws(ServerError) {
+            (self.told, self.chain, self.session, self.ledger) = (told, chain, session, ledger)
+            app = try Catalog.app(name, session, ledger)
+            now = max(try session.now(), ledger.latestTime)
+            published = try ledger.publication(of: name).map { publication throws(ServerError) in
+                try Catalog.content(of: publication, name, session)
+            }
+            pinned = WatchMemory.PublishedHosts(published?.hosts ?? [])
+        }
+
+        func needs() throws(ServerError) -> [OverviewNeed] {
+            try changes() + canary() + contentNeeds() + alarms() + reminders() + unseen() + reports()
+        }
+
+        private func changes() throws(ServerError) -> [OverviewNeed] {
+            var needs: [OverviewNeed] = []
+            // Emergencies first, so that no others take their place.
+            let urgent = told.open.filter { ledger.proposals[$0]?.isEmergency == true }
+            let usual = told.open.filter { ledger.proposals[$0]?.isEmergency != true }
+            for id in (urgent + usual).prefix(AppSummary.greatestCount) {
+                let change = try Catalog.standing(of: id, session, ledger)
+                let state = change.state(chain, generation: ledger.generation(of: app.name), at: now)
+                guard state == .proposed || state == .approved else { continue }
+                let until = PageText.timeAndDistance(change.end, from: now)
+                let waits = state == .approved ? "is approved, and waits to be published" : "waits for approvals"
+                needs.append(
+                    OverviewNeed(
+                        kind: change.isEmergency ? .emergency : .change, title: change.reason,
+                        address: PageLink.change(id, of: app.name),
+                        words: "A change of \(app.name) \(waits) until \(until)."
+                            + (change.isEmergency ? " It skips the canary." : "")))
+            }
+            return needs
+        }
+
+        private func canary() -> [OverviewNeed] {
+            guard let canary = ledger.canaries[app.name], let since = canary.probes.heldSince else { return [] }
+            return [
+                OverviewNeed(
+                    kind: .canary, title: "\(app.name)", address: PageLink.change(canary.change, of: app.name),
+                    words: "Clients refuse what the canary has since \(PageText.timeAndDistance(since, from: now)): "
+                        + canary.probes.refusals.joined(separator: "; "))
+            ]
+        }
+
+        private func contentNeeds() -> [OverviewNeed] {
+            guard let published else { return [] }
+            var needs: [OverviewNeed] = []
+            if published.end - now <= app.settings.staleness {
+                needs.append(
+                    OverviewNeed(
+                        kind: .end, title: "\(app.name)", address: PageLink.app(app.name),
+                        words:
+                            "What is published ends at \(PageText.timeAndDistance(published.end, from: now)), before "
+                            + "the last of its clients has asked again."))
+            }
+            let missing = published.missingBackups(at: now)
+            needs += missing.prefix(AppSummary.greatestCount).map { missing in
+                OverviewNeed(
+                    kind: .backup, title: "\(app.name)", address: PageLink.app(app.name), words: "\(missing.words).")
+            }
+            if missing.count > AppSummary.greatestCount {
+                needs.append(more(.backup, missing.count - AppSummary.greatestCount, "host", "without a backup"))
+            }
+            return needs
+        }
+
+        private func more(_ kind: OverviewNeed.Kind, _ count: Int, _ thing: String, _ which: String) -> OverviewNeed {
+            OverviewNeed(
+                kind: kind, title: "\(app.name)", address: PageLink.app(app.name),
+                words: "And \(PageText.count(Int64(count), "more \(thing)")) \(which).")
+        }
+
+        // MARK: Hosts
+
+        private func title(_ host: CatalogHost) -> String { "\(host.label) of \(app.name)" }
+
+        private func alarms() throws(ServerError) -> [OverviewNeed] {
+            var needs: [OverviewNeed] = []
+            let hosts = HostDigests.all(told.alarms)
+            for said in hosts.prefix(HostDigests.greatestCount) {
+                guard let host = try? CatalogHost(name: said.place.name, port: said.place.port) else { continue }
+                let open = try Catalog.openAlarms(
+                    said, on: host, of: app.name, pins: pinned.pins(of: host), at: now, session, ledger)
+                needs += open.map { digest in
+                    OverviewNeed(
+                        kind: .alarm, title: title(host), address: PageLink.host(host, of: app.name),
+                        words: "It showed a key that nobody announced: \(digest)")
+                }
+            }
+            let count = needs.count - AppSummary.greatestCount
+            if count > 0 { needs[AppSummary.greatestCount...] = [more(.alarm, count, "key", "that nobody announced")] }
+            if hosts.count > HostDigests.greatestCount {
+                let others = hosts.count - HostDigests.greatestCount
+                needs.append(more(.alarm, others, "host", "with alarms: the audit has them"))
+            }
+            return needs
+        }
+
+        private func reminders() throws(ServerError) -> [OverviewNeed] {
+            var needs: [OverviewNeed] = []
+            // What was said longer ago has ended.
+            let span = app.settings.staleness + app.settings.canary + PublishingDeadline.greatestLead
+            for said in HostDigests.all(told.reminders.filter { $0.value >= now - span })
+                .prefix(HostDigests.greatestCount)
+            {
+                guard let host = try? CatalogHost(name: said.place.name, port: said.place.port),
+                    let (id, _) = try Catalog.host(host.name, host.port, of: app.name, session, ledger)
+                else { continue }
+                var current = Set((pinned.pins(of: host)?.certificates ?? []).map(\.fingerprint))
+                if let published { current.insert(published.digest) }
+                let shown = try Catalog.latestObservations(id, limit: AppFacts.greatestPlaceCount, session)
+                current.formUnion(shown.compactMap { $0.chain?.fingerprint })
+                needs += said.digests.map(\.digest).filter(current.contains).map { digest in
+                    OverviewNeed(
+                        kind: .end, title: title(host), address: PageLink.host(host, of: app.name),
+                        words: "Something has to be published soon, since this ends: \(digest)")
+                }
+            }
+            return Array(needs.prefix(AppSummary.greatestCount))
+        }
+
+        private func unseen() throws(ServerError) -> [OverviewNeed] {
+            let since = now - Vantage.lifetime
+            let rows = try Catalog.unseenHosts(
+                of: app.name, since: since, limit: Int64(AppSummary.greatestCount) + 1, session, ledger)
+            var needs: [OverviewNeed] = []
+            for (id, host) in rows.prefix(AppSummary.greatestCount) {
+                let last = try Catalog.latestObservations(id, limit: 1, session).first
+                let words =
+                    switch last {
+                    case nil: "It was never seen."
+                    case let last? where last.lastSeen < since:
+                        "It was last looked at \(PageText.distance(to: last.lastSeen, from: now))."
+                    case let last?: "No address of it can be read: \(last.failure ?? "")"
+                    }
+                needs.append(
+                    OverviewNeed(
+                        kind: .unseen, title: title(host), address: PageLink.host(host, of: app.name), words: words))
+            }
+            guard rows.count > AppSummary.greatestCount else { return needs }
+            return needs + [
+                OverviewNeed(
+                    kind: .unseen, title: "\(app.name)", address: PageLink.app(app.name),
+                    words: "More of its hosts were not seen within the hour.")
+            ]
+        }
+
+        // MARK: Reports
+
+        /// Hearsay that cannot be read holds up no page.
+        private func reports() -> [OverviewNeed] {
+            guard let settings = try? Catalog.reportSettings(of: app.name, session, ledger), settings.isEnabled,
+                let standing = try? Catalog.reportStanding(of: app.name, session, ledger)
+            else { return [] }
+            return standing.warnings.prefix(AppSummary.greatestCount).map { warning in
+                OverviewNeed(
+                    kind: .failures, title: "\(app.name)", address: PageLink.reports(app.name),
+                    words: "As far as reports can be believed: \(warning)")
+            }
+        }
+    }
+}
+
+extension HostChain {
+    /// The last second of the server's own certificate.
+    var end: Int64? { leaf.map { Int64($0.notAfter.timeIntervalSince1970) } }
+}

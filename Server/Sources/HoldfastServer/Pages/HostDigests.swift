@@ -1,0 +1,71 @@
+import Holdfast
+
+/// What was said about keys or certificates of a host: the digests, and when that was said.
+struct HostDigests: Sendable, Hashable {
+    /// A digest, and when something was said about it, in seconds since 1970.
+    struct Said: Sendable, Hashable {
+        let digest: Digest
+        let time: Int64
+    }
+
+    let place: AppFacts.Place
+    /// The newest first.
+    let digests: [Said]
+
+    /// More hosts than people look through at a time.
+    static let greatestCount = 64
+
+    /// Puts together what the audit says about each host, the one with the newest first.
+    /// - Parameter names: the host's label and a digest each, and when that was said.
+    static func all(_ names: [Ledger.Name: Int64]) -> [HostDigests] {
+        var places: [AppFacts.Place: [Said]] = [:]
+        for (name, time) in names {
+            let octets = name.name.utf8
+            guard let space = octets.lastIndex(of: UInt8(ascii: " ")),
+                let place = AppFacts.Place(label: octets[..<space]),
+                let digest = Digest(hex: octets[octets.index(after: space)...])
+            else { continue }
+            places[place, default: []].append(Said(digest: digest, time: time))
+        }
+        return places.map { place, digests in
+            HostDigests(
+                place: place, digests: digests.sorted { ($0.time, "\($1.digest)") > ($1.time, "\($0.digest)") })
+        }.sorted { ($0.digests.first?.time ?? 0, $1.place.label) > ($1.digests.first?.time ?? 0, $0.place.label) }
+    }
+}
+
+extension Ledger.Name {
+    /// Whether an alarm or a reminder is about a host.
+    func isAbout(_ host: CatalogHost) -> Bool { name.utf8.starts(with: "\(host.label) ".utf8) }
+}
+
+extension Catalog {
+    /// For how many seconds an alarm stays open after it was raised, and after its key was seen last. A key that was
+    /// published since, and is not shown anymore, is gone from what is published some time after that.
+    static let alarmSpan: Int64 = 30 * 86_400
+    /// More chains than a host shows in that time.
+    private static let greatestChainCount: Int64 = 64
+
+    /// The keys and certificates of a host that raised an alarm, and that nothing which is published or announced now has.
+    static func openAlarms(
+        _ said: HostDigests, on host: CatalogHost, of app: AppName, pins: ContentHost?, at now: Int64,
+        _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> [Digest] {
+        let published = pins?.digests ?? []
+        var open = said.digests.filter { !published.contains($0.digest) }
+        guard !open.isEmpty, let (id, _) = try Self.host(host.name, host.port, of: app, session, ledger) else {
+            return []
+        }
+        let announced = try next(id, host, app, session, ledger).lasting(at: now).digests
+        open.removeAll { announced.contains($0.digest) }
+        if open.contains(where: { $0.time < now - alarmSpan }) {
+            let shown = try shownChains(id, since: now - alarmSpan, limit: greatestChainCount, session)
+            let seen = Set(shown.flatMap(\.digestsOfLeaf))
+            // Of a host that shows more nobody knows what it shows no more.
+            if shown.count < Int(greatestChainCount) {
+                open.removeAll { $0.time < now - alarmSpan && !seen.contains($0.digest) }
+            }
+        }
+        return open.map(\.digest)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import HoldfastServer
+
+@Suite("Vectors of invitations")
+struct InvitationVectorTests {
+    private static func invitation(_ apps: Set<AppName>?) throws -> InvitationText {
+        try InvitationText(
+            server: Story.server, token: PasskeyDesk.token(1).digest, person: "dave", purpose: .signIn, apps: apps,
+            approvers: Story().chain.head.digest, end: Story.end)
+    }
+
+    @Test("vectors/server-invitation.json is what this program writes, and what it accepts and refuses")
+    func vectors() throws {
+        let shop = try AppName("shop")
+        let good = try [nil, [AppName("bank")], [shop, AppName("bank"), AppName("Bank")]].map(Self.invitation)
+        for text in good { #expect(try InvitationText(text.octets) == text) }
+        let some = String(decoding: try Self.invitation([AppName("bank"), shop]).octets, as: UTF8.self)
+        let all = String(decoding: try Self.invitation(nil).octets, as: UTF8.self)
+        let refused = [
+            ("names that are not sorted", some.replacing("bank,shop", with: "shop,bank")),
+            ("a name twice", some.replacing("bank,shop", with: "bank,bank")),
+            ("no name", some.replacing("bank,shop\n", with: "\n")),
+            ("a space between names", some.replacing("bank,shop", with: "bank, shop")),
+            ("a name that is none", some.replacing("bank,shop", with: "bank,*")),
+            ("a comma at the end", some.replacing("bank,shop", with: "bank,shop,")),
+            ("version 1 with apps", some.replacing("-v2", with: "-v1")),
+            ("version 2 without apps", all.replacing("-v1", with: "-v2")),
+            ("a version that nobody knows", all.replacing("-v1", with: "-v3")),
+        ]
+        for (why, text) in refused {
+            expectError(.malformed) { try InvitationText(Array(text.utf8)) }
+            #expect(text != some && text != all, "\(why)")
+        }
+        for text in [some, all] { #expect(InvitationText.isBegun(by: Array(text.utf8))) }
+        #expect(!InvitationText.isBegun(by: Array("holdfast-invitation-v3\n".utf8)))
+        try Vectors.expect(
+            "server-invitation.json",
+            [
+                "format": "holdfast-invitation-v1, for all apps, and holdfast-invitation-v2, for some. "
+                    + "Server/README.md says what the lines mean.",
+                "accepted": good.map { text in
+                    [
+                        "text": String(decoding: text.octets, as: UTF8.self), "sha256": "\(Digest(of: text.octets))",
+                        "apps": text.apps.map { $0.map(\.description).sorted() } ?? [],
+                    ]
+                },
+                "refused": refused.map { why, text in ["why": why, "text": text] },
+            ])
+    }
+
+    @Test("An invitation for no app, or for more than a line has room for, is not written")
+    func limits() throws {
+        expectError(.invalidValue) { try Self.invitation([]) }
+        let many = Set(try (0..<300).map { try AppName("app-with-a-name-\($0)") })
+        expectError(.invalidValue) { try Self.invitation(many) }
+    }
+}
