@@ -112,7 +112,7 @@ extension Publisher {
                     return signed
                 }
             } catch {
-                guard error.code.saysUnwritable else { throw error }
+                guard catalog.engine.isOfOneMachine, error.code.saysUnwritable else { throw error }
                 outage = error
             }
         }

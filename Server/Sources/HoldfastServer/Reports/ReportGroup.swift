@@ -20,8 +20,9 @@ extension Catalog {
     ) throws(ServerError) -> [ReportGroup] {
         try session.run(
             """
-            SELECT audience, host, document_version, code, sum(count), sum(rated), sum(scaled), \
-            sum(squares) FROM report_count WHERE app = $1 AND hour >= $2 GROUP BY audience, host, document_version, code
+            SELECT audience, host, document_version, code, CAST(sum(count) AS bigint), CAST(sum(rated) AS bigint), \
+            CAST(sum(scaled) AS bigint), CAST(sum(squares) AS bigint) FROM report_count \
+            WHERE app = $1 AND hour >= $2 GROUP BY audience, host, document_version, code
             """, [.text("\(app)"), .integer(hour)]
         ).map { row throws(ServerError) in
             ReportGroup(
