@@ -22,7 +22,7 @@ struct PostgreSQLWorldTests {
             try await world.publish()
             try await world.pass(300)
             #expect(try await world.publisher.renew().signed.count == 2)
-            let change = try await world.approved().change
+            let change = try await world.approved(World.formats).change
             try await world.opened { opened in
                 #expect(try await opened.publisher.examine().filter(\.isFault) == [])
                 guard case .published(2) = try await opened.publisher.publish(change).stage else {
