@@ -185,12 +185,7 @@ struct ServeCommand: AsyncParsableCommand {
             )
         }
         do {
-            do throws(ServerError) {
-                // Clients are answered first; the loop compresses at once.
-                try await open.publisher.refresh(compressing: false, isHurried: true)
-            } catch {
-                logger.error("reading what is published: \(error)")
-            }
+            open.publisher.begin()
             let process = try ServerProcess(
                 open, settings, clock: clock, connections: connections, mending: isWhole ? nil : mending,
                 hold: hold, logger: logger, onListening: listening)

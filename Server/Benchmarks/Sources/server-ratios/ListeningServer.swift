@@ -25,12 +25,14 @@ enum ListeningServer {
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let time = ServerTime(SystemWallClock())
         // One source must be able to use the whole machine.
+        // It has one processor, on which two threads would wait for each other.
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let listener = PublicListener(
             settings, serving: LiveSnapshot(snapshot), budget: SigningBudget(ceiling: 1e9),
             time: { try? time.now(after: 0) }, reports: reports,
-            on: MultiThreadedEventLoopGroup.singleton, logger: quiet, onListening: { found.yield($0?.port ?? 0) })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
+            on: group, logger: quiet, onListening: { found.yield($0?.port ?? 0) })
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
                 defer { found.finish() }
                 try await listener.run()
             }
@@ -38,7 +40,8 @@ enum ListeningServer {
                 try await body(port)
                 break
             }
-            group.cancelAll()
+            tasks.cancelAll()
         }
+        try await group.shutdownGracefully()
     }
 }

@@ -16,33 +16,24 @@ struct LoadGenerator {
     /// Asks an address again and again, on some connections that stay open.
     /// - Throws: ``BenchmarkError`` if anything but 200 was answered.
     func load(_ url: String, connections: Int = 32, headers: [String] = []) async throws -> Result {
-        let text = try await ForeignProgram.run(
-            "wrk",
-            ["-t1", "-c\(connections)", "-d\(seconds)s", "--latency"] + headers.flatMap { ["-H", $0] } + [url],
-            in: folder)
+        let text = try await run(["-c\(connections)"] + headers.flatMap { ["-H", $0] } + [url])
         guard !text.contains("Non-2xx") else { throw BenchmarkError(text) }
         return try Self.result(text)
     }
 
-    /// Sends a body again and again, each time from another network as the proxy has it. It may be refused.
-    func post(_ body: [UInt8], to url: String, connections: Int) async throws -> Result {
-        let script = folder.appending(path: "post.lua")
+    /// Offers reports at a rate, from another process on the processor of whatever asks, which comes first there.
+    func flood(_ body: [UInt8], port: Int, rate: Double) async throws -> Flood.Result {
         let content = folder.appending(path: "post.json")
         try Data(body).write(to: content)
-        let lines = """
-            wrk.method = "POST"
-            wrk.headers["Content-Type"] = "application/json"
-            local file = io.open("\(content.path)", "rb")
-            wrk.body = file:read("*a")
-            request = function()
-              wrk.headers["X-Forwarded-For"] = string.format("10.%d.%d.1", math.random(0, 255), math.random(0, 255))
-              return wrk.format(nil, nil)
-            end
-            """
-        try Data(lines.utf8).write(to: script)
-        return try Self.result(
-            try await ForeignProgram.run(
-                "wrk", ["-t1", "-c\(connections)", "-d\(seconds)s", "--latency", "-s", script.path, url], in: folder))
+        let words =
+            ["nice", "-n", "19", "taskset", "-c", Cores.asking, CommandLine.arguments[0]]
+            + ["flood", "\(port)", "\(rate)", "\(seconds)", content.path]
+        return try Flood.Result(try await ForeignProgram.run(words[0], Array(words.dropFirst()), in: folder))
+    }
+
+    private func run(_ arguments: [String]) async throws -> String {
+        try await ForeignProgram.run(
+            "taskset", ["-c", Cores.asking, "wrk", "-t1", "-d\(seconds)s", "--latency"] + arguments, in: folder)
     }
 
     private static func result(_ text: String) throws -> Result {

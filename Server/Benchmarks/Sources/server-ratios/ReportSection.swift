@@ -55,20 +55,26 @@ struct ReportSection {
                 _ = try await LoadGenerator(folder: folder, seconds: 1).load(url, headers: headers)
                 let alone = try await load.load(url, headers: headers)
                 let shed = inbox.refused
-                async let offered = load.post(
-                    body, to: "http://127.0.0.1:\(port)/reports?appName=bank", connections: 64)
+                async let flooded = load.flood(body, port: port, rate: capacity * Self.leastOffered * 1.01)
                 let beside = try await load.load(url, headers: headers)
-                let sent = try await offered
+                let flood = try await flooded
                 report.compare(
-                    "99 of 100 \(name) within, beside \(Int(sent.perSecond)) reports a second", Report.time(beside.p99),
+                    "99 of 100 \(name) within, beside \(Int(flood.offered)) reports a second", Report.time(beside.p99),
                     beside: "alone: \(Report.time(alone.p99))", ratio: beside.p99 / alone.p99, most: Self.mostSlower)
-                report.state("of these reports refused before they were read", "\(inbox.refused - shed)")
                 report.compare(
-                    "reports offered, beside C", String(format: "%.0f", sent.perSecond),
-                    beside: String(format: "%.0f", capacity), ratio: sent.perSecond / capacity,
+                    "reports offered, beside C", String(format: "%.0f", flood.offered),
+                    beside: String(format: "%.0f", capacity), ratio: flood.offered / capacity,
                     least: Self.leastOffered)
+                let seconds = Double(settings.seconds)
+                report.state("reports that the network took, in a second", String(format: "%.0f", flood.sent))
+                report.state(
+                    "refused before they were read, in a second",
+                    String(format: "%.0f", Double(inbox.refused - shed) / seconds))
             }
-            let (first, second) = (try await flood(body, port), try await flood(body, port))
+            let rate = capacity * Self.leastOffered
+            let (first, second) = (
+                try await flood(body, port, rate: rate), try await flood(body, port, rate: rate)
+            )
             report.compare(
                 "memory after two minutes of reports", "\(second >> 20) MiB", beside: "after one: \(first >> 20) MiB",
                 ratio: Double(second) / Double(first), most: Self.mostGrowth)
@@ -77,9 +83,8 @@ struct ReportSection {
 
     /// Offers reports for a minute.
     /// - Returns: the memory that this process has then, in octets.
-    private func flood(_ body: [UInt8], _ port: Int) async throws -> Int {
-        _ = try await LoadGenerator(folder: folder, seconds: 60).post(
-            body, to: "http://127.0.0.1:\(port)/reports?appName=bank", connections: 64)
+    private func flood(_ body: [UInt8], _ port: Int, rate: Double) async throws -> Int {
+        _ = try await LoadGenerator(folder: folder, seconds: 60).flood(body, port: port, rate: rate)
         return try ProcessorTime.memory(of: getpid())
     }
 

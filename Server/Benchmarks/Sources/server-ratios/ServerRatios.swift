@@ -8,10 +8,11 @@ enum ServerRatios {
           --seconds N  how long each load lasts; 5 by default
           --program    a release build of holdfast-server, which the section "large" starts
           SECTION      challenges documents large watching reports; all of them by default
-        Needs wrk, nginx, openssl and curl.
+        Needs wrk, nginx, openssl, curl and taskset.
         """
 
     static func main() async throws {
+        if CommandLine.arguments.dropFirst().first == "flood" { return try flood(CommandLine.arguments.dropFirst(2)) }
         var settings = BenchmarkSettings()
         do {
             settings = try BenchmarkSettings(Array(CommandLine.arguments.dropFirst()))
@@ -26,16 +27,32 @@ enum ServerRatios {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             switch section {
-            case .challenges: try await ChallengeSection(settings, folder).measure(&report)
-            case .documents: try await DocumentSection(settings, folder).measure(&report)
+            case .challenges:
+                try await Cores.apart(in: folder) { try await ChallengeSection(settings, folder).measure(&report) }
+            case .documents:
+                try await Cores.apart(in: folder) { try await DocumentSection(settings, folder).measure(&report) }
             case .large: try await LargeSection(settings, folder).measure(&report)
             case .watching: try await WatchSection(settings, folder).measure(&report)
-            case .reports: try await ReportSection(settings, folder).measure(&report)
+            case .reports:
+                try await Cores.apart(in: folder) { try await ReportSection(settings, folder).measure(&report) }
             }
         }
         print(report.markdown)
         print("Targets missed: \(report.missed).")
         exit(report.missed == 0 ? 0 : 1)
+    }
+}
+
+extension ServerRatios {
+    /// What ``LoadGenerator/flood(_:to:rate:)`` starts.
+    fileprivate static func flood(_ arguments: ArraySlice<String>) throws {
+        let words = Array(arguments)
+        guard words.count == 4, let port = UInt16(words[0]), let rate = Double(words[1]),
+            let seconds = Double(words[2])
+        else { throw BenchmarkError("flood PORT RATE SECONDS FILE") }
+        let body = Array(try Data(contentsOf: URL(filePath: words[3])))
+        let result = Flood(port: port, rate: rate, seconds: seconds, body: body).run()
+        print(result.offered, result.sent)
     }
 }
 

@@ -217,6 +217,8 @@ public struct PublishedSnapshot: Sendable {
     public let documents: [String: Document]
     /// Whether nothing but documents could be read: nobody knows which apps there are.
     public let isOfDocuments: Bool
+    /// The apps that are still read, by a server that starts; nil once it knows what is served.
+    let starting: StartingApps?
     /// The apps that publish challenge answers.
     public let apps: [AppName: App]
 
@@ -224,7 +226,7 @@ public struct PublishedSnapshot: Sendable {
     public static let empty = PublishedSnapshot(sequence: 0, documents: [:], apps: [:])
 
     /// Longer than any path that is published.
-    private static let longestPath = 512
+    static let longestPath = 512
 
     /// Puts a snapshot together.
     public init(sequence: Int64, documents: [String: Document], apps: [AppName: App]) {
@@ -232,13 +234,37 @@ public struct PublishedSnapshot: Sendable {
         entries = sequence
         self.documents = documents
         self.apps = apps
-        (problems, parts, contributions, isOfDocuments) = ([], [:], [:], false)
+        (problems, parts, contributions, isOfDocuments, starting) = ([], [:], [:], false, nil)
     }
 
     /// Serves documents alone.
     init(documents: [String: Document]) {
         self.documents = documents
-        (sequence, entries, apps, problems, parts, contributions, isOfDocuments) = (0, 0, [:], [], [:], [:], true)
+        (sequence, entries, apps, problems, parts, contributions) = (0, 0, [:], [], [:], [:])
+        (isOfDocuments, starting) = (true, nil)
+    }
+
+    /// Serves nothing before it is read.
+    init(starting: StartingApps) {
+        (sequence, entries, documents, apps, problems, parts, contributions) = (0, 0, [:], [:], [], [:], [:])
+        (isOfDocuments, self.starting) = (false, starting)
+    }
+
+    /// What some apps have, of a server that reads the others still.
+    init(of found: [Contribution]) {
+        self.init(
+            sequence: 0, entries: 0, parts: Self.parts(of: found), problems: found.flatMap(\.problems),
+            contributions: [:])
+    }
+
+    /// What each name has.
+    static func parts(of found: [Contribution]) -> [AppName: Part] {
+        var parts: [AppName: Part] = [:]
+        for (name, part) in found.flatMap(\.parts) {
+            // A canary that follows a repository is an app as well, under the same name.
+            parts[name] = parts[name].map { part?.merging($0) ?? $0 } ?? part
+        }
+        return parts
     }
 
     /// Puts the parts of all names together. No two have a path in common.
@@ -252,7 +278,7 @@ public struct PublishedSnapshot: Sendable {
         self.problems = problems
         documents = parts.values.reduce(into: [:]) { all, part in all.merge(part.documents) { first, _ in first } }
         apps = parts.compactMapValues(\.app)
-        isOfDocuments = false
+        (isOfDocuments, starting) = (false, nil)
     }
 
     /// The document at a path of a request, after percent-decoding and without the slash at the beginning; nil if there

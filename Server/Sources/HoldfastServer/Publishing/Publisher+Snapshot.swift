@@ -7,13 +7,20 @@ extension Publisher {
     /// that app as it was, and is one of the snapshot's problems.
     /// - Parameters:
     ///   - compressing: whether new documents are compressed now, which a server that starts leaves for the next time.
-    ///   - isHurried: whether all processors work on it, while nobody is answered yet.
     ///   - keeping: whether what is served of an app stays as it is where nothing has changed, as the audit has it. What
     ///     somebody damaged in other tables is found without it.
     /// - Throws: ``ServerError`` of the database; what was served before is served on.
     @discardableResult
     public func refresh(
-        compressing: Bool = true, isHurried: Bool = false, keepingUnchanged keeping: Bool = false
+        compressing: Bool = true, keepingUnchanged keeping: Bool = false
+    ) async throws(ServerError) -> PublishedSnapshot {
+        try await refresh(compressing: compressing, keepingUnchanged: keeping, starting: nil)
+    }
+
+    /// - Parameter starting: what a server that starts has to read, in the order of what clients ask for and with all
+    ///   processors; nil for one that runs.
+    private func refresh(
+        compressing: Bool, keepingUnchanged keeping: Bool, starting: StartingApps?
     ) async throws(ServerError) -> PublishedSnapshot {
         let snapshot = try await catalog.look { [self] session, ledger throws(ServerError) in
             var problems: [String] = []
@@ -27,28 +34,44 @@ extension Publisher {
                 served: live.current, later: later, ledger: ledger, compressing: compressing)
             let apps = ledger.appNames
             let found: [PublishedSnapshot.Contribution]
-            if isHurried {
-                found = SharedSession.map(apps.count, session) { served(apps[$0], look, $1) }
+            if let starting {
+                SharedSession.onAllProcessors(session) { session in
+                    while let app = starting.next() { starting.finish(app, served(app, look, session)) }
+                }
+                let read = starting.contributions
+                // An app may have been added since the start began.
+                found = apps.map { read[$0] ?? served($0, look, session) }
             } else {
                 found = apps.map { app in
                     let known = keeping ? look.unchanged(app) : nil
                     return known ?? served(app, look, session)
                 }
             }
-            var parts: [AppName: PublishedSnapshot.Part] = [:]
-            for (name, part) in found.flatMap(\.parts) {
-                // A canary that follows a repository is an app as well, under the same name.
-                parts[name] = parts[name].map { part?.merging($0) ?? $0 } ?? part
-            }
             problems += found.flatMap(\.problems)
             // Each round has more entries in history than it is here, so this grows when they are entered.
             let entries = ledger.chain.head.count
             return PublishedSnapshot(
-                sequence: entries + Int64(later.rounds), entries: entries, parts: parts, problems: problems,
+                sequence: entries + Int64(later.rounds), entries: entries,
+                parts: PublishedSnapshot.parts(of: found), problems: problems,
                 contributions: Dictionary(uniqueKeysWithValues: zip(apps, found)))
         }
         live.replace(with: snapshot)
         return live.current
+    }
+
+    /// Begins to serve what nobody has read yet: ``readWhatIsServed()`` reads it, while clients wait for what they ask for.
+    public func begin() { live.replace(with: PublishedSnapshot(starting: StartingApps(catalog.ledger))) }
+
+    /// Reads what ``begin()`` announced; nothing if that is done.
+    /// - Throws: ``ServerError`` of the database. Nobody waits any longer then, and what could not be read is not there.
+    func readWhatIsServed() async throws(ServerError) {
+        guard let starting = live.current.starting else { return }
+        defer {
+            if live.current.starting != nil { live.replace(with: .empty) }
+            starting.end()
+        }
+        // Documents are compressed when clients have been answered.
+        _ = try await refresh(compressing: false, keepingUnchanged: false, starting: starting)
     }
 
     /// What is the same for all apps while a snapshot is put together.

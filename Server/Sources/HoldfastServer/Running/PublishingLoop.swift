@@ -53,6 +53,11 @@ struct PublishingLoop: Service {
     /// Works until the task is canceled or asked to stop.
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            do throws(ServerError) {
+                try await publisher.readWhatIsServed()
+            } catch {
+                logger.error("reading what is published: \(error)")
+            }
             publisher.reserveJournal()
             let now = ContinuousClock.now
             var state = State(

@@ -60,6 +60,7 @@ public struct ServerProcess: Sendable {
             [
                 problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
                 isReading || publisher.live.current.isAhead ? "The database cannot be written." : nil,
+                publisher.live.current.starting == nil ? nil : "What is served is still read.",
             ].compactMap(\.self)
         }
         let listener = PublicListener(
@@ -81,7 +82,7 @@ public struct ServerProcess: Sendable {
         let loop = PublishingLoop(
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
-        var services: [any Service] = [listener, administration, loop]
+        var services: [any Service] = [administration]
         if let hold { services.append(DatabaseHoldService(hold: hold, logger: logger)) }
         // Whoever uploads writes down how far it is.
         if mending == nil {
@@ -102,7 +103,7 @@ public struct ServerProcess: Sendable {
                 NoticeService(
                     catalog, publisher.live, settings.notices, folder: open.folder, counters: notices, logger: logger))
         }
-        self.services = services
+        self.services = [listener, loop] + services.map { AfterStart(service: $0, live: publisher.live) }
     }
 
     /// Puts a server together that has nothing but the documents in its folder: it serves them, and signs nothing.

@@ -29,7 +29,38 @@ struct PublicResponder: Sendable {
 
     /// Answers one request.
     func answer(_ request: ListenerRequest) -> ListenerResponse {
-        let (route, response) = decide(request)
+        let snapshot = live.current
+        if let starting = snapshot.starting, let wait = wait(for: request, starting) {
+            return .later {
+                let snapshot = await wait()
+                switch answer(request, from: snapshot ?? live.current) {
+                case .now(let answer): return answer
+                case .later(let wait): return await wait()
+                }
+            }
+        }
+        return answer(request, from: snapshot)
+    }
+
+    /// What has to be read for a request while the server starts.
+    private func wait(
+        for request: ListenerRequest, _ starting: StartingApps
+    ) -> (@Sendable () async -> PublishedSnapshot?)? {
+        guard request.head.method == .GET || request.head.method == .HEAD,
+            let target = try? RequestTarget(request.head.uri.utf8), !target.path.starts(with: Self.health.utf8)
+        else { return nil }
+        if target.path.starts(with: Self.initialization.utf8) {
+            guard let name = InitRequest.app(in: target) else { return nil }
+            return { await starting.snapshot(of: name) }
+        }
+        return { await starting.snapshot(at: target.path.dropFirst()) }
+    }
+
+    private static let initialization = "/app/init"
+    private static let health = "/health/"
+
+    private func answer(_ request: ListenerRequest, from snapshot: PublishedSnapshot) -> ListenerResponse {
+        let (route, response) = decide(request, snapshot)
         switch response {
         case .now(let answer):
             counters.count(route, status: answer.status.code)
@@ -43,7 +74,9 @@ struct PublicResponder: Sendable {
         }
     }
 
-    private func decide(_ request: ListenerRequest) -> (ListenerCounters.Route, ListenerResponse) {
+    private func decide(
+        _ request: ListenerRequest, _ snapshot: PublishedSnapshot
+    ) -> (ListenerCounters.Route, ListenerResponse) {
         if let answer = report(request) { return (.report, .now(answer)) }
         guard request.head.method == .GET || request.head.method == .HEAD else {
             let body = ErrorBody(code: "ERROR_REQUEST", message: "Only GET and HEAD are answered here.")
@@ -56,10 +89,9 @@ struct PublicResponder: Sendable {
             let body = ErrorBody(code: "ERROR_REQUEST", message: "The address of the request is not valid.")
             return (.other, .now(ListenerAnswer(error == .tooLong ? .uriTooLong : .badRequest, json: body.json)))
         }
-        let snapshot = live.current
         func isAt(_ path: String) -> Bool { target.path.elementsEqual(path.utf8) }
-        if isAt("/app/init") || isAt("/app/init/public-key") {
-            let wantsKey = !isAt("/app/init")
+        if isAt(Self.initialization) || isAt("\(Self.initialization)/public-key") {
+            let wantsKey = !isAt(Self.initialization)
             let answer = initialization.answer(
                 target, request, from: snapshot, at: time(), instant: instant(), wantsKey: wantsKey)
             return (wantsKey ? .publicKey : .challenge, answer)

@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import NIOCore
 import Synchronization
 
 /// A session that several threads use, one at a time: what they make of its rows takes them longer than to read them.
@@ -9,21 +11,21 @@ final class SharedSession: StorageSession, Sendable {
 
     private init(_ session: any StorageSession) { unsafe self.session = session }
 
-    /// Does something with a session on all processors, and waits until all of it is done.
-    /// - Parameters:
-    ///   - count: how often.
-    ///   - body: gets the number of its turn, from 0 on.
-    /// - Returns: what the closure returned, in the order of the numbers.
-    static func map<Value: Sendable>(
-        _ count: Int, _ session: any StorageSession, _ body: @Sendable (Int, SharedSession) -> Value
-    ) -> [Value] {
+    /// Does something with a session on each processor, and waits until all of them are done.
+    ///
+    /// These are threads of their own: those that Swift's tasks run on are for whoever answers meanwhile.
+    static func onAllProcessors(_ session: any StorageSession, _ body: @escaping @Sendable (SharedSession) -> Void) {
         let shared = SharedSession(session)
-        let values = Mutex<[Int: Value]>([:])
-        DispatchQueue.concurrentPerform(iterations: count) { number in
-            let value = body(number, shared)
-            values.withLock { $0[number] = value }
+        let done = DispatchSemaphore(value: 0)
+        let others = max(0, System.coreCount - 1)
+        for _ in 0..<others {
+            Thread.detachNewThread {
+                body(shared)
+                done.signal()
+            }
         }
-        return values.withLock { values in (0..<count).compactMap { values[$0] } }
+        body(shared)
+        for _ in 0..<others { done.wait() }
     }
 
     func run(_ query: Query, _ values: [StorageValue]) throws(ServerError) -> [StorageRow] {

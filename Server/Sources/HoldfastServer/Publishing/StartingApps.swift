@@ -1,0 +1,120 @@
+import Synchronization
+
+/// The apps that a server which starts has still to read, one after the other. Whoever asks for one gets it next: with a
+/// thousand of them nobody waits until all are read.
+final class StartingApps: Sendable {
+    private typealias Waiter = CheckedContinuation<Void, Never>
+
+    private struct State {
+        /// In the order in which they are read unless somebody asks; the last comes first.
+        var later: [AppName]
+        /// What somebody asked for, the first to ask first.
+        var asked: [AppName] = []
+        /// Those that are read or being read.
+        var begun: Set<AppName> = []
+        var read: [AppName: PublishedSnapshot.Contribution] = [:]
+        var waiters: [AppName: [Waiter]] = [:]
+        /// Those that wait for everything.
+        var patient: [Waiter] = []
+        var isDone = false
+    }
+
+    /// The apps that have anything under a name. A canary that follows a repository is an app as well, so that two may.
+    private let named: [AppName: [AppName]]
+    /// The apps that have anything at a path.
+    private let owners: [String: [AppName]]
+    private let state: Mutex<State>
+
+    init(_ ledger: Ledger) {
+        let apps = ledger.appNames
+        named = apps.reduce(into: [:]) { named, app in
+            for name in Audience.allCases.compactMap({ $0.name(of: app) }) { named[name, default: []].append(app) }
+        }
+        owners = ledger.documents.keys.reduce(into: [:]) { $0[$1.name, default: []].append($1.app) }
+        state = Mutex(State(later: apps.reversed()))
+    }
+
+    // MARK: Reading
+
+    /// The app to read next; nil if all of them are read or being read.
+    func next() -> AppName? {
+        state.withLock { state in
+            while let app = state.asked.isEmpty ? state.later.popLast() : state.asked.removeFirst() {
+                if state.begun.insert(app).inserted { return app }
+            }
+            return nil
+        }
+    }
+
+    /// Takes what an app has, and answers whoever waits for it.
+    func finish(_ app: AppName, _ contribution: PublishedSnapshot.Contribution) {
+        let waiters = state.withLock { state in
+            state.read[app] = contribution
+            return state.waiters.removeValue(forKey: app) ?? []
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// What was read.
+    var contributions: [AppName: PublishedSnapshot.Contribution] { state.withLock { $0.read } }
+
+    /// Ends the start, whether or not everything was read. What is served now is elsewhere.
+    func end() {
+        let waiters = state.withLock { state in
+            state.isDone = true
+            defer { (state.waiters, state.patient) = ([:], []) }
+            return state.waiters.values.flatMap(\.self) + state.patient
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    // MARK: Asking
+
+    /// How many wait.
+    var waiterCount: Int { state.withLock { $0.patient.count + $0.waiters.values.reduce(0) { $0 + $1.count } } }
+
+    /// What is served under the name of an app, or of a canary, once that is read.
+    /// - Returns: nil if the start is over.
+    func snapshot(of name: AppName) async -> PublishedSnapshot? { await snapshot(of: named[name] ?? []) }
+
+    /// What is served at a path, once that is read.
+    /// - Returns: nil if the start is over, which is waited for where nobody knows whose document it is.
+    func snapshot(at path: some Collection<UInt8>) async -> PublishedSnapshot? {
+        let isPath = ASCIIText.isPrintable(path, 1...PublishedSnapshot.longestPath)
+        guard !isPath || owners[String(decoding: path, as: UTF8.self)] != nil else {
+            // What is in the journal is not in history yet.
+            await everything()
+            return nil
+        }
+        return await snapshot(of: isPath ? owners[String(decoding: path, as: UTF8.self)] ?? [] : [])
+    }
+
+    private func snapshot(of apps: [AppName]) async -> PublishedSnapshot? {
+        for app in apps { await read(app) }
+        let found = state.withLock { state in state.isDone ? nil : apps.compactMap { state.read[$0] } }
+        return found.map { PublishedSnapshot(of: $0) }
+    }
+
+    /// Waits until the start is over.
+    func everything() async {
+        await withCheckedContinuation { waiter in
+            let isDone = state.withLock { state in
+                if !state.isDone { state.patient.append(waiter) }
+                return state.isDone
+            }
+            if isDone { waiter.resume() }
+        }
+    }
+
+    private func read(_ app: AppName) async {
+        await withCheckedContinuation { waiter in
+            let isThere = state.withLock { state in
+                guard !state.isDone, state.read[app] == nil else { return true }
+                if !state.begun.contains(app), state.waiters[app] == nil { state.asked.append(app) }
+                state.waiters[app, default: []].append(waiter)
+                return false
+            }
+            if isThere { waiter.resume() }
+        }
+    }
+}
