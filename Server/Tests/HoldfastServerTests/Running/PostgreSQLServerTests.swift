@@ -84,8 +84,10 @@ struct PostgreSQLServerTests {
             // Killed, it has the database no longer.
             server.signal(SIGKILL)
             _ = await server.status()
-            let next = try await ServingProcess.start(site)
+            // Whatever it signs again at its start, it says so.
             try await site.publish()
+            let next = try await ServingProcess.start(site)
+            try await next.says("signed again: trust/")
             try await site.everybodyFollows(next.port)
             #expect(await next.stop() == 0)
         }
