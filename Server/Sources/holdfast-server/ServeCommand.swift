@@ -75,6 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags[.logLevel] = logLevel
         flags[.logFormat] = logFormat
         flags[.secret] = secret
+        flags[.database] = server.database.database
         flags[.webhook] = webhook
         flags[.webhookSecret] = webhookSecret
         flags[.webhookCA] = webhookCa
@@ -94,7 +95,8 @@ struct ServeCommand: AsyncParsableCommand {
                 "the limit of open files leaves \(connections) connections, not \(wanted): raise it (ulimit -n)")
         }
         let clock = SystemWallClock()
-        let folder = ServerFolder(server.folder.url, secret: settings.secret)
+        let folder = ServerFolder(
+            URL(filePath: server.data), secret: settings.secret, database: settings.database)
         try folder.readConfiguration()
         let lock = try folder.lock()
         defer { withExtendedLifetime(lock) {} }
@@ -121,14 +123,47 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve(
         _ folder: ServerFolder, _ settings: ServeSettings, _ clock: any WallClock, _ connections: Int, _ logger: Logger
     ) async throws -> Bool {
+        let mending = FolderMending(folder, clock: clock)
+        let hold = try await hold(folder, logger)
+        do {
+            let isMended = try await serve(folder, settings, clock, connections, mending, hold, logger)
+            await hold?.release()
+            return isMended
+        } catch {
+            await hold?.release()
+            throw error
+        }
+    }
+
+    /// Takes the database for this server.
+    /// - Returns: nil for a file in the folder, and for a database that does not answer.
+    private func hold(_ folder: ServerFolder, _ logger: Logger) async throws -> DatabaseHold? {
+        guard let address = try folder.databaseAddress() else { return nil }
+        do throws(ServerError) {
+            return try await DatabaseHold.take(address)
+        } catch {
+            guard error.code != .databaseInUse else { throw error }
+            return nil
+        }
+    }
+
+    private func serve(
+        _ folder: ServerFolder, _ settings: ServeSettings, _ clock: any WallClock, _ connections: Int,
+        _ mending: FolderMending, _ hold: DatabaseHold?, _ logger: Logger
+    ) async throws -> Bool {
         let listening: @Sendable (ServerProcess.Audience, String) -> Void = { audience, address in
             logger.info("listening for \(audience.rawValue) on \(address)")
         }
-        let mending = FolderMending(folder, clock: clock)
         let open: ServerFolder.Open
         var isWhole = false
         switch try await folder.openWhatCanBe(clock: clock) {
-        case .whole(let found): (open, isWhole) = (found, true)
+        case .whole(let found):
+            if hold == nil, try folder.databaseAddress() != nil {
+                // It did not answer, and does: now it can be taken first.
+                await found.engine.close()
+                return true
+            }
+            (open, isWhole) = (found, true)
         case .reading(let found, let problem):
             logger.error(
                 "nothing can be written: challenges are answered, and rounds go on in the journal if that can be: \(problem)"
@@ -153,7 +188,7 @@ struct ServeCommand: AsyncParsableCommand {
             open.publisher.begin()
             let process = try ServerProcess(
                 open, settings, clock: clock, connections: connections, mending: isWhole ? nil : mending,
-                logger: logger, onListening: listening)
+                hold: hold, logger: logger, onListening: listening)
             try await process.run()
             await open.engine.close()
         } catch {

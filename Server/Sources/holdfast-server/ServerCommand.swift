@@ -27,6 +27,7 @@ struct ServerCommand: AsyncParsableCommand {
             RejectCommand.self,
             PublishCommand.self, RenewCommand.self, RevertCommand.self, StatusCommand.self, DoctorCommand.self,
             TokenCommand.self, InvitationCommand.self, PasskeyCommand.self, SessionCommand.self,
-            BackupCommand.self, RestoreCommand.self, ResealCommand.self, ResumeCommand.self, ImportCommand.self,
+            BackupCommand.self, RestoreCommand.self, MigrateCommand.self, ResealCommand.self, ResumeCommand.self,
+            ImportCommand.self,
         ])
 }

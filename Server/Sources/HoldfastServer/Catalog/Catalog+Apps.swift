@@ -80,7 +80,7 @@ extension Catalog {
             for row in try session.run(
                 """
                 SELECT platform, major_system_version, suggested, required, message_key FROM app_version \
-                WHERE app = $1
+                WHERE app = $1 ORDER BY platform, major_system_version
                 """, [.text("\(app)")])
             {
                 let system = try row.integer(1)
@@ -94,7 +94,9 @@ extension Catalog {
             }
             var texts: [LocalizedText] = []
             for row in try session.run(
-                "SELECT message_key, language, text FROM localized_text WHERE app = $1", [.text("\(app)")])
+                """
+                SELECT message_key, language, text FROM localized_text WHERE app = $1 ORDER BY message_key, language
+                """, [.text("\(app)")])
             {
                 texts.append(
                     try LocalizedText(key: try row.text(0), language: try row.text(1), text: try row.text(2)))

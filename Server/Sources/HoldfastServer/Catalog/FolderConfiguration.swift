@@ -6,26 +6,33 @@ public struct FolderConfiguration: Sendable, Hashable {
     public let genesis: Digest
     /// The path of the file with the secret.
     public let secret: String
+    /// The address of the database, without a password; nil for the file in the folder.
+    public let database: PostgreSQLAddress?
 
     private static let name = "holdfast-server-v1"
 
     /// Puts a configuration together.
     /// - Throws: ``ServerError`` `invalidValue` for a path that is not 1 to 4,096 octets.
-    public init(server: RandomID, genesis: Digest, secret: String) throws(ServerError) {
+    public init(
+        server: RandomID, genesis: Digest, secret: String, database: PostgreSQLAddress? = nil
+    ) throws(ServerError) {
         guard (1...4_096).contains(secret.utf8.count) else {
             throw ServerError(.invalidValue, of: "secret", expected: "a path", found: "\(secret.utf8.count) octets")
         }
         self.server = server
         self.genesis = genesis
         self.secret = secret
+        self.database = database
     }
 
     /// The canonical octets, with a line feed at the end.
     public var octets: [UInt8] {
-        CanonicalJSON.object([
+        var members: [String: CanonicalJSON] = [
             "format": .text(Self.name), "server": .text("\(server)"), "genesis": .text("\(genesis)"),
             "secret": .text(secret),
-        ]).octets + [0x0A]
+        ]
+        if let database { members["database"] = .text(database.withoutPassword) }
+        return CanonicalJSON.object(members).octets + [0x0A]
     }
 
     /// Reads a configuration.
@@ -38,7 +45,12 @@ public struct FolderConfiguration: Sendable, Hashable {
         let server = try fields.text("server", "32 hexadecimal digits") { RandomID(hex: $0) }
         let genesis = try fields.text("genesis", "64 lower-case hexadecimal digits") { Digest(hex: $0) }
         let secret = String(decoding: try fields.text("secret"), as: UTF8.self)
+        let database = try fields.optionalText("database")
         try fields.finish()
-        try self.init(server: server, genesis: genesis, secret: secret)
+        try self.init(
+            server: server, genesis: genesis, secret: secret,
+            database: database.map { text throws(ServerError) in
+                try PostgreSQLAddress(String(decoding: text, as: UTF8.self))
+            })
     }
 }

@@ -80,6 +80,14 @@ extension ServerError.Code {
     public static var constraint: Self { Self(rawValue: "constraint") }
     /// The database refused for another reason.
     public static var database: Self { Self(rawValue: "database") }
+    /// The database of another machine does not answer, or does not let the server in.
+    public static var unreachableDatabase: Self { Self(rawValue: "unreachableDatabase") }
+    /// The connection to the database broke during a commit, and nobody can tell whether that was written.
+    public static var commitInDoubt: Self { Self(rawValue: "commitInDoubt") }
+    /// Another server works on the database.
+    public static var databaseInUse: Self { Self(rawValue: "databaseInUse") }
+    /// The server went to another database, and its folder is left behind.
+    public static var moved: Self { Self(rawValue: "moved") }
     /// Something that was named does not exist.
     public static var notFound: Self { Self(rawValue: "notFound") }
     /// Another server does not answer, or it is not the one that its name belongs to.
@@ -124,6 +132,10 @@ extension ServerError.Code {
         "lockedDatabase": "End the program that holds the database, such as a shell with an open transaction.",
         "constraint": "Read the current state, and try again with what it allows.",
         "database": "Look at the error, and run holdfast-server doctor.",
+        "unreachableDatabase": "Check that the database runs and can be reached; everything is tried again.",
+        "commitInDoubt": "Read the current state before doing it again; it shows whether it was written.",
+        "databaseInUse": "Stop the other server, or give this one a database of its own.",
+        "moved": "Name the folder that the server was moved to.",
         "notFound": "Check the name.",
         "unreachable": "Check the address, and ask again when the server answers.",
         "notPublishable": "Correct the content, and propose the change again.",

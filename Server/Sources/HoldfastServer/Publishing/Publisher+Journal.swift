@@ -31,7 +31,9 @@ extension Publisher {
 
     /// Reserves space for rounds without a database, as far as there is some.
     func reserveJournal() {
-        guard (try? catalog.journal.waits(entered: catalog.ledger.journaled)) == false else { return }
+        guard catalog.engine.isOfOneMachine,
+            (try? catalog.journal.waits(entered: catalog.ledger.journaled)) == false
+        else { return }
         catalog.journal.reserve()
     }
 
@@ -43,8 +45,8 @@ extension Publisher {
             let rounds = try journaled(session, ledger).rounds
             guard rounds > 0 || isUnwritable else { return nil }
             let since = ledger.latestTime
-            return Outage(
-                rounds: rounds, since: since, until: catalog.journal.isWritable ? since + Self.longestOutage : since)
+            let goesOn = catalog.engine.isOfOneMachine && catalog.journal.isWritable
+            return Outage(rounds: rounds, since: since, until: goesOn ? since + Self.longestOutage : since)
         }
     }
 
@@ -112,7 +114,7 @@ extension Publisher {
                     return signed
                 }
             } catch {
-                guard error.code.saysUnwritable else { throw error }
+                guard catalog.engine.isOfOneMachine, error.code.saysUnwritable else { throw error }
                 outage = error
             }
         }

@@ -25,7 +25,7 @@ extension Publisher {
         do throws(ServerError) {
             round.settled += try await enterJournal()
         } catch {
-            guard error.code.saysUnwritable else { throw error }
+            guard catalog.engine.isOfOneMachine, error.code.saysUnwritable else { throw error }
             round.outage = error
         }
         for app in catalog.apps {

@@ -8,21 +8,31 @@ public struct ServerFolder: Sendable {
     public let url: URL
     /// Where the secret is, if not where the configuration says, such as in the credentials of a service.
     private let secretFile: URL?
+    /// Where the database is, if not where the configuration says.
+    private let otherDatabase: PostgreSQLAddress?
+    /// What queries of a database of another machine see as the time; nil for its own.
+    var databaseClock: (any WallClock)?
 
     /// Names a folder.
-    /// - Parameter secret: where the secret is, if not where the configuration says.
-    public init(_ url: URL, secret: URL? = nil) {
+    /// - Parameters:
+    ///   - secret: where the secret is, if not where the configuration says.
+    ///   - database: how the database of PostgreSQL is reached, if not as the configuration says; for a new server, which
+    ///     database it gets, nil for a file in the folder.
+    public init(_ url: URL, secret: URL? = nil, database: PostgreSQLAddress? = nil) {
         self.url = url
         secretFile = secret
+        otherDatabase = database
     }
 
     /// What ``Catalog`` may not read from the database.
     public var configuration: URL { url.appending(path: "configuration.json") }
     var database: URL { url.appending(path: "server.db") }
     var head: HeadFile { HeadFile(url.appending(path: "head")) }
-    private var clockFile: URL { url.appending(path: "clock") }
+    var clockFile: URL { url.appending(path: "clock") }
     /// There from before a backup is unpacked until everything that is public was read.
     var restoring: URL { url.appending(path: "restoring") }
+    /// There from when the server has gone to another database; it says where.
+    var moved: URL { url.appending(path: "moved") }
 
     /// What any web server serves.
     public var publicFolder: PublicFolder {
@@ -36,7 +46,7 @@ public struct ServerFolder: Sendable {
         /// What it is configured with.
         public let configuration: FolderConfiguration
         /// Its database.
-        public let engine: SQLiteEngine
+        public let engine: any StorageEngine
         /// What it knows.
         public let catalog: Catalog
         /// Takes changes to clients.
@@ -54,7 +64,7 @@ public struct ServerFolder: Sendable {
     ///   - clock: the time.
     ///   - generator: makes the secret.
     /// - Returns: the secret, for a recovery copy.
-    /// - Throws: ``ServerError``; `constraint` for a folder that has a server already.
+    /// - Throws: ``ServerError``; `constraint` for a folder or a database that has a server already.
     public func create(
         genesis: SignedApprovers, secret: SecretFile, clock: any WallClock,
         using generator: inout some RandomNumberGenerator
@@ -70,16 +80,22 @@ public struct ServerFolder: Sendable {
                 remedy: "Name another folder; a server is never overwritten.")
         }
         try makeFolder()
+        // A database that cannot be used is found before a secret is made.
+        let engine = try await engine(otherDatabase, .writing, clock)
         let made = SigningSecret(using: &generator)
-        try secret.create(made, outside: url)
-        let engine = try SQLiteEngine(database, clock: clock)
-        _ = try await Catalog(
-            creating: engine, server: statement.server, genesis: genesis, head: head,
-            time: ServerTime(clock, file: clockFile))
+        do throws(ServerError) {
+            try secret.create(made, outside: url)
+            _ = try await Catalog(
+                creating: engine, server: statement.server, genesis: genesis, head: head,
+                time: ServerTime(clock, file: clockFile))
+        } catch {
+            await engine.close()
+            throw error
+        }
         await engine.close()
         // Written last: a folder without it has no server.
         let settings = try FolderConfiguration(
-            server: statement.server, genesis: statement.digest, secret: secret.url.path)
+            server: statement.server, genesis: statement.digest, secret: secret.url.path, database: otherDatabase)
         try WholeFile.replace(configuration, with: settings.octets)
         return made
     }
@@ -112,6 +128,44 @@ public struct ServerFolder: Sendable {
         return try FolderConfiguration(octets)
     }
 
+    /// Where the database of the server is; nil for the file in the folder.
+    /// - Throws: ``ServerError`` `invalidValue` if an address is given and the server keeps its data in the folder; what
+    ///   ``readConfiguration()`` throws.
+    public func databaseAddress() throws(ServerError) -> PostgreSQLAddress? {
+        try address(readConfiguration())
+    }
+
+    private func address(_ configuration: FolderConfiguration) throws(ServerError) -> PostgreSQLAddress? {
+        guard let otherDatabase else { return configuration.database }
+        guard configuration.database != nil else {
+            throw ServerError(
+                .invalidValue, of: "database", expected: "no address, as the data of this server are in its folder",
+                found: "\(otherDatabase)",
+                remedy: "Leave it out, or move the server there with holdfast-server migrate.")
+        }
+        return otherDatabase
+    }
+
+    private func engine(
+        _ address: PostgreSQLAddress?, _ access: SQLiteConnection.Access, _ clock: any WallClock
+    ) async throws(ServerError) -> any StorageEngine {
+        if let address {
+            return try await PostgreSQLEngine.open(address, access: access, clock: databaseClock)
+        }
+        return switch access {
+        case .writing: try SQLiteEngine(database, clock: clock)
+        case .reading: try SQLiteEngine(reading: database, clock: clock)
+        }
+    }
+
+    /// Refuses a folder that a server has left.
+    private func requireNotMoved() throws(ServerError) {
+        guard let octets = try WholeFile.read(moved, limit: 16 << 10) else { return }
+        throw ServerError(
+            .moved, of: url.path, expected: "the folder of a server",
+            found: "one that it has left: \(Moving.place(in: octets))")
+    }
+
     /// Opens a server. Without its secret it is open all the same, and signs nothing.
     /// - Parameters:
     ///   - clock: the clock of the machine.
@@ -122,6 +176,7 @@ public struct ServerFolder: Sendable {
         guard !FileManager.default.fileExists(atPath: restoring.path) else {
             throw ServerError(.restoring, of: url.path, expected: "a server", found: "a backup that is being restored")
         }
+        try requireNotMoved()
         return try await openAnyway(clock: clock, steady: steady)
     }
 
@@ -139,16 +194,16 @@ public struct ServerFolder: Sendable {
     /// - Parameters:
     ///   - clock: the clock of the machine.
     ///   - steady: the seconds since it started.
-    /// - Throws: ``ServerError`` `restoring`; what ``readConfiguration()`` throws.
+    /// - Throws: ``ServerError`` `restoring` or `moved`; what ``databaseAddress()`` throws.
     public func openWhatCanBe(
         clock: any WallClock, steady: SteadyTime = .system
     ) async throws(ServerError) -> Opening {
-        try readConfiguration()
+        _ = try databaseAddress()
         let problem: ServerError
         do throws(ServerError) {
             return .whole(try await open(clock: clock, steady: steady))
         } catch {
-            guard error.code != .restoring else { throw error }
+            guard error.code != .restoring, error.code != .moved else { throw error }
             problem = error
         }
         // Another program may hold a lock that stops readers too; what is damaged is damaged for them as well.
@@ -166,11 +221,7 @@ public struct ServerFolder: Sendable {
         clock: any WallClock, steady: SteadyTime, access: SQLiteConnection.Access = .writing, isRestored: Bool = false
     ) async throws(ServerError) -> Open {
         let configuration = try readConfiguration()
-        let engine =
-            switch access {
-            case .writing: try SQLiteEngine(database, clock: clock)
-            case .reading: try SQLiteEngine(reading: database, clock: clock)
-            }
+        let engine = try await engine(address(configuration), access, clock)
         do throws(ServerError) {
             return try await open(
                 engine, configuration, ServerTime(clock, steady: steady, file: clockFile, spansStops: isRestored))
@@ -181,7 +232,7 @@ public struct ServerFolder: Sendable {
     }
 
     private func open(
-        _ engine: SQLiteEngine, _ configuration: FolderConfiguration, _ time: ServerTime
+        _ engine: any StorageEngine, _ configuration: FolderConfiguration, _ time: ServerTime
     ) async throws(ServerError) -> Open {
         let catalog = try await Catalog(
             engine, server: configuration.server, genesis: configuration.genesis, head: head, time: time)

@@ -84,8 +84,9 @@ extension Catalog {
         try await look { session, _ throws(ServerError) in
             try session.run(
                 """
-                SELECT audience, host, code, platform, app_version, document_version, hour, sum(count), sum(rated), \
-                sum(scaled), sum(squares) FROM report_count WHERE app = $1 AND hour >= $2 \
+                SELECT audience, host, code, platform, app_version, document_version, hour, \
+                CAST(sum(count) AS bigint), CAST(sum(rated) AS bigint), CAST(sum(scaled) AS bigint), \
+                CAST(sum(squares) AS bigint) FROM report_count WHERE app = $1 AND hour >= $2 \
                 GROUP BY audience, host, code, platform, app_version, document_version, hour \
                 ORDER BY hour DESC, sum(count) DESC, host, code, audience, document_version, app_version, platform LIMIT $3
                 """, [.text("\(app)"), .integer(hour), .integer(limit)]

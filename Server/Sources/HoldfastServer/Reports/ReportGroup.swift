@@ -23,7 +23,8 @@ extension Catalog {
     ) throws(ServerError) -> [ReportGroup] {
         try session.run(
             """
-            SELECT audience, host, document_version, code, later, sum(count), sum(rated), sum(scaled), sum(squares) \
+            SELECT audience, host, document_version, code, later, CAST(sum(count) AS bigint), \
+            CAST(sum(rated) AS bigint), CAST(sum(scaled) AS bigint), CAST(sum(squares) AS bigint) \
             FROM (SELECT *, CASE WHEN since >= $3 THEN 1 ELSE 0 END AS later FROM report_count \
             WHERE app = $1 AND hour >= $2) AS told GROUP BY audience, host, document_version, code, later
             """, [.text("\(app)"), .integer(hour), .integer(first)]

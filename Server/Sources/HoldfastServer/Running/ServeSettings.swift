@@ -41,6 +41,8 @@ public struct ServeSettings: Sendable {
         case logFormat = "log-format"
         /// Where the secret is.
         case secret
+        /// The address of the database.
+        case database
         /// The address that is told what people should know.
         case webhook
         /// The file of the secret that its receiver shares.
@@ -79,6 +81,8 @@ public struct ServeSettings: Sendable {
     public let logFormat: LogFormat
     /// Where the secret is; nil for where `init` put it.
     public let secret: URL?
+    /// How the database is reached; nil for as the folder says.
+    public let database: PostgreSQLAddress?
     /// Whom the server tells what people should know.
     public let notices: NoticeSettings
 
@@ -134,6 +138,7 @@ public struct ServeSettings: Sendable {
         logFormat = format
         func path(_ name: Name) -> URL? { text(name).map { URL(filePath: $0) } }
         secret = path(.secret)
+        database = try text(.database).map { text throws(ServerError) in try PostgreSQLAddress(text) }
         notices = try await NoticeSettings(
             webhook: text(.webhook), secret: path(.webhookSecret), anchors: path(.webhookCA), allowing: allowed,
             program: text(.onEvent))

@@ -33,12 +33,13 @@ public struct ServerProcess: Sendable {
     ///   - ceiling: signatures in a second for all clients together; nil to measure what this machine can sign.
     ///   - connections: how many connections apps may have.
     ///   - mending: ends the process when the database can be written again; nil for one that can be.
+    ///   - hold: the right to serve from a database of PostgreSQL; nil for a file.
     ///   - logger: for what fails, alarms, and each round.
     ///   - onListening: gets each address, such as `127.0.0.1:8080`.
     /// - Throws: ``ServerError`` `invalidValue` for settings that cannot be.
     public init(
         _ open: ServerFolder.Open, _ settings: ServeSettings, clock: any WallClock, ceiling: Double? = nil,
-        connections: Int, mending: FolderMending? = nil, logger: Logger,
+        connections: Int, mending: FolderMending? = nil, hold: DatabaseHold? = nil, logger: Logger,
         onListening: @escaping @Sendable (Audience, String) -> Void
     ) throws(ServerError) {
         self.logger = logger
@@ -83,6 +84,7 @@ public struct ServerProcess: Sendable {
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
         var services: [any Service] = [administration] + browsers.services
+        if let hold { services.append(DatabaseHoldService(hold: hold, logger: logger)) }
         // Whoever uploads writes down how far it is.
         if mending == nil {
             services += [

@@ -95,13 +95,18 @@ import Holdfast
         guard code == SQLITE_OK else { throw unsafe Self.error(code, connection) }
     }
 
-    /// Copies page by page (`sqlite3_backup`), in the transaction that this connection is in.
-    func copy(to file: URL) throws(ServerError) {
+    /// Makes an empty file, which must not be there yet.
+    static func create(_ file: URL) throws(ServerError) {
         let descriptor = unsafe open(file.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600 as mode_t)
         guard descriptor >= 0 else {
             throw ServerError(.file, of: file.path, expected: "a new file", found: SystemText.of(errno))
         }
         close(descriptor)
+    }
+
+    /// Copies page by page (`sqlite3_backup`), in the transaction that this connection is in.
+    func copy(to file: URL) throws(ServerError) {
+        try Self.create(file)
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open_v2(file.path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
         defer { unsafe sqlite3_close_v2(opened) }
@@ -159,6 +164,7 @@ import Holdfast
                 .database, expected: "as many values as parameters", found: "\(values.count)",
                 remedy: "Report this fault of the program.")
         }
+        try StorageValue.requireStorable(values)
         for (index, value) in values.enumerated() { try unsafe bind(value, "$\(index + 1)", statement) }
         var rows: [StorageRow] = []
         while true {

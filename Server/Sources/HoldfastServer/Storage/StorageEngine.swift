@@ -5,6 +5,10 @@ public import Foundation
 /// A transaction is one closure that does not wait for anything else, so no lock is ever held across an upload, a
 /// signature program or a peer.
 public protocol StorageEngine: Sendable {
+    /// Whether only this machine can write to the database: what is signed without it is entered afterwards. What others
+    /// would sign meanwhile on a database of many could not be.
+    var isOfOneMachine: Bool { get }
+
     /// Runs a closure in a transaction that sees one state and writes nothing.
     /// - Throws: what the closure throws, or a ``ServerError`` of the database.
     func read<Value: Sendable>(
@@ -43,6 +47,9 @@ public protocol StorageSession {
 }
 
 extension StorageEngine {
+    /// Whether only this machine can write to the database, as with a file.
+    public var isOfOneMachine: Bool { true }
+
     /// Runs a closure in a transaction that writes.
     /// - Throws: what the closure throws, or a ``ServerError`` of the database.
     public func write<Value: Sendable>(

@@ -9,6 +9,15 @@ public enum StorageValue: Sendable, Hashable {
     /// Octets.
     case octets([UInt8])
 
+    /// Refuses what an engine could not store: PostgreSQL has no texts with NUL, so no engine takes one.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    static func requireStorable(_ values: [StorageValue]) throws(ServerError) {
+        for case .text(let text) in values where text.utf8.contains(0) {
+            throw ServerError(
+                .invalidValue, of: "text", expected: "a text without NUL characters", found: "one with some")
+        }
+    }
+
     /// A text that may be absent.
     static func optional(_ text: String?) -> StorageValue { text.map(StorageValue.text) ?? .null }
 

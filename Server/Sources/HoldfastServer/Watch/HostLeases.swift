@@ -30,11 +30,13 @@ public struct HostLeases: Sendable {
     /// - Throws: ``ServerError`` of the database.
     public func take(_ limit: Int64, for span: Int64, token: RandomID) async throws(ServerError) -> [Lease] {
         try await engine.write { session throws(ServerError) in
+            // Inside the UPDATE the SELECT may run once for each row, and would take more than the limit.
             let rows = try session.run(
                 """
-                UPDATE host SET lease_token = $1, leased_until = {now} + $2 WHERE id IN (SELECT id FROM host \
-                WHERE next_poll_at <= {now} AND (leased_until IS NULL OR leased_until < {now}) \
-                ORDER BY next_poll_at, id LIMIT $3 {lock} {skip}) RETURNING id, app, name, port
+                WITH due AS MATERIALIZED (SELECT id FROM host WHERE next_poll_at <= {now} \
+                AND (leased_until IS NULL OR leased_until < {now}) ORDER BY next_poll_at, id LIMIT $3 {lock} {skip}) \
+                UPDATE host SET lease_token = $1, leased_until = {now} + $2 WHERE id IN (SELECT id FROM due) \
+                RETURNING id, app, name, port, next_poll_at
                 """, [.octets(token.octets), .integer(span), .integer(limit)])
             return try Self.leases(rows, token)
         }
@@ -55,17 +57,20 @@ public struct HostLeases: Sendable {
         try await engine.write { session throws(ServerError) in
             let rows = try session.run(
                 """
-                UPDATE host SET lease_token = $1, leased_until = {now} + $2 WHERE id IN (SELECT id FROM host \
-                WHERE app = $3 AND id > $4 AND (leased_until IS NULL OR leased_until < {now}) \
-                ORDER BY id LIMIT $5 {lock} {skip}) RETURNING id, app, name, port
+                WITH free AS MATERIALIZED (SELECT id FROM host WHERE app = $3 AND id > $4 \
+                AND (leased_until IS NULL OR leased_until < {now}) ORDER BY id LIMIT $5 {lock} {skip}) \
+                UPDATE host SET lease_token = $1, leased_until = {now} + $2 WHERE id IN (SELECT id FROM free) \
+                RETURNING id, app, name, port, id
                 """, [.octets(token.octets), .integer(span), .text("\(app)"), .integer(after), .integer(limit)])
             return try Self.leases(rows, token)
         }
     }
 
     private static func leases(_ rows: [StorageRow], _ token: RandomID) throws(ServerError) -> [Lease] {
+        // RETURNING has no order: the last column does.
+        let places = try rows.map { row throws(ServerError) in (try row.integer(4), try row.integer(0), row) }
         var leases: [Lease] = []
-        for row in rows {
+        for (_, _, row) in places.sorted(by: { ($0.0, $0.1) < ($1.0, $1.1) }) {
             leases.append(
                 Lease(
                     id: try row.integer(0), app: try row.text(1) { AppName(octets: $0) }, name: try row.text(2),

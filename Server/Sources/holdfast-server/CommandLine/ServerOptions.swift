@@ -8,8 +8,9 @@ import HoldfastServer
 struct ServerOptions: ParsableArguments {
     @Option(help: "The folder of the server.", completion: .directory)
     var data: String
+    @OptionGroup var database: DatabaseOption
 
-    var folder: ServerFolder { ServerFolder(URL(filePath: data)) }
+    var folder: ServerFolder { get throws { ServerFolder(URL(filePath: data), database: try database.address) } }
 
     /// Opens the server for as long as a closure takes.
     func withServer<Value>(_ body: (ServerFolder.Open) async throws -> Value) async throws -> Value {
@@ -38,6 +39,34 @@ struct ServerOptions: ParsableArguments {
             throw error
         }
     }
+}
+
+/// Which database of PostgreSQL.
+struct DatabaseOption: ParsableArguments {
+    @Option(help: "A PostgreSQL database, if not as init was told: postgresql://USER@HOST/NAME.")
+    var database: String?
+
+    static let variable = "HOLDFAST_SERVER_DATABASE"
+
+    /// What the flag says, or the variable.
+    var address: PostgreSQLAddress? {
+        get throws {
+            if let database { return try Self.read(database) }
+            return try ProcessInfo.processInfo.environment[Self.variable].map { try PostgreSQLAddress($0) }
+        }
+    }
+
+    /// Reads an address of the command line, which everybody on the machine can see.
+    static func read(_ text: String) throws -> PostgreSQLAddress {
+        let address = try PostgreSQLAddress(text)
+        guard !address.hasPassword else {
+            throw ValidationError(
+                "A command line is seen by others: put the password into a file, and name that with ?passfile=FILE.")
+        }
+        return address
+    }
+
+    func validate() throws { _ = try database.map(Self.read) }
 }
 
 /// Where a new secret goes besides its file.

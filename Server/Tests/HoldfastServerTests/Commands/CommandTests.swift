@@ -17,11 +17,14 @@ struct CommandTests {
         let shown: TestCertificate
         let next: TestCertificate
         let clock = SystemWallClock()
+        /// What `init` is told about the database.
+        let database: [String]
 
         var data: String { path("data") }
 
-        init(in folder: URL) throws {
+        init(in folder: URL, database: [String] = []) throws {
             self.folder = folder
+            self.database = database
             authority = try TestAuthority.root()
             shown = try authority.leaf(names: [.dns(World.host)])
             next = try authority.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
@@ -74,8 +77,10 @@ struct CommandTests {
                 _ = try await run("sign", "genesis.txt", "--key", "\(name).pem", "--output", "\(name).sig", "--yes")
             }
             _ = try await run(
-                "init", "--data", data, "--secret", path("secret"), "--no-recovery-copy", "--genesis", "genesis.txt",
-                "--signature", "alice.sig", "--signature", "bob.sig", "--signature", "carol.sig")
+                [
+                    "init", "--data", data, "--secret", path("secret"), "--no-recovery-copy", "--genesis",
+                    "genesis.txt", "--signature", "alice.sig", "--signature", "bob.sig", "--signature", "carol.sig",
+                ] + database)
         }
 
         func makeServer() async throws {

@@ -48,6 +48,8 @@ struct ProcedureTests {
             "questions", "token", "announce-certificate", "withdraw", "intermediate", "host", "addresses", "forgotten",
             "expired",
             "holiday", "leaves", "lost", "stolen", "restore", "damaged", "upgrade",
+            // PostgreSQLServerTests runs these two.
+            "postgresql-create", "postgresql-move",
         ]
         let marks = try Manual("docs/server.md").blocks.map(\.mark)
         #expect(Set(marks) == Set(tested.map { "run: \($0)" }))

@@ -4,14 +4,26 @@ import Testing
 
 @testable import HoldfastServer
 
-/// What every engine must do; a second engine adds its case to ``engines``.
-@Suite("Storage, on every engine")
+/// What every engine must do.
+@Suite("Storage, on every engine", .besidePostgres)
 struct StorageSuite {
-    static func withEngine(_ body: (any StorageEngine, ManualClock) async throws -> Void) async throws {
+    static func withEngine(
+        _ kind: StorageKind, _ body: (any StorageEngine, ManualClock) async throws -> Void
+    ) async throws {
         try await withFolder { folder in
             let clock = ManualClock(now: Date(timeIntervalSince1970: TimeInterval(Story.now)))
-            let engine = try SQLiteEngine(folder.appending(path: "server.db"), clock: clock)
-            try await body(engine, clock)
+            let engine: any StorageEngine =
+                if let address = try await kind.address() {
+                    try await PostgreSQLEngine.open(address, clock: clock)
+                } else {
+                    try SQLiteEngine(folder.appending(path: "server.db"), clock: clock)
+                }
+            do {
+                try await body(engine, clock)
+            } catch {
+                await engine.close()
+                throw error
+            }
             await engine.close()
         }
     }
@@ -19,9 +31,11 @@ struct StorageSuite {
     static let insert: Query = "INSERT INTO app (name, display_name, created_at) VALUES ($1, $2, {now})"
     static let names: Query = "SELECT name, created_at FROM app ORDER BY name {lock}"
 
-    @Test("What a transaction wrote is there afterwards, and what one that failed wrote is not")
-    func transactions() async throws {
-        try await Self.withEngine { engine, clock in
+    @Test(
+        "What a transaction wrote is there afterwards, and what one that failed wrote is not",
+        arguments: StorageKind.tested)
+    func transactions(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, clock in
             try await engine.write { session throws(ServerError) in
                 _ = try session.run(Self.insert, [.text("bank"), .text("Bank")])
             }
@@ -38,9 +52,9 @@ struct StorageSuite {
         }
     }
 
-    @Test("A transaction that reads writes nothing")
-    func reading() async throws {
-        try await Self.withEngine { engine, _ in
+    @Test("A transaction that reads writes nothing", arguments: StorageKind.tested)
+    func reading(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, _ in
             await expectError(.readOnlyDatabase) {
                 try await engine.read { session throws(ServerError) in
                     _ = try session.run(Self.insert, [.text("bank"), .text("Bank")])
@@ -49,9 +63,11 @@ struct StorageSuite {
         }
     }
 
-    @Test("Values come back as they were written: empty octets, zeros in texts, the greatest numbers")
-    func values() async throws {
-        try await Self.withEngine { engine, _ in
+    @Test(
+        "Values come back as they were written: empty octets, quotes in texts, the greatest numbers",
+        arguments: StorageKind.tested)
+    func values(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, _ in
             let octets: [[UInt8]] = [[], [0], [UInt8](repeating: 0xFF, count: 100_000)]
             try await engine.write { session throws(ServerError) in
                 for (index, octets) in octets.enumerated() {
@@ -61,7 +77,7 @@ struct StorageSuite {
                 }
                 _ = try session.run(
                     "INSERT INTO app (name, display_name, created_at) VALUES ($2, $1, $3)",
-                    [.text("a\u{0}é'; DROP TABLE app"), .text("bank"), .integer(.max)])
+                    [.text("aé'; DROP TABLE app"), .text("bank"), .integer(.max)])
             }
             let (chains, apps) = try await engine.read { session throws(ServerError) in
                 (
@@ -70,15 +86,116 @@ struct StorageSuite {
                 )
             }
             #expect(try chains.map { try $0.octets(0) } == octets)
-            #expect(apps == [StorageRow([.text("a\u{0}é'; DROP TABLE app"), .integer(.max), .null])])
+            #expect(apps == [StorageRow([.text("aé'; DROP TABLE app"), .integer(.max), .null])])
             expectError(.damagedDatabase) { try apps[0].integer(0) }
             expectError(.damagedDatabase) { try apps[0].octets(2) }
         }
     }
 
-    @Test("A column takes no other type than its own")
-    func types() async throws {
-        try await Self.withEngine { engine, _ in
+    @Test("A text with a NUL character is refused before a database sees it", arguments: StorageKind.tested)
+    func zeros(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, _ in
+            await expectError(.invalidValue) {
+                try await engine.write { session throws(ServerError) in
+                    _ = try session.run(Self.insert, [.text("bank"), .text("a\u{0}b")])
+                }
+            }
+            let rows = try await engine.read { session throws(ServerError) in try session.run(Self.names) }
+            #expect(rows.isEmpty)
+        }
+    }
+
+    @Test("Texts are sorted by their octets", arguments: StorageKind.tested)
+    func order(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, _ in
+            let names = ["B1", "a1", "b-1", "b1", "\u{e9}1"]
+            try await engine.write { session throws(ServerError) in
+                for name in names.reversed() { _ = try session.run(Self.insert, [.text(name), .text("Bank")]) }
+            }
+            let rows = try await engine.read { session throws(ServerError) in try session.run(Self.names) }
+            #expect(try rows.map { try $0.text(0) } == names)
+        }
+    }
+
+    @Test(
+        "After a statement failed the transaction writes nothing, even if nobody minds", arguments: StorageKind.remote)
+    func swallowed(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, _ in
+            await expectError(.database) {
+                try await engine.write { session throws(ServerError) in
+                    _ = try session.run(Self.insert, [.text("bank"), .text("Bank")])
+                    _ = try? session.run(Self.insert, [.text("bank"), .text("Bank")])
+                }
+            }
+            let rows = try await engine.read { session throws(ServerError) in try session.run(Self.names) }
+            #expect(rows.isEmpty)
+        }
+    }
+
+    @Test(
+        "Of many transactions that count up at once each counts, and readers see one state",
+        arguments: StorageKind.tested)
+    func many(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, _ in
+            try await engine.write { session throws(ServerError) in
+                for name in ["one", "two"] { _ = try session.run(Self.insert, [.text(name), .text(name)]) }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        try await engine.write { session throws(ServerError) in
+                            let row = try session.run("SELECT generation FROM app WHERE name = 'one'")[0]
+                            let next = try row.integer(0) + 1
+                            _ = try session.run("UPDATE app SET generation = $1 WHERE name = 'one'", [.integer(next)])
+                            _ = try session.run("UPDATE app SET generation = $1 WHERE name = 'two'", [.integer(next)])
+                        }
+                    }
+                    group.addTask {
+                        let both = try await engine.read { session throws(ServerError) in
+                            [
+                                try session.run("SELECT generation FROM app WHERE name = 'one'"),
+                                try session.run("SELECT generation FROM app WHERE name = 'two'"),
+                            ]
+                        }
+                        #expect(both[0] == both[1])
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let rows = try await engine.read { session throws(ServerError) in
+                try session.run("SELECT generation FROM app")
+            }
+            #expect(rows == [StorageRow([.integer(20)]), StorageRow([.integer(20)])])
+        }
+    }
+
+    @Test("A copy is a file of SQLite with every row", arguments: StorageKind.tested)
+    func copy(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, clock in
+            try await engine.write { session throws(ServerError) in
+                _ = try session.run(Self.insert, [.text("bank"), .text("Bank")])
+                for port in 1...250 {
+                    _ = try session.run(
+                        "INSERT INTO host (app, name, port, renewal, next_poll_at) VALUES ('bank', 'a.example', $1, 'announced', {now})",
+                        [.integer(Int64(port))])
+                }
+            }
+            try await withFolder { folder in
+                let file = folder.appending(path: "copy.db")
+                try await engine.read { session throws(ServerError) in try session.copy(to: file) }
+                let copy = try SQLiteEngine(file, clock: clock)
+                let query: Query = "SELECT id, app, name, port, renewal, next_poll_at, dial FROM host ORDER BY id"
+                let before = try await engine.read { session throws(ServerError) in try session.run(query) }
+                let after = try await copy.read { session throws(ServerError) in try session.run(query) }
+                #expect(before == after && before.count == 250)
+                await copy.close()
+            }
+        }
+    }
+
+    @Test("A column takes no other type than its own", arguments: StorageKind.tested)
+    func types(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, _ in
             for value in [StorageValue.text("now"), .octets([1]), .null] {
                 await expectError(.constraint) {
                     try await engine.write { session throws(ServerError) in
@@ -90,9 +207,11 @@ struct StorageSuite {
         }
     }
 
-    @Test("A row that two transactions take is leased to one: the other gets none until the lease is over")
-    func leases() async throws {
-        try await Self.withEngine { engine, clock in
+    @Test(
+        "A row that two transactions take is leased to one: the other gets none until the lease is over",
+        arguments: StorageKind.tested)
+    func leases(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, clock in
             try await engine.write { session throws(ServerError) in
                 _ = try session.run(Self.insert, [.text("bank"), .text("Bank")])
                 for port in 1...5 {
@@ -102,9 +221,9 @@ struct StorageSuite {
                 }
             }
             let lease: Query = """
-                UPDATE host SET lease_token = $1, leased_until = {now} + $2 WHERE id IN (SELECT id FROM host \
-                WHERE next_poll_at <= {now} AND (leased_until IS NULL OR leased_until < {now}) \
-                ORDER BY next_poll_at LIMIT $3 {lock} {skip}) RETURNING id
+                WITH due AS MATERIALIZED (SELECT id FROM host WHERE next_poll_at <= {now} \
+                AND (leased_until IS NULL OR leased_until < {now}) ORDER BY next_poll_at LIMIT $3 {lock} {skip}) \
+                UPDATE host SET lease_token = $1, leased_until = {now} + $2 WHERE id IN (SELECT id FROM due) RETURNING id
                 """
             @Sendable func take(_ token: UInt8, _ limit: Int64) async throws -> Int {
                 try await engine.write { session throws(ServerError) in
@@ -122,9 +241,9 @@ struct StorageSuite {
         }
     }
 
-    @Test("After the database was closed every transaction fails")
-    func closed() async throws {
-        try await Self.withEngine { engine, _ in
+    @Test("After the database was closed every transaction fails", arguments: StorageKind.tested)
+    func closed(_ kind: StorageKind) async throws {
+        try await Self.withEngine(kind) { engine, _ in
             await engine.close()
             await expectError(.database) { try await engine.read { session throws(ServerError) in try session.now() } }
         }

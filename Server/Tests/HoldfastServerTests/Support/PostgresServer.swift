@@ -1,23 +1,37 @@
 import Foundation
+import Synchronization
 import Testing
 
-/// A PostgreSQL of this machine with data of its own, on a socket in its folder.
-struct PostgresServer: Sendable {
+@testable import HoldfastServer
+
+/// A PostgreSQL of this machine with data of its own, on loopback and on a socket in its folder.
+final class PostgresServer: Sendable {
     /// Whether the test with it runs: it is there, or its absence is to be a failure.
     static let isTested =
         ForeignProgram.areRequired
         || find("initdb") != nil && find("postgres") != nil && ForeignProgram.find("psql") != nil
             && (getuid() != 0 || ForeignProgram.find("setpriv") != nil)
 
+    /// The server of the suite that runs.
+    @TaskLocal static var current: PostgresServer?
+
     /// The variables with which psql finds it.
     let environment: [String: String]
-    private let folder: URL
+    let folder: URL
+    /// Where it listens on loopback.
+    let port: Int
+    private let command: [String]
+    private let process: Mutex<ServingProcess?>
+    private let databases = Mutex(0)
 
     /// It does not run for root.
-    private static let nobody = 65_534
+    static let nobody = 65_534
 
     /// Starts one, and stops it afterwards.
-    static func run(_ body: (PostgresServer) async throws -> Void) async throws {
+    /// - Parameter settings: beside the usual, such as `ssl=on`; gets the folder first.
+    static func run(
+        settings: (URL) throws -> [String] = { _ in [] }, _ body: (PostgresServer) async throws -> Void
+    ) async throws {
         let (initdb, postgres) = (try #require(find("initdb")), try #require(find("postgres")))
         try await withFolder { folder in
             let data = folder.appending(path: "data")
@@ -32,22 +46,65 @@ struct PostgresServer: Sendable {
                     initdb.path, "-D", data.path, "-A", "trust", "-U", "holdfast", "-N", "--no-locale", "-E", "UTF8",
                 ]), in: folder, withErrors: true)
             try #require(made.status == 0, "\(String(decoding: made.output, as: UTF8.self))")
-            let process = try ServingProcess(
-                ["/usr/bin/env"]
-                    + asNobody([
-                        postgres.path, "-D", data.path, "-k", folder.path, "-c", "listen_addresses=", "-c", "fsync=off",
-                        "-c", "logging_collector=off",
-                    ]), in: folder)
-            try await process.says("database system is ready to accept connections")
+            let port = try await CachingNginx.freePort()
+            let more = try ["fsync=off", "logging_collector=off", "max_connections=200"] + settings(folder)
             let server = PostgresServer(
-                environment: ["PGHOST": folder.path, "PGUSER": "holdfast", "PGDATABASE": "postgres"], folder: folder)
+                in: folder, port,
+                ["/usr/bin/env"]
+                    + asNobody(
+                        [
+                            postgres.path, "-D", data.path, "-k", folder.path, "-p", "\(port)", "-c",
+                            "listen_addresses=127.0.0.1",
+                        ] + more.flatMap { ["-c", $0] }))
+            try await server.start()
             let result: Result<Void, any Error>
             do { result = .success(try await body(server)) } catch { result = .failure(error) }
             // Clients that are left do not keep it.
-            process.signal(SIGINT)
-            _ = await process.status()
+            await server.stop(SIGINT)
             try result.get()
         }
+    }
+
+    private init(in folder: URL, _ port: Int, _ command: [String]) {
+        self.folder = folder
+        self.port = port
+        self.command = command
+        environment = [
+            "PGHOST": folder.path, "PGPORT": "\(port)", "PGUSER": "holdfast", "PGDATABASE": "postgres",
+        ]
+        process = Mutex(nil)
+    }
+
+    /// Starts it, again after it was stopped.
+    func start() async throws {
+        let started = try ServingProcess(command, in: folder)
+        process.withLock { $0 = started }
+        try await started.says("database system is ready to accept connections")
+    }
+
+    /// Stops it: SIGINT as for an upgrade, SIGQUIT at once, as `pg_ctl stop -m immediate` does.
+    func stop(_ signal: Int32) async {
+        let running = process.withLock { process in
+            defer { process = nil }
+            return process
+        }
+        running?.signal(signal)
+        _ = await running?.status()
+    }
+
+    /// Makes a database, and gives its name.
+    func database() async throws -> String {
+        let number = databases.withLock { count in
+            count += 1
+            return count
+        }
+        try await run("CREATE DATABASE pins_\(number);")
+        return "pins_\(number)"
+    }
+
+    /// The address of a database on loopback.
+    func address(_ database: String, port: Int? = nil) throws -> PostgreSQLAddress {
+        try PostgreSQLAddress("postgresql://holdfast@127.0.0.1:\(port ?? self.port)/\(database)")
     }
 
     /// Runs statements, and gives what they print.
@@ -77,7 +134,7 @@ struct PostgresServer: Sendable {
         return versions.sorted(by: >).map { "\(folder)/\($0)/bin" }
     }()
 
-    private static func asNobody(_ arguments: [String]) -> [String] {
+    static func asNobody(_ arguments: [String]) -> [String] {
         guard getuid() == 0 else { return arguments }
         return ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"] + arguments
     }

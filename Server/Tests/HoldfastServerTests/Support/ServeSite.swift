@@ -27,18 +27,22 @@ struct ServeSite: Sendable {
     var now: Int64 { Int64(clock.now.timeIntervalSince1970) }
 
     /// Runs a test on a folder that is gone afterwards.
-    /// - Parameter parent: where the folder is made; nil for the usual place of temporary files.
-    static func run(data parent: URL? = nil, _ body: (ServeSite) async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - parent: where the folder is made; nil for the usual place of temporary files.
+    ///   - database: where its data go; nil for the folder.
+    static func run(
+        data parent: URL? = nil, database: PostgreSQLAddress? = nil, _ body: (ServeSite) async throws -> Void
+    ) async throws {
         try await withFolder { folder in
-            let site = try await ServeSite(in: folder, data: (parent ?? folder).appending(path: "data"))
+            let site = try await ServeSite(in: folder, data: (parent ?? folder).appending(path: "data"), database)
             try await body(site)
             await site.open.engine.close()
         }
     }
 
-    private init(in folder: URL, data: URL) async throws {
+    private init(in folder: URL, data: URL, _ database: PostgreSQLAddress?) async throws {
         self.folder = folder
-        server = ServerFolder(data)
+        server = ServerFolder(data, database: database)
         root = try TestAuthority.root()
         shown = try root.leaf(names: [.dns(World.host)])
         announced = try root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
@@ -73,6 +77,14 @@ struct ServeSite: Sendable {
         func place(_ app: AppName, _ purpose: SealedKey.Purpose) throws -> SealedKey.Place {
             try SealedKey.Place(server: Story.server, app: app, id: "\(purpose)-1", purpose: purpose)
         }
+    }
+
+    /// The same server, in another folder.
+    init(_ site: ServeSite, movedTo server: ServerFolder, _ open: ServerFolder.Open) {
+        self.server = server
+        self.open = open
+        (folder, root, shown, announced, app) = (site.folder, site.root, site.shown, site.announced, site.app)
+        (publicKey, listKey, trust) = (site.publicKey, site.listKey, site.trust)
     }
 
     /// Proposes and approves, and leaves it at that.

@@ -9,7 +9,11 @@ import Testing
 extension World {
     /// Where the world keeps what is not in the folder.
     var outside: URL { folder.deletingLastPathComponent() }
-    var server: ServerFolder { ServerFolder(folder) }
+    var server: ServerFolder {
+        var server = ServerFolder(folder)
+        server.databaseClock = clock
+        return server
+    }
     var secretFile: SecretFile { SecretFile(outside.appending(path: "secret-\(folder.lastPathComponent)")) }
 
     /// Runs a test in a new world, whose folder has everything that a server's has.
@@ -20,7 +24,8 @@ extension World {
             try world.secretFile.create(World.secret(), outside: world.folder)
             defer { try? FileManager.default.removeItem(at: world.secretFile.url) }
             let settings = try FolderConfiguration(
-                server: Story.server, genesis: Digest(of: world.story.genesis.text), secret: world.secretFile.url.path)
+                server: Story.server, genesis: Digest(of: world.story.genesis.text), secret: world.secretFile.url.path,
+                database: WorldDatabase.current)
             try WholeFile.replace(world.server.configuration, with: settings.octets)
             try await body(world)
         }

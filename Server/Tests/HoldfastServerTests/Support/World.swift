@@ -13,7 +13,7 @@ struct World: Sendable {
 
     let folder: URL
     let clock: ManualClock
-    let engine: SQLiteEngine
+    let engine: any StorageEngine
     let catalog: Catalog
     let publisher: Publisher
     let root: TestAuthority
@@ -49,7 +49,12 @@ struct World: Sendable {
     private init(in folder: URL, number: Int, canary: Int64, at start: Int64) async throws {
         self.folder = folder
         clock = ManualClock(now: Date(timeIntervalSince1970: TimeInterval(start)))
-        engine = try SQLiteEngine(folder.appending(path: "server.db"), clock: clock)
+        engine =
+            if let address = try await WorldDatabase.address() {
+                try await PostgreSQLEngine.open(address, clock: clock)
+            } else {
+                try SQLiteEngine(folder.appending(path: "server.db"), clock: clock)
+            }
         story = try Story(number: number)
         catalog = try await Catalog(
             creating: engine, server: Story.server, genesis: story.genesis,

@@ -3,12 +3,12 @@ import Testing
 
 @testable import HoldfastServer
 
-@Suite("Leases of hosts")
+@Suite("Leases of hosts", .besidePostgres)
 struct HostLeasesTests {
     private static func withHosts(
-        _ count: Int, _ body: (HostLeases, any StorageEngine, ManualClock) async throws -> Void
+        _ count: Int, on kind: StorageKind, _ body: (HostLeases, any StorageEngine, ManualClock) async throws -> Void
     ) async throws {
-        try await StorageSuite.withEngine { engine, clock in
+        try await StorageSuite.withEngine(kind) { engine, clock in
             try await engine.write { session throws(ServerError) in
                 try session.run(StorageSuite.insert, [.text("bank"), .text("Bank")])
                 for number in 0..<count {
@@ -23,9 +23,11 @@ struct HostLeasesTests {
         }
     }
 
-    @Test("Hosts that are due are taken once, the longest overdue first, and again when a lease has ended")
-    func taking() async throws {
-        try await Self.withHosts(4) { leases, _, clock in
+    @Test(
+        "Hosts that are due are taken once, the longest overdue first, and again when a lease has ended",
+        arguments: StorageKind.tested)
+    func taking(_ kind: StorageKind) async throws {
+        try await Self.withHosts(4, on: kind) { leases, _, clock in
             clock.advance(by: .seconds(2))
             let first = try await leases.take(2, for: 60, token: Story.id(1))
             #expect(first.map(\.name) == ["0.example.com", "1.example.com"])
@@ -36,9 +38,9 @@ struct HostLeasesTests {
         }
     }
 
-    @Test("What was seen is written with the lease, and discarded without it")
-    func givingBack() async throws {
-        try await Self.withHosts(1) { leases, engine, clock in
+    @Test("What was seen is written with the lease, and discarded without it", arguments: StorageKind.tested)
+    func givingBack(_ kind: StorageKind) async throws {
+        try await Self.withHosts(1, on: kind) { leases, engine, clock in
             let seen: @Sendable (any StorageSession) throws(ServerError) -> Void = { session throws(ServerError) in
                 try session.run(
                     """
@@ -63,9 +65,11 @@ struct HostLeasesTests {
         }
     }
 
-    @Test("A look that cannot be written keeps the lease, so that it is repeated when that ends")
-    func failing() async throws {
-        try await Self.withHosts(1) { leases, _, clock in
+    @Test(
+        "A look that cannot be written keeps the lease, so that it is repeated when that ends",
+        arguments: StorageKind.tested)
+    func failing(_ kind: StorageKind) async throws {
+        try await Self.withHosts(1, on: kind) { leases, _, clock in
             let lease = try #require(try await leases.take(1, for: 60, token: Story.id(1)).first)
             await expectError(.constraint) {
                 try await leases.giveBack(lease, dueIn: 300) { session throws(ServerError) in

@@ -1,0 +1,5 @@
+-- What is being prepared for the repository of an app: canonical JSON. Its digest is in the audit.
+CREATE TABLE repository_draft (
+    app TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES app (name),
+    octets BYTEA NOT NULL
+);

@@ -1,0 +1,26 @@
+-- What reports are about may be older than they are: a summary of a day comes when the day is over.
+CREATE TABLE report_count_since (
+    app TEXT COLLATE "C" NOT NULL REFERENCES app (name),
+    audience TEXT COLLATE "C" NOT NULL CHECK (audience IN ('everybody', 'canary')),
+    host TEXT COLLATE "C" NOT NULL CHECK (length(host) BETWEEN 1 AND 261),
+    code TEXT COLLATE "C" NOT NULL CHECK (code IN ('ok', 'pins', 'expired', 'chain', 'candidate', 'other')),
+    platform TEXT COLLATE "C" NOT NULL CHECK (length(platform) BETWEEN 1 AND 16),
+    app_version TEXT COLLATE "C" NOT NULL CHECK (length(app_version) BETWEEN 1 AND 32),
+    document_version TEXT COLLATE "C" NOT NULL CHECK (length(document_version) BETWEEN 1 AND 32),
+    -- In which they came, since 1970.
+    hour BIGINT NOT NULL CHECK (hour >= 0),
+    -- From which on they are about something.
+    since BIGINT NOT NULL CHECK (since BETWEEN 0 AND hour),
+    count BIGINT NOT NULL CHECK (count >= 0),
+    rated BIGINT NOT NULL CHECK (rated BETWEEN 0 AND count),
+    scaled BIGINT NOT NULL CHECK (scaled >= 0),
+    squares BIGINT NOT NULL CHECK (squares >= 0),
+    PRIMARY KEY (app, audience, host, code, platform, app_version, document_version, hour, since)
+);
+-- Nobody wrote down what those are about that came before.
+INSERT INTO report_count_since
+    SELECT app, audience, host, code, platform, app_version, document_version, hour, 0, count, rated, scaled, squares
+    FROM report_count;
+DROP TABLE report_count;
+ALTER TABLE report_count_since RENAME TO report_count;
+CREATE INDEX report_count_hour ON report_count (app, hour);

@@ -1,0 +1,123 @@
+import CLibPQ
+import Foundation
+
+/// Where a database of PostgreSQL is: `postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full`.
+///
+/// Beyond this machine only with TLS whose certificate is verified: pins travel there, sealed keys, and the password.
+public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
+    /// What libpq is told, by its names. Everything that decides about where and how is said, so that no variable of the
+    /// environment and no service file decides it.
+    let parameters: [String: String]
+    /// Whether a password is in it.
+    public var hasPassword: Bool { parameters["password"] != nil }
+
+    private static let limit = 2_048
+    /// What may be said; anything else could lead somewhere else, or switch something off.
+    private static let allowed: Set<String> = [
+        "host", "port", "user", "password", "passfile", "dbname", "sslmode", "sslrootcert", "sslcert", "sslkey",
+        "sslcrl",
+        "target_session_attrs", "channel_binding",
+    ]
+    /// What is said nevertheless, unless the address says something else.
+    private static let settings = [
+        "hostaddr": "", "port": "", "options": "", "gssencmode": "disable", "sslmode": "prefer", "sslrootcert": "",
+        "sslcert": "", "sslkey": "", "sslcrl": "", "target_session_attrs": "any", "client_encoding": "UTF8",
+        "fallback_application_name": "holdfast-server", "connect_timeout": "5", "keepalives": "1",
+        "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000",
+    ]
+
+    /// Reads an address.
+    /// - Parameter text: the address; nothing of it is ever in an error, since a password may be.
+    /// - Throws: ``ServerError`` `invalidValue` for what is no address, says what it must not, or leads over a network
+    ///   without verified TLS.
+    public init(_ text: String) throws(ServerError) {
+        guard ASCIIText.isPrintable(text.utf8, 1...Self.limit), Self.begins(text), let read = Self.read(text) else {
+            throw Self.invalid(
+                "an address such as postgresql://USER@HOST/DATABASE?sslmode=verify-full",
+                "another text of \(text.utf8.count) octets", "Write it as libpq has it, percent-encoded.")
+        }
+        if let name = read.keys.filter({ !Self.allowed.contains($0) }).min() {
+            throw Self.invalid(
+                "only \(Self.allowed.sorted().joined(separator: ", "))", "\(name)", "Leave \(name) out of the address.")
+        }
+        guard let name = read["dbname"], !name.isEmpty, let hosts = read["host"], !hosts.isEmpty else {
+            throw Self.invalid("an address with a host and a database", "one without", "Name both.")
+        }
+        let isLocal = hosts.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { Self.isLocal($0.utf8) }
+        guard isLocal || read["sslmode"].map({ $0.utf8.elementsEqual("verify-full".utf8) }) ?? false else {
+            throw Self.invalid(
+                "sslmode=verify-full for a database of another machine", "an address without it",
+                """
+                Add ?sslmode=verify-full&sslrootcert=FILE with the authorities of the database's certificate, or name a \
+                loopback address or the folder of a Unix socket.
+                """)
+        }
+        parameters = Self.settings.merging(read) { $1 }
+    }
+
+    /// The address without its password and its files.
+    public var description: String {
+        let hosts = parameters["host"] ?? ""
+        let port = parameters["port"].map { $0.isEmpty ? "" : ":\($0)" } ?? ""
+        return "postgresql://\(hosts)\(port)/\(parameters["dbname"] ?? "")"
+    }
+
+    /// The address as it may lie in a file, with everything but the password.
+    var withoutPassword: String {
+        let said = parameters.filter { name, value in
+            Self.allowed.contains(name) && name != "password" && Self.settings[name] != value
+        }
+        let query = said.filter { $0.key != "dbname" }.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\(Self.encoded($0.value))" }.joined(separator: "&")
+        return "postgresql:///\(Self.encoded(parameters["dbname"] ?? ""))?\(query)"
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.utf8.map { octet in
+            ASCIIText.isAlphanumeric(octet) || "-._~/:,".utf8.contains(octet)
+                ? String(UnicodeScalar(octet)) : "%" + Hex.encode([octet]).uppercased()
+        }.joined()
+    }
+
+    /// What libpq reads: names with quoted values.
+    var connectionText: String {
+        parameters.sorted { $0.key < $1.key }.map { name, value in
+            let quoted = value.replacing(#"\"#, with: #"\\"#).replacing("'", with: #"\'"#)
+            return "\(name)='\(quoted)'"
+        }.joined(separator: " ")
+    }
+
+    private static func begins(_ text: String) -> Bool {
+        text.utf8.starts(with: "postgresql://".utf8) || text.utf8.starts(with: "postgres://".utf8)
+    }
+
+    private static func read(_ text: String) -> [String: String]? {
+        guard let options = unsafe PQconninfoParse(text, nil) else { return nil }
+        defer { unsafe PQconninfoFree(options) }
+        var read: [String: String] = [:]
+        var option = unsafe options
+        while let keyword = unsafe option.pointee.keyword {
+            if let value = unsafe option.pointee.val {
+                unsafe read[String(cString: keyword)] = unsafe String(cString: value)
+            }
+            unsafe option += 1
+        }
+        // What percent signs spell must be no less harmless than what stands there.
+        return read.values.allSatisfy { ASCIIText.isPrintable($0.utf8, 0...limit, spaces: true) } ? read : nil
+    }
+
+    private static func isLocal(_ host: Substring.UTF8View) -> Bool {
+        // A folder, or a name of the abstract namespace: a Unix socket.
+        if host.first == UInt8(ascii: "/") || host.first == UInt8(ascii: "@") { return true }
+        if host.elementsEqual("localhost".utf8) || host.elementsEqual("::1".utf8) { return true }
+        let parts = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0].elementsEqual("127".utf8)
+            && parts.allSatisfy {
+                (1...3).contains($0.count) && LineReader.number(Array($0)[...]).map { $0 < 256 } ?? false
+            }
+    }
+
+    private static func invalid(_ expected: String, _ found: String, _ remedy: String) -> ServerError {
+        ServerError(.invalidValue, of: "database", expected: expected, found: found, remedy: remedy)
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Holdfast
+import Synchronization
+
+/// ``StorageEngine`` on PostgreSQL, 13 or newer, directly or through a pooler in transaction mode.
+///
+/// One connection writes, and a few read, each on a thread of its own: they wait for the database, and must not hold up a
+/// thread that answers clients. A connection that broke is thrown away, and whoever asks next gets a new one.
+public final class PostgreSQLEngine: StorageEngine {
+    private let writer: PostgreSQLSlot
+    private let readers: PostgreSQLPool
+    /// Whoever commits has it until everybody was told; whoever begins to read takes it for a moment.
+    private let publication = Mutex(())
+
+    /// Opens a database, and brings it to the newest version of its tables.
+    /// - Parameter address: where it is.
+    /// - Returns: the engine.
+    /// - Throws: ``ServerError`` `unreachableDatabase`, `newerDatabase`, `damagedDatabase`, `readOnlyDatabase` and others.
+    public static func open(_ address: PostgreSQLAddress) async throws(ServerError) -> PostgreSQLEngine {
+        try await open(address, access: .writing, clock: nil)
+    }
+
+    /// Opens a database.
+    /// - Parameters:
+    ///   - address: where it is.
+    ///   - access: whether it is brought to the newest version of its tables, or has to have them.
+    ///   - clock: what `{now}` says; nil for the database's own time.
+    ///   - limits: how long it may take.
+    static func open(
+        _ address: PostgreSQLAddress, access: SQLiteConnection.Access = .writing, clock: (any WallClock)?,
+        limits: PostgreSQLLimits = .usual
+    ) async throws(ServerError) -> PostgreSQLEngine {
+        let engine = PostgreSQLEngine(address, clock, limits)
+        do throws(ServerError) {
+            try await engine.writer.use { slot throws(ServerError) in
+                let connection = try slot.connected()
+                switch access {
+                case .writing: try PostgreSQLMigrations.run(on: connection)
+                case .reading: try PostgreSQLMigrations.requireNewest(on: connection)
+                }
+            }
+        } catch {
+            await engine.close()
+            throw error
+        }
+        return engine
+    }
+
+    private init(_ address: PostgreSQLAddress, _ clock: (any WallClock)?, _ limits: PostgreSQLLimits) {
+        func slot(_ name: String) -> PostgreSQLSlot {
+            PostgreSQLSlot(name, limits) { () throws(ServerError) in
+                try PostgreSQLConnection(address, limits: limits, clock: clock)
+            }
+        }
+        writer = slot("holdfast.postgresql.write")
+        readers = PostgreSQLPool((1...limits.readers).map { slot("holdfast.postgresql.read-\($0)") }, limits)
+    }
+
+    /// Whether this machine is the only one that writes: never said of a server for many.
+    public var isOfOneMachine: Bool { false }
+
+    /// Runs a closure in a transaction that sees one state and writes nothing.
+    public func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value
+    ) async throws(ServerError) -> Value {
+        try await readers.use { [self] slot throws(ServerError) in
+            publication.withLock { _ in }
+            let (connection, _) = try slot.begun(.reading)
+            defer { slot.settle() }
+            do throws(ServerError) {
+                let value = try body(connection)
+                connection.rollback()
+                return value
+            } catch {
+                connection.rollback()
+                throw error
+            }
+        }
+    }
+
+    /// Runs a closure in a transaction that writes: the only one in the whole database, and on the disk when this returns.
+    public func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value,
+        onCommit: @escaping @Sendable (Value) -> Void
+    ) async throws(ServerError) -> Value {
+        try await transact(body, onCommit: onCommit)
+    }
+
+    /// As ``write(_:onCommit:)``, for what other engines have not.
+    func transact<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgreSQLConnection) throws(ServerError) -> Value,
+        onCommit: @escaping @Sendable (Value) -> Void = { _ in }
+    ) async throws(ServerError) -> Value {
+        try await writer.use { [self] slot throws(ServerError) in
+            let (connection, ticket) = try slot.begun(.writing)
+            defer { slot.settle() }
+            let value: Value
+            do throws(ServerError) {
+                value = try body(connection)
+            } catch {
+                connection.rollback()
+                throw error
+            }
+            try publication.withLock { _ throws(ServerError) in
+                switch connection.commit() {
+                case .done: break
+                case .refused(let error):
+                    connection.rollback()
+                    throw error
+                case .unknown: try slot.requireCommitted(ticket)
+                }
+                onCommit(value)
+            }
+            return value
+        }
+    }
+
+    /// Closes the connections after the transactions that were begun.
+    public func close() async {
+        await readers.close()
+        await writer.close()
+    }
+}

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Connections of which each is used by one at a time; whoever comes when all are taken waits for the next.
+final class PostgreSQLPool: Sendable {
+    private struct State {
+        var free: [PostgreSQLSlot]
+        var waiting: [@Sendable (PostgreSQLSlot) -> Void] = []
+    }
+
+    private let slots: [PostgreSQLSlot]
+    private let state: Mutex<State>
+
+    init(_ slots: [PostgreSQLSlot], _ limits: PostgreSQLLimits) {
+        self.slots = slots
+        // The last one that was used is used again: the others need no connection.
+        state = Mutex(State(free: slots.reversed()))
+    }
+
+    /// Does something with a connection.
+    func use<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgreSQLSlot) throws(ServerError) -> Value
+    ) async throws(ServerError) -> Value {
+        let start = ContinuousClock.now
+        let result: Result<Value, ServerError> = await withCheckedContinuation { continuation in
+            take { [self] slot in
+                slot.run(since: start) { [self] usable in
+                    let result = usable.flatMap { PostgreSQLSlot.result($0, body) }
+                    give(slot)
+                    continuation.resume(returning: result)
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Closes them after what was asked for before.
+    func close() async { for slot in slots { await slot.close() } }
+
+    private func take(_ body: @escaping @Sendable (PostgreSQLSlot) -> Void) {
+        let slot = state.withLock { state -> PostgreSQLSlot? in
+            if let slot = state.free.popLast() { return slot }
+            state.waiting.append(body)
+            return nil
+        }
+        if let slot { body(slot) }
+    }
+
+    private func give(_ slot: PostgreSQLSlot) {
+        let next = state.withLock { state -> (@Sendable (PostgreSQLSlot) -> Void)? in
+            guard !state.waiting.isEmpty else {
+                state.free.append(slot)
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?(slot)
+    }
+}

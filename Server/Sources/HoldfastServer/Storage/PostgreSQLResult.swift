@@ -1,0 +1,79 @@
+import CLibPQ
+import Holdfast
+
+/// An answer of PostgreSQL to one statement.
+@safe final class PostgreSQLResult {
+    private let result: OpaquePointer
+
+    // The types that this program has (pg_type.dat).
+    static let octets: Oid = 17
+    static let integer: Oid = 20
+    static let text: Oid = 25
+
+    /// Takes over an answer.
+    init(_ result: OpaquePointer) { unsafe self.result = result }
+
+    deinit { unsafe PQclear(result) }
+
+    /// Why there is no answer; nil if there is one.
+    var error: ServerError? {
+        switch unsafe PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return nil
+        default:
+            guard let state = field("C") else { return PostgreSQLFailure.unreachable("a connection that broke") }
+            return PostgreSQLFailure.error(state: state, about: field("n") ?? field("t"))
+        }
+    }
+
+    /// Whether the database ends the connection with it, or nobody answered.
+    var saysEnd: Bool {
+        guard error != nil else { return false }
+        guard let severity = field("V"), let state = field("C") else { return true }
+        return !severity.utf8.elementsEqual("ERROR".utf8) || state.utf8.starts(with: "08".utf8)
+    }
+
+    /// What was done, such as `COMMIT`.
+    var command: [UInt8] {
+        guard let text = unsafe PQcmdStatus(result) else { return [] }
+        return unsafe Array(String(cString: text).utf8)
+    }
+
+    /// The rows.
+    /// - Throws: ``ServerError`` `damagedDatabase` for a column of a type that no table has.
+    func rows() throws(ServerError) -> [StorageRow] {
+        let columns = unsafe PQnfields(result)
+        var rows: [StorageRow] = []
+        for row in 0..<(unsafe PQntuples(result)) {
+            var values: [StorageValue] = []
+            for column in 0..<columns { values.append(try value(row, column)) }
+            rows.append(StorageRow(values))
+        }
+        return rows
+    }
+
+    private func value(_ row: Int32, _ column: Int32) throws(ServerError) -> StorageValue {
+        guard unsafe PQgetisnull(result, row, column) == 0 else { return .null }
+        let octets = unsafe UnsafeRawBufferPointer(
+            start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column)))
+        let isBinary = unsafe PQfformat(result, column) == 1
+        switch unsafe (PQftype(result, column), isBinary) {
+        case (Self.octets, true): return .octets(unsafe Array(octets))
+        // Numbers of 64, 16 and 32 bits.
+        case (Self.integer, true), (21, true), (23, true):
+            let isNegative = unsafe (octets.first ?? 0) & 0x80 != 0
+            return .integer(unsafe octets.reduce(isNegative ? -1 : 0) { $0 << 8 | Int64($1) })
+        // Texts, names of the catalog, and everything that statements without parameters return.
+        case (Self.text, true), (19, true), (_, false): return .text(unsafe String(decoding: octets, as: UTF8.self))
+        default:
+            throw ServerError(
+                .damagedDatabase, of: "column \(column)", expected: "a number, a text or octets", found: "another type")
+        }
+    }
+
+    /// A field of an error: a code, or a name of this program's tables.
+    private func field(_ name: UnicodeScalar) -> String? {
+        guard let text = unsafe PQresultErrorField(result, Int32(name.value)) else { return nil }
+        let octets = unsafe Array(String(cString: text).utf8)
+        return ASCIIText.isName(octets, 1...63, others: "_") ? String(decoding: octets, as: UTF8.self) : nil
+    }
+}

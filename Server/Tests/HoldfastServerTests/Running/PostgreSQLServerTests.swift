@@ -1,0 +1,240 @@
+import Foundation
+import Holdfast
+import HoldfastSigning
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// The program itself on a database of PostgreSQL.
+@Suite(
+    "serve on PostgreSQL", .besidePostgres, .timeLimit(.minutes(10)),
+    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+struct PostgreSQLServerTests {
+    private typealias Desk = CommandTests.Desk
+
+    private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
+
+    /// How an address is given to the program.
+    private func text(_ address: PostgreSQLAddress) -> String { address.withoutPassword }
+
+    @Test(
+        "From nothing to clients that follow: init, app, host, proposal, approvals, publication, serve, backup",
+        arguments: StorageKind.remote)
+    func wholeWay(_ kind: StorageKind) async throws {
+        let address = try #require(try await kind.address())
+        try await withFolder { folder in
+            let desk = try Desk(in: folder, database: ["--database", text(address)])
+            try await desk.makeServer()
+            #expect(!FileManager.default.fileExists(atPath: desk.path("data/server.db")))
+            try await desk.see()
+            let proposed = try await desk.run(
+                "change", "propose", "bank", "--data", desk.data, "--format", "list", "--reason", "first pins",
+                "--proposer", "carol")
+            let change = String(proposed.split(separator: "\n")[0].dropFirst("change ".count))
+            #expect(try await desk.run("publish", change, "--data", desk.data, status: 1).contains("notApproved"))
+            for name in ["alice", "bob"] {
+                _ = try await desk.run("approve", change, "--data", desk.data, "--key", "\(name).pem", "--yes")
+            }
+            #expect(try await desk.run("publish", change, "--data", desk.data).contains("generation 1"))
+            try await desk.everybodyFollows()
+            #expect(
+                try await desk.run("status", "--data", desk.data, "--database", text(address)).contains("generation 1"))
+            let doctor = try await ServerProgram.run(["doctor", "--data", desk.data], in: folder)
+            #expect(doctor.status == 0, "\(doctor.output)")
+
+            // A second server on the database is none.
+            let refused = try await desk.run(
+                [
+                    "init", "--data", desk.path("again"), "--secret", desk.path("other"), "--no-recovery-copy",
+                    "--genesis", "genesis.txt", "--signature", "alice.sig", "--signature", "bob.sig", "--signature",
+                    "carol.sig",
+                ] + desk.database, status: 3)
+            #expect(refused.contains("constraint") && refused.contains("expected an empty one"), "\(refused)")
+
+            // A backup of it is one like any other.
+            let key = SigningKey()
+            try Data(key.pem.utf8).write(to: folder.appending(path: "backup.pem"))
+            try Data("\(key.publicKey.base64)\n".utf8).write(to: folder.appending(path: "backup.pub"))
+            _ = try await desk.run(
+                "backup", "--data", desk.data, "--to", desk.path("pins.backup"), "--recipient", desk.path("backup.pub"))
+            let checked = try await desk.run(
+                "restore", desk.path("pins.backup"), "--check", "--key", desk.path("backup.pem"), "--secret",
+                desk.path("secret"))
+            #expect(checked.contains("and every key opens"), "\(checked)")
+        }
+    }
+
+    @Test("serve answers every client, signs again, and lets no second server on the database")
+    func serves() async throws {
+        let address = try #require(try await StorageKind.postgresql.address())
+        try await ServeSite.run(database: address) { site in
+            try await site.publish()
+            let server = try await ServingProcess.start(site)
+            try await server.says("signed again: trust/")
+            try await site.everybodyFollows(server.port)
+            // The folder elsewhere, as of somebody who starts a server twice.
+            let copy = site.folder.appending(path: "copy")
+            try FileManager.default.copyItem(at: site.server.url, to: copy)
+            let second = try await ServerProgram.run(
+                ["serve", "--data", copy.path, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"],
+                in: site.folder)
+            #expect(second.status == 3 && second.output.contains("databaseInUse"), "\(second.output)")
+            #expect(second.output.contains("Stop the other server"), "\(second.output)")
+            // Killed, it has the database no longer.
+            server.signal(SIGKILL)
+            _ = await server.status()
+            // Whatever it signs again at its start, it says so.
+            try await site.publish()
+            let next = try await ServingProcess.start(site)
+            try await next.says("signed again: trust/")
+            try await site.everybodyFollows(next.port)
+            #expect(await next.stop() == 0)
+        }
+    }
+
+    @Test("When the database stops, documents and challenges are answered and nothing is signed; it goes on by itself")
+    func outage() async throws {
+        try await PostgresServer.run { postgres in
+            let address = try postgres.address(try await postgres.database())
+            try await ServeSite.run(database: address) { site in
+                try await site.publish()
+                let server = try await ServingProcess.start(site)
+                try await server.says("signed again: trust/")
+                await postgres.stop(SIGQUIT)
+                try await server.says("unreachableDatabase")
+                try await site.everybodyFollows(server.port)
+                let answer = try await RawClient(port: server.port).get("/app/init?appName=bank", Self.challenge)
+                #expect(answer.status == 200, "\(answer.text)")
+                // Many may sign with such a database: no journal of one machine can be entered into it afterwards.
+                #expect(!FileManager.default.fileExists(atPath: site.server.head.journal.url.path))
+                // A server that starts without its database has the documents alone.
+                #expect(await server.stop() == 0)
+                let documents = try ServingProcess([
+                    ServerProgram.url.path, "serve", "--data", site.data, "--listen", "127.0.0.1:0",
+                    "--admin-listen", "127.0.0.1:0", "--no-watch",
+                ])
+                try await documents.says("listening for apps on")
+                #expect(documents.text.contains("and nothing else: unreachableDatabase"), "\(documents.text)")
+                let count = documents.text.utf8.count
+                try await postgres.start()
+                try await documents.says("the database can be used again", after: count)
+                try await documents.says("signed again: trust/", after: count)
+                try await site.publish()
+                #expect(await documents.stop() == 0)
+            }
+        }
+    }
+
+    @Test("A server moves to PostgreSQL with everything it has; its old folder serves no more, and clients follow")
+    func migrates() async throws {
+        let address = try #require(try await StorageKind.postgresql.address())
+        try await ServeSite.run { site in
+            let generation = try await site.publish()
+            let change = try await site.approvedChange()
+            let audit = try await site.open.catalog.audit(after: -1, limit: 10_000)
+            await site.open.engine.close()
+            let new = site.folder.appending(path: "new")
+            let commands = try Manual("docs/server.md").block("run: postgresql-move").commands
+            let arguments = commands[0].text.split(separator: " ").dropFirst().map { word in
+                let known = ["/srv/pins": site.data, "/srv/pins-pg": new.path]
+                return known[String(word)] ?? (word.hasPrefix("\"postgresql:") ? text(address) : String(word))
+            }
+            #expect(arguments.count == 7 && commands[1].text == "holdfast-server doctor --data /srv/pins-pg")
+            // While a server runs nothing is moved.
+            do {
+                let lock = try site.server.lock()
+                let inUse = try await ServerProgram.run(arguments, in: site.folder)
+                #expect(inUse.status == 3 && inUse.output.contains("folderInUse"), "\(inUse.output)")
+                withExtendedLifetime(lock) {}
+            }
+            let moved = try await ServerProgram.run(arguments, in: site.folder)
+            #expect(moved.status == 0 && moved.output.contains("rows in"), "\(moved.output)")
+
+            for verb in ["serve", "status", "doctor"] {
+                let old = try await ServerProgram.run([verb, "--data", site.data], in: site.folder)
+                #expect(
+                    old.status == 3 && old.output.contains("moved of") && old.output.contains(new.path), "\(old.output)"
+                )
+            }
+            let folder = ServerFolder(new)
+            let open = try await folder.open(clock: site.clock)
+            #expect(try await open.catalog.audit(after: -1, limit: 10_000) == audit)
+            #expect(open.catalog.ledger.generation(of: site.app) == generation)
+            #expect(try await open.publisher.examine().filter(\.isFault) == [])
+            // What waited for a publication still does, with its approvals.
+            guard case .published(let next) = try await open.publisher.publish(change).stage else {
+                Issue.record("the change was not published")
+                return
+            }
+            #expect(next == generation + 1)
+            // Rows that are added get numbers of their own.
+            try await open.catalog.set(CatalogHost(name: "other.example.com"), of: site.app, by: "test")
+            let there = ServeSite(site, movedTo: folder, open)
+            try await there.everybodyFollows()
+            let server = try await ServingProcess.start(there)
+            try await server.says("signed again: trust/")
+            try await there.everybodyFollows(server.port)
+            #expect(await server.stop() == 0)
+            await open.engine.close()
+            // Nothing is moved over anything.
+            let again = try await ServerProgram.run(arguments, in: site.folder)
+            #expect(again.status == 3 && again.output.contains("constraint"), "\(again.output)")
+        }
+    }
+
+    @Test("A role and a database as the documentation makes them are all that a server needs")
+    func creating() async throws {
+        let server = try #require(PostgresServer.current)
+        try await server.run(try Manual("docs/server.md").block("run: postgresql-create").text)
+        let address = try PostgreSQLAddress("postgresql://holdfast_pins@127.0.0.1:\(server.port)/pins")
+        try await ServeSite.run(database: address) { try await $0.publish() }
+    }
+
+    @Test("A database that is not empty, an audit that was changed and a journal that waits are not moved")
+    func refusesToMove() async throws {
+        let server = try #require(PostgresServer.current)
+        try await ServeSite.run { site in
+            try await site.publish()
+            await site.open.engine.close()
+            let name = try await server.database()
+            let engine = try await PostgreSQLEngine.open(try server.address(name))
+            try await engine.write { session throws(ServerError) in
+                _ = try session.run(
+                    "INSERT INTO public_key (pin, octets) VALUES ($1, $1)", [.octets([UInt8](repeating: 1, count: 32))])
+            }
+            await engine.close()
+            let new = ServerFolder(site.folder.appending(path: "new"))
+            await expectError(.constraint) {
+                try await new.move(from: site.server, to: try server.address(name), clock: site.clock)
+            }
+            #expect(try await server.run("SELECT count(*) FROM app;", in: name).contains(" 0\n"))
+            // The old server is as it was.
+            let open = try await site.server.open(clock: site.clock)
+            #expect(try await open.publisher.examine().filter(\.isFault) == [])
+            await open.engine.close()
+
+            let connection = try SQLiteConnection(site.server.database.path, clock: site.clock)
+            try connection.execute(
+                "UPDATE audit SET entry = CAST(replace(CAST(entry AS TEXT), 'test', 'tEst') AS BLOB)")
+            await expectError(.brokenChain) {
+                try await new.move(
+                    from: site.server, to: try server.address(try await server.database()), clock: site.clock)
+            }
+            #expect(!FileManager.default.fileExists(atPath: site.server.moved.path))
+        }
+    }
+
+    @Test("The data of a server in its folder are not looked for in a database, and an address needs a server there")
+    func mismatch() async throws {
+        let address = try #require(try await StorageKind.postgresql.address())
+        try await ServeSite.run { site in
+            let elsewhere = ServerFolder(site.server.url, database: address)
+            let error = await expectError(.invalidValue) { try await elsewhere.open(clock: site.clock) }
+            #expect(error?.remedy.contains("migrate") == true)
+            let status = try await ServerProgram.run(
+                ["status", "--data", site.data, "--database", text(address)], in: site.folder)
+            #expect(status.status == 2 && status.output.contains("holdfast-server migrate"), "\(status.output)")
+        }
+    }
+}

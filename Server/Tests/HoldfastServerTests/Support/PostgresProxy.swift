@@ -1,0 +1,136 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Stands between a server and its database, and fails when a test says so.
+final class PostgresProxy: Sendable {
+    /// What it does to the next commit, or to everything.
+    enum Fault: Sendable {
+        /// Nothing.
+        case nothing
+        /// Ends the connection before the commit reaches the database.
+        case losesCommit
+        /// Ends the connection when the database has committed and says so.
+        case losesAnswer
+        /// As before, and lets nobody in afterwards.
+        case losesAnswerAndCloses
+        /// Lets nobody in.
+        case closed
+        /// Takes what is sent, and passes nothing on.
+        case silent
+    }
+
+    private let listener: any Channel
+    private let shared: SharedFault
+
+    var port: Int { listener.localAddress?.port ?? 0 }
+
+    static func run(before target: Int, _ body: (PostgresProxy) async throws -> Void) async throws {
+        let state = SharedFault()
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelInitializer { front in
+                guard state.lets() else { return front.close() }
+                return ClientBootstrap(group: front.eventLoop)
+                    .channelInitializer { back in
+                        front.eventLoop.makeCompletedFuture {
+                            let passing = Passing()
+                            try front.pipeline.syncOperations.addHandler(Front(back, state, passing))
+                            try back.pipeline.syncOperations.addHandler(Back(front, state, passing))
+                        }
+                    }
+                    .connect(host: "127.0.0.1", port: target)
+                    .flatMap { _ in front.setOption(.autoRead, value: true) }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let proxy = PostgresProxy(listener, state)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(proxy)) } catch { result = .failure(error) }
+        try await listener.close()
+        try result.get()
+    }
+
+    private init(_ listener: any Channel, _ shared: SharedFault) {
+        self.listener = listener
+        self.shared = shared
+    }
+
+    /// What goes wrong next.
+    func set(_ fault: Fault) { shared.set(fault) }
+
+    private final class SharedFault: Sendable {
+        private let fault = Mutex(Fault.nothing)
+
+        func set(_ new: Fault) { fault.withLock { $0 = new } }
+
+        func lets() -> Bool { fault.withLock { $0 != .closed } }
+
+        func isSilent() -> Bool { fault.withLock { $0 == .silent } }
+
+        /// What happens to a commit that comes now.
+        func commit() -> Fault {
+            fault.withLock { fault in
+                defer {
+                    switch fault {
+                    case .losesCommit, .losesAnswer: fault = .nothing
+                    case .losesAnswerAndCloses: fault = .closed
+                    case .nothing, .closed, .silent: break
+                    }
+                }
+                return fault
+            }
+        }
+    }
+
+    /// Whether answers still reach the front. Both handlers are on one event loop.
+    private final class Passing { var isOver = false }
+
+    private final class Front: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private let back: any Channel
+        private let fault: SharedFault
+        private let passing: Passing
+
+        init(_ back: any Channel, _ fault: SharedFault, _ passing: Passing) {
+            (self.back, self.fault, self.passing) = (back, fault, passing)
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let buffer = unwrapInboundIn(data)
+            if fault.isSilent() { return }
+            if buffer.readableBytesView.firstRange(of: Array("COMMIT".utf8) + [0]) != nil {
+                switch fault.commit() {
+                case .losesCommit:
+                    context.close(promise: nil)
+                    return
+                case .losesAnswer, .losesAnswerAndCloses: passing.isOver = true
+                case .nothing, .closed, .silent: break
+                }
+            }
+            back.writeAndFlush(buffer, promise: nil)
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { back.close(promise: nil) }
+    }
+
+    private final class Back: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private let front: any Channel
+        private let fault: SharedFault
+        private let passing: Passing
+
+        init(_ front: any Channel, _ fault: SharedFault, _ passing: Passing) {
+            (self.front, self.fault, self.passing) = (front, fault, passing)
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            if passing.isOver {
+                context.close(promise: nil)
+            } else if !fault.isSilent() {
+                front.writeAndFlush(unwrapInboundIn(data), promise: nil)
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { front.close(promise: nil) }
+    }
+}
