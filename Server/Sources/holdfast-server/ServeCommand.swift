@@ -126,6 +126,8 @@ struct ServeCommand: AsyncParsableCommand {
         let mending = FolderMending(folder, clock: clock)
         let hold = try await hold(folder, logger)
         do {
+            var folder = folder
+            folder.hold = hold
             let isMended = try await serve(folder, settings, clock, connections, mending, hold, logger)
             await hold?.release()
             return isMended
@@ -156,20 +158,40 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let open: ServerFolder.Open
         var isWhole = false
-        switch try await folder.openWhatCanBe(clock: clock) {
+        let opening: ServerFolder.Opening
+        if let hold {
+            opening = try await hold.keeping { try await folder.openWhatCanBe(clock: clock) }
+        } else {
+            opening = try await folder.openWhatCanBe(clock: clock)
+        }
+        switch opening {
         case .whole(let found):
-            if hold == nil, try folder.databaseAddress() != nil {
-                // It did not answer, and does: now it can be taken first.
-                await found.engine.close()
-                return true
+            if hold == nil, let address = try folder.databaseAddress() {
+                do throws(ServerError) {
+                    // It did not answer, and does: now it can be taken first.
+                    try await DatabaseHold.take(address).release()
+                    await found.engine.close()
+                    return true
+                } catch {
+                    guard error.code != .databaseInUse else {
+                        await found.engine.close()
+                        throw error
+                    }
+                    logger.error("nothing can be written, since the database cannot be taken: \(error)")
+                    open = found
+                }
+            } else {
+                (open, isWhole) = (found, true)
             }
-            (open, isWhole) = (found, true)
         case .reading(let found, let problem):
+            // Whoever cannot work on the database does not keep it from a server that can.
+            await hold?.release()
             logger.error(
                 "nothing can be written: challenges are answered, and rounds go on in the journal if that can be: \(problem)"
             )
             open = found
         case .documents(let problem):
+            await hold?.release()
             logger.error(
                 "the documents in \(folder.publicFolder.url.path) are served, and nothing else: \(problem)")
             let process = ServerProcess(
@@ -188,7 +210,7 @@ struct ServeCommand: AsyncParsableCommand {
             open.publisher.begin()
             let process = try ServerProcess(
                 open, settings, clock: clock, connections: connections, mending: isWhole ? nil : mending,
-                hold: hold, logger: logger, onListening: listening)
+                hold: isWhole ? hold : nil, logger: logger, onListening: listening)
             try await process.run()
             await open.engine.close()
         } catch {

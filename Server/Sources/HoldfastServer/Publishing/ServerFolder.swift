@@ -12,6 +12,9 @@ public struct ServerFolder: Sendable {
     private let otherDatabase: PostgreSQLAddress?
     /// What queries of a database of another machine see as the time; nil for its own.
     var databaseClock: (any WallClock)?
+    /// The right to serve from the database, for a server that has it: it writes nothing once that is lost, and nobody
+    /// else brings the database to newer tables.
+    public var hold: DatabaseHold?
 
     /// Names a folder.
     /// - Parameters:
@@ -129,10 +132,11 @@ public struct ServerFolder: Sendable {
     }
 
     /// Where the database of the server is; nil for the file in the folder.
-    /// - Throws: ``ServerError`` `invalidValue` if an address is given and the server keeps its data in the folder; what
-    ///   ``readConfiguration()`` throws.
+    /// - Throws: ``ServerError`` `invalidValue` if an address is given and the server keeps its data in the folder;
+    ///   `moved` for a folder that a server has left; what ``readConfiguration()`` throws.
     public func databaseAddress() throws(ServerError) -> PostgreSQLAddress? {
-        try address(readConfiguration())
+        try requireNotMoved()
+        return try address(readConfiguration())
     }
 
     private func address(_ configuration: FolderConfiguration) throws(ServerError) -> PostgreSQLAddress? {
@@ -150,7 +154,7 @@ public struct ServerFolder: Sendable {
         _ address: PostgreSQLAddress?, _ access: SQLiteConnection.Access, _ clock: any WallClock
     ) async throws(ServerError) -> any StorageEngine {
         if let address {
-            return try await PostgreSQLEngine.open(address, access: access, clock: databaseClock)
+            return try await PostgreSQLEngine.open(address, access: access, clock: databaseClock, hold: hold)
         }
         return switch access {
         case .writing: try SQLiteEngine(database, clock: clock)

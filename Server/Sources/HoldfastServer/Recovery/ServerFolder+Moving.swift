@@ -66,16 +66,31 @@ extension ServerFolder {
             let quiet = try old.head.lock()
             let moving = try await fill(engine, from: old, ledger.chain.head)
             try takeFiles(of: old)
-            try WholeFile.replace(old.moved, with: Moving.mark(self))
+            try leave(old, settings)
             withExtendedLifetime(quiet) {}
-            // Written last: a folder without it has no server.
-            try WholeFile.replace(configuration, with: settings.octets)
             await engine.close()
             return moving
         } catch {
             await engine.close()
             throw error
         }
+    }
+
+    /// Marks the old folder, and makes this one a server's.
+    func leave(_ old: ServerFolder, _ settings: FolderConfiguration) throws(ServerError) {
+        try WholeFile.replace(old.moved, with: Moving.mark(self))
+        do throws(ServerError) {
+            // A folder without it has no server.
+            try WholeFile.replace(configuration, with: settings.octets)
+        } catch {
+            // One of both folders serves, whatever happens.
+            if !FileManager.default.fileExists(atPath: configuration.path) {
+                try? WholeFile.remove(old.moved)
+            }
+            throw error
+        }
+        // A program that does not know the mark refuses a configuration that says where the database is.
+        try WholeFile.replace(old.configuration, with: settings.octets)
     }
 
     /// Copies all tables in one transaction.

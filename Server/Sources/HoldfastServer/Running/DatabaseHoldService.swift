@@ -6,19 +6,24 @@ struct DatabaseHoldService: Service {
     let hold: DatabaseHold
     let logger: Logger
 
-    private static let pause: Duration = .seconds(5)
+    /// How often in succession another server has to have it: one that cannot open what it took gives it back at once.
+    /// Nothing is written meanwhile.
+    private static let patience = 3
 
     /// Runs until it is asked to stop.
     /// - Throws: ``ServerError`` `databaseInUse`.
     func run() async throws {
         let loss: ServerError? = await cancelWhenGracefulShutdown {
+            var losses = 0
             while !Task.isCancelled {
-                try? await Task.sleep(for: Self.pause)
+                try? await Task.sleep(for: DatabaseHold.pause)
                 guard !Task.isCancelled else { break }
                 do throws(ServerError) {
                     try await hold.renew()
+                    losses = 0
                 } catch {
-                    guard error.code != .databaseInUse else { return error }
+                    losses = error.code == .databaseInUse ? losses + 1 : 0
+                    guard losses < Self.patience else { return error }
                     logger.error("the database: \(error)")
                 }
             }

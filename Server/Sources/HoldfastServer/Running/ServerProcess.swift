@@ -84,7 +84,6 @@ public struct ServerProcess: Sendable {
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
         var services: [any Service] = [administration] + browsers.services
-        if let hold { services.append(DatabaseHoldService(hold: hold, logger: logger)) }
         // Whoever uploads writes down how far it is.
         if mending == nil {
             services += [
@@ -104,7 +103,9 @@ public struct ServerProcess: Sendable {
                 NoticeService(
                     catalog, publisher.live, settings.notices, folder: open.folder, counters: notices, logger: logger))
         }
-        self.services = [listener, loop] + services.map { AfterStart(service: $0, live: publisher.live) }
+        // Renewed from the start on: the database ends what is idle.
+        let holding: [any Service] = hold.map { [DatabaseHoldService(hold: $0, logger: logger)] } ?? []
+        self.services = [listener, loop] + holding + services.map { AfterStart(service: $0, live: publisher.live) }
     }
 
     /// Puts a server together that has nothing but the documents in its folder: it serves them, and signs nothing.

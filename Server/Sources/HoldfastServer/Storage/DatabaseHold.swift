@@ -10,22 +10,35 @@ import Synchronization
 /// through a pooler in transaction mode. Commands need none.
 public final class DatabaseHold: Sendable {
     private let slot: PostgreSQLSlot
+    /// The process of the database that has the lock; nil while there is none.
+    private let backend: Backend
+
+    /// Shared with what connects.
+    private final class Backend: Sendable {
+        let process = Mutex<Int64?>(nil)
+    }
 
     /// Another one than that of writers.
     private static let serving = PostgreSQLConnection.writing + 1
 
-    private init(_ slot: PostgreSQLSlot) { self.slot = slot }
+    private init(_ slot: PostgreSQLSlot, _ backend: Backend) {
+        self.slot = slot
+        self.backend = backend
+    }
 
     /// Takes a database.
-    /// - Throws: ``ServerError`` `databaseInUse` if another server has it, `unreachableDatabase`.
+    /// - Throws: ``ServerError`` `databaseInUse` if another server has it, `readOnlyDatabase` for a copy that follows
+    ///   another database, `unreachableDatabase`.
     public static func take(_ address: PostgreSQLAddress) async throws(ServerError) -> DatabaseHold {
         let limits = PostgreSQLLimits.usual
+        let backend = Backend()
         let hold = DatabaseHold(
             PostgreSQLSlot("holdfast.postgresql.hold", limits) { () throws(ServerError) in
                 let connection = try PostgreSQLConnection(address, limits: limits, clock: nil)
-                try take(connection)
+                let process = try take(connection)
+                backend.process.withLock { $0 = process }
                 return connection
-            })
+            }, backend)
         try await hold.renew()
         return hold
     }
@@ -37,30 +50,89 @@ public final class DatabaseHold: Sendable {
             do throws(ServerError) {
                 try slot.connected().execute("SELECT 1")
             } catch {
-                slot.settle()
+                // An error ends the transaction and with it the lock, even where the connection is whole.
+                slot.discard()
                 guard error.code != .databaseInUse else { throw error }
                 try slot.connected().execute("SELECT 1")
             }
         }
     }
 
+    /// Does something that may take long, and keeps the hold meanwhile.
+    /// - Parameter body: what is done.
+    /// - Returns: what it returns.
+    /// - Throws: what it throws.
+    public func keeping<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        let renewing = Task {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.pause)
+                guard !Task.isCancelled else { return }
+                // Whoever serves afterwards learns of what fails here.
+                try? await renew()
+            }
+        }
+        defer { renewing.cancel() }
+        return try await body()
+    }
+
     /// Gives it back.
     public func release() async { await slot.close() }
 
-    private static func take(_ connection: PostgreSQLConnection) throws(ServerError) {
+    /// How often it is renewed: far more often than the database ends what is idle.
+    static let pause: Duration = .seconds(5)
+
+    /// What says in a statement whether it is held.
+    var state: String {
+        let process = backend.process.withLock { $0 } ?? 0
+        return """
+            CASE WHEN EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid = \(process) \
+            AND classid = \(Self.serving >> 32) AND objid = \(Self.serving & 0xFFFF_FFFF) AND objsubid = 1 \
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) \
+            THEN 'held' ELSE 'lost' END
+            """
+    }
+
+    /// What a server is told that writes and may not.
+    static let lost = ServerError(
+        .unreachableDatabase, of: "database", expected: "the right to serve from this database",
+        found: "none at this moment; nothing of the transaction was written")
+
+    /// Requires in a transaction that no server works on its database; none can begin to before it ends.
+    static func requireFree(on connection: PostgreSQLConnection) throws(ServerError) {
+        let rows = try connection.execute(
+            "SELECT CASE WHEN pg_try_advisory_xact_lock(\(serving)) THEN 'free' ELSE 'taken' END")
+        guard let row = rows.first, try row.text(0) == "free" else {
+            throw ServerError(
+                .databaseInUse, of: "database", expected: "newer tables, which are made while no server works on them",
+                found: "older ones that a server works on",
+                remedy: "Stop serve first, and start the newer program's serve; commands work again then.")
+        }
+    }
+
+    /// - Returns: the process of the database that has it.
+    private static func take(_ connection: PostgreSQLConnection) throws(ServerError) -> Int64 {
         // Between its statements such a transaction sees no state, so nothing is kept for it. A server that vanished is
-        // noticed within a minute.
+        // noticed within a minute, also behind a pooler, whose own connection is well.
         let rows = try connection.execute(
             """
-            BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0; \
+            BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 60000; \
             SET LOCAL tcp_keepalives_idle = 15; SET LOCAL tcp_keepalives_interval = 5; \
             SET LOCAL tcp_keepalives_count = 3; \
-            SELECT CASE WHEN pg_try_advisory_xact_lock(\(serving)) THEN 'held' ELSE 'taken' END
+            SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' \
+            WHEN pg_try_advisory_xact_lock(\(serving)) THEN 'held' ELSE 'taken' END, \
+            CAST(pg_backend_pid() AS text)
             """)
-        guard let row = rows.first, try row.text(0) == "held" else {
+        let row = try rows.first.map { row throws(ServerError) in (try row.text(0), try row.text(1)) }
+        if row?.0 == "standby" {
+            throw ServerError(
+                .readOnlyDatabase, of: "database", expected: "the primary", found: "a standby",
+                remedy: "Name the primary, or add target_session_attrs=primary to an address with several hosts.")
+        }
+        guard let row, row.0 == "held", let process = Int64(row.1) else {
             throw ServerError(
                 .databaseInUse, of: "database", expected: "a database that no other server works on",
                 found: "one that another server has")
         }
+        return process
     }
 }

@@ -16,15 +16,37 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     private static let allowed: Set<String> = [
         "host", "port", "user", "password", "passfile", "dbname", "sslmode", "sslrootcert", "sslcert", "sslkey",
         "sslcrl",
-        "target_session_attrs", "channel_binding",
+        "target_session_attrs", "channel_binding", "requirepeer",
     ]
     /// What is said nevertheless, unless the address says something else.
-    private static let settings = [
+    private static let usual = [
         "hostaddr": "", "port": "", "options": "", "gssencmode": "disable", "sslmode": "prefer", "sslrootcert": "",
         "sslcert": "", "sslkey": "", "sslcrl": "", "target_session_attrs": "any", "client_encoding": "UTF8",
         "fallback_application_name": "holdfast-server", "connect_timeout": "5", "keepalives": "1",
         "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000",
+        "ssl_min_protocol_version": "TLSv1.2", "ssl_max_protocol_version": "", "sslcrldir": "", "sslpassword": "",
+        "channel_binding": "prefer", "requirepeer": "", "replication": "", "sslsni": "1",
     ]
+    /// The settings that this libpq knows: an older one refuses the others.
+    private static let known: [String: String] = {
+        guard let options = unsafe PQconninfoParse("", nil) else { return usual }
+        defer { unsafe PQconninfoFree(options) }
+        var names: Set<String> = []
+        var option = unsafe options
+        while let keyword = unsafe option.pointee.keyword {
+            unsafe names.insert(String(cString: keyword))
+            unsafe option += 1
+        }
+        return usual.filter { names.contains($0.key) }
+    }()
+
+    /// What is said to libpq of these hosts. Each connection chooses one of them for itself, so only the one that takes
+    /// writes is right for all.
+    private static func settings(for hosts: String) -> [String: String] {
+        guard hosts.utf8.contains(UInt8(ascii: ",")) else { return known }
+        // Before libpq 14 there is no other word for it.
+        return known.merging(["target_session_attrs": PQlibVersion() >= 140_000 ? "primary" : "read-write"]) { $1 }
+    }
 
     /// Reads an address.
     /// - Parameter text: the address; nothing of it is ever in an error, since a password may be.
@@ -52,7 +74,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
                 loopback address or the folder of a Unix socket.
                 """)
         }
-        parameters = Self.settings.merging(read) { $1 }
+        parameters = Self.settings(for: hosts).merging(read) { $1 }
     }
 
     /// The address without its password and its files.
@@ -64,8 +86,9 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The address as it may lie in a file, with everything but the password.
     var withoutPassword: String {
+        let settings = Self.settings(for: parameters["host"] ?? "")
         let said = parameters.filter { name, value in
-            Self.allowed.contains(name) && name != "password" && Self.settings[name] != value
+            Self.allowed.contains(name) && name != "password" && settings[name] != value
         }
         let query = said.filter { $0.key != "dbname" }.sorted { $0.key < $1.key }
             .map { "\($0.key)=\(Self.encoded($0.value))" }.joined(separator: "&")

@@ -20,6 +20,16 @@ import Holdfast
         let transaction: String
         /// When the server started: another one may give the same number to another transaction.
         let server: String
+        /// Where its last checkpoint is. After a crash there is another one, and numbers that no checkpoint knew are
+        /// given again, while the server counts as the same.
+        let checkpoint: String
+        /// Whether the server that writes still has the right to serve.
+        let isHeld: Bool
+
+        /// Whether both say the same database, of which no number was given twice.
+        func isOfSameRun(as other: Ticket) -> Bool {
+            server.utf8.elementsEqual(other.server.utf8) && checkpoint.utf8.elementsEqual(other.checkpoint.utf8)
+        }
     }
 
     /// What became of a commit.
@@ -34,6 +44,8 @@ import Holdfast
     private let limits: PostgreSQLLimits
     /// What `{now}` says instead of the database's own time.
     private let clock: (any WallClock)?
+    /// What has to be held by whoever writes; nil for a command.
+    private let hold: DatabaseHold?
     private var mode = Mode.reading
     /// Whether it can be used no longer.
     private(set) var isBroken = false
@@ -48,14 +60,18 @@ import Holdfast
     ///   - address: where the database is.
     ///   - limits: how long it may take.
     ///   - clock: what `{now}` says; nil for the database's own time.
+    ///   - hold: what a server has while it serves; nil for a command.
     /// - Throws: ``ServerError`` `unreachableDatabase`; `database` for one that cannot be used.
-    init(_ address: PostgreSQLAddress, limits: PostgreSQLLimits, clock: (any WallClock)?) throws(ServerError) {
+    init(
+        _ address: PostgreSQLAddress, limits: PostgreSQLLimits, clock: (any WallClock)?, hold: DatabaseHold? = nil
+    ) throws(ServerError) {
         guard let made = unsafe PQconnectdb(address.connectionText) else {
             throw PostgreSQLFailure.unreachable("no memory for a connection")
         }
         unsafe connection = made
         self.limits = limits
         self.clock = clock
+        self.hold = hold
         // Otherwise libpq writes what the database says to standard error.
         unsafe PQsetNoticeProcessor(connection, { _, _ in }, nil)
         guard unsafe PQstatus(connection) == CONNECTION_OK else {
@@ -73,6 +89,8 @@ import Holdfast
                 .database, of: "database", expected: "a database with the encoding UTF8", found: "another encoding",
                 remedy: "Create it with: CREATE DATABASE name OWNER role ENCODING 'UTF8' TEMPLATE template0.")
         }
+        // What is sent must not wait for ever for a database that takes nothing.
+        guard unsafe PQsetnonblocking(connection, 1) == 0 else { throw broken() }
     }
 
     deinit { unsafe PQfinish(connection) }
@@ -114,10 +132,14 @@ import Holdfast
                 SELECT set_config('synchronous_commit', 'on', true) \
                 WHERE current_setting('synchronous_commit') = 'off'; \
                 SELECT pg_advisory_xact_lock(\(Self.writing)); \
-                SELECT CAST(pg_current_xact_id() AS text), CAST(pg_postmaster_start_time() AS text)
+                SELECT CAST(pg_current_xact_id() AS text), CAST(pg_postmaster_start_time() AS text), \
+                (SELECT CAST(checkpoint_lsn AS text) FROM pg_control_checkpoint()), \
+                \(hold.map(\.state) ?? "'held'")
                 """)
             guard let row = rows.first else { throw PostgreSQLFailure.unreachable("no row") }
-            return Ticket(transaction: try row.text(0), server: try row.text(1))
+            return Ticket(
+                transaction: try row.text(0), server: try row.text(1), checkpoint: try row.text(2),
+                isHeld: try row.text(3) == "held")
         }
     }
 
@@ -243,10 +265,13 @@ import Holdfast
     /// - Throws: ``ServerError`` `unreachableDatabase` if it takes too long, or the connection breaks.
     private func answers() throws(ServerError) -> [PostgreSQLResult] {
         let deadline = ContinuousClock.now + limits.statement + limits.grace
+        try send(until: deadline)
         var results: [PostgreSQLResult] = []
         while true {
             while unsafe PQisBusy(connection) == 1 {
-                guard try wait(until: deadline), unsafe PQconsumeInput(connection) == 1 else { throw broken() }
+                guard try wait(for: POLLIN, until: deadline), unsafe PQconsumeInput(connection) == 1 else {
+                    throw broken()
+                }
             }
             guard let result = unsafe PQgetResult(connection) else { break }
             results.append(unsafe PostgreSQLResult(result))
@@ -256,16 +281,34 @@ import Holdfast
         return results
     }
 
-    private func wait(until deadline: ContinuousClock.Instant) throws(ServerError) -> Bool {
+    /// Sends what is left of a statement. What the database says meanwhile is read, or it would stop reading itself.
+    private func send(until deadline: ContinuousClock.Instant) throws(ServerError) {
+        while true {
+            let left = unsafe PQflush(connection)
+            guard left == 1 else {
+                guard left == 0 else { throw broken() }
+                return
+            }
+            guard try wait(for: POLLIN | POLLOUT, until: deadline), unsafe PQconsumeInput(connection) == 1 else {
+                throw broken()
+            }
+        }
+    }
+
+    /// How long what OpenSSL has decrypted may lie there: the socket says nothing of it.
+    private static let look: Int64 = 50
+
+    private func wait(for events: Int32, until deadline: ContinuousClock.Instant) throws(ServerError) -> Bool {
+        let isEncrypted = unsafe PQsslInUse(connection) == 1
         while true {
             let left = PostgreSQLLimits.milliseconds(deadline - ContinuousClock.now)
             guard left > 0 else {
                 isBroken = true
                 throw PostgreSQLFailure.unreachable("none in time")
             }
-            var descriptor = pollfd(fd: unsafe PQsocket(connection), events: Int16(POLLIN), revents: 0)
-            let count = unsafe poll(&descriptor, 1, Int32(clamping: left))
-            if count > 0 { return true }
+            var descriptor = pollfd(fd: unsafe PQsocket(connection), events: Int16(events), revents: 0)
+            let count = unsafe poll(&descriptor, 1, Int32(clamping: isEncrypted ? min(left, Self.look) : left))
+            if count > 0 || count == 0 && isEncrypted { return true }
             if count < 0, errno != EINTR { return false }
         }
     }

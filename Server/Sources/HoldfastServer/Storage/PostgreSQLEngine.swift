@@ -26,16 +26,20 @@ public final class PostgreSQLEngine: StorageEngine {
     ///   - access: whether it is brought to the newest version of its tables, or has to have them.
     ///   - clock: what `{now}` says; nil for the database's own time.
     ///   - limits: how long it may take.
+    ///   - hold: what a server has while it serves, without which it writes nothing; nil for a command.
     static func open(
         _ address: PostgreSQLAddress, access: SQLiteConnection.Access = .writing, clock: (any WallClock)?,
-        limits: PostgreSQLLimits = .usual
+        limits: PostgreSQLLimits = .usual, hold: DatabaseHold? = nil
     ) async throws(ServerError) -> PostgreSQLEngine {
-        let engine = PostgreSQLEngine(address, clock, limits)
+        let engine = PostgreSQLEngine(address, clock, limits, hold)
         do throws(ServerError) {
             try await engine.writer.use { slot throws(ServerError) in
                 let connection = try slot.connected()
                 switch access {
-                case .writing: try PostgreSQLMigrations.run(on: connection)
+                case .writing:
+                    guard try PostgreSQLMigrations.areMissing(on: connection) else { return }
+                    let own = try PostgreSQLConnection(address, limits: limits.forSteps, clock: clock)
+                    try PostgreSQLMigrations.run(on: own, isHolder: hold != nil)
                 case .reading: try PostgreSQLMigrations.requireNewest(on: connection)
                 }
             }
@@ -46,10 +50,12 @@ public final class PostgreSQLEngine: StorageEngine {
         return engine
     }
 
-    private init(_ address: PostgreSQLAddress, _ clock: (any WallClock)?, _ limits: PostgreSQLLimits) {
+    private init(
+        _ address: PostgreSQLAddress, _ clock: (any WallClock)?, _ limits: PostgreSQLLimits, _ hold: DatabaseHold?
+    ) {
         func slot(_ name: String) -> PostgreSQLSlot {
             PostgreSQLSlot(name, limits) { () throws(ServerError) in
-                try PostgreSQLConnection(address, limits: limits, clock: clock)
+                try PostgreSQLConnection(address, limits: limits, clock: clock, hold: hold)
             }
         }
         writer = slot("holdfast.postgresql.write")
@@ -96,6 +102,7 @@ public final class PostgreSQLEngine: StorageEngine {
             defer { slot.settle() }
             let value: Value
             do throws(ServerError) {
+                guard ticket?.isHeld ?? true else { throw DatabaseHold.lost }
                 value = try body(connection)
             } catch {
                 connection.rollback()

@@ -17,6 +17,13 @@ struct PostgreSQLLimits: Sendable {
     /// What servers have.
     static let usual = PostgreSQLLimits()
 
+    /// The same for a step to newer tables, which may copy all rows of a table.
+    var forSteps: PostgreSQLLimits {
+        var limits = self
+        limits.statement = .seconds(3_600)
+        return limits
+    }
+
     static func milliseconds(_ duration: Duration) -> Int64 {
         duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
     }

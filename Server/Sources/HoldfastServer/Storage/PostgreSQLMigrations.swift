@@ -9,14 +9,23 @@ enum PostgreSQLMigrations {
     ]
 
     /// Takes the steps that are missing, each in a transaction of its own. Of several servers one does, and the others wait.
+    /// - Parameter isHolder: whether this is the server that has the database. Nobody else changes tables under it.
     /// - Throws: ``ServerError`` `newerDatabase` if the database has more steps than this program knows, `damagedDatabase`
-    ///   if it is another program's.
-    static func run(on connection: PostgreSQLConnection) throws(ServerError) {
-        while try step(on: connection) {}
+    ///   if it is another program's, `databaseInUse` if a server works on it.
+    static func run(on connection: PostgreSQLConnection, isHolder: Bool = false) throws(ServerError) {
+        while try step(on: connection, isHolder) {}
+    }
+
+    /// Whether steps are missing.
+    /// - Throws: as ``run(on:isHolder:)``.
+    static func areMissing(on connection: PostgreSQLConnection) throws(ServerError) -> Bool {
+        _ = try connection.begin(.reading)
+        defer { connection.rollback() }
+        return try version(of: connection) < Int64(steps.count)
     }
 
     /// Requires a database that has them all.
-    /// - Throws: as ``run(on:)``, and `readOnlyDatabase` if steps are missing.
+    /// - Throws: as ``run(on:isHolder:)``, and `readOnlyDatabase` if steps are missing.
     static func requireNewest(on connection: PostgreSQLConnection) throws(ServerError) {
         _ = try connection.begin(.reading)
         defer { connection.rollback() }
@@ -30,17 +39,8 @@ enum PostgreSQLMigrations {
 
     /// Takes the next step.
     /// - Returns: whether there was one.
-    private static func step(on connection: PostgreSQLConnection) throws(ServerError) -> Bool {
-        _ = try connection.begin(.reading)
-        let known: Int64
-        do throws(ServerError) {
-            known = try version(of: connection)
-            connection.rollback()
-        } catch {
-            connection.rollback()
-            throw error
-        }
-        guard known < Int64(steps.count) else { return false }
+    private static func step(on connection: PostgreSQLConnection, _ isHolder: Bool) throws(ServerError) -> Bool {
+        guard try areMissing(on: connection) else { return false }
         // Its lock is that of whoever writes: nobody else is in the middle of anything.
         _ = try connection.begin(.writing)
         do throws(ServerError) {
@@ -53,6 +53,7 @@ enum PostgreSQLMigrations {
                     text: "INSERT INTO schema_version (application, version) VALUES ($1, 0)", [.text(application)])
             }
             if version < Int64(steps.count) {
+                if version > 0, !isHolder { try DatabaseHold.requireFree(on: connection) }
                 try connection.execute(String(decoding: steps[Int(version)], as: UTF8.self))
                 try connection.run(text: "UPDATE schema_version SET version = $1", [.integer(version + 1)])
             }

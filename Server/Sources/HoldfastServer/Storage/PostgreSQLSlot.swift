@@ -110,6 +110,9 @@ final class PostgreSQLSlot: Sendable {
         if unsafe connection?.isBroken ?? false { unsafe connection = nil }
     }
 
+    /// Throws a connection away, with all that its transaction has.
+    func discard() { unsafe connection = nil }
+
     /// Finds out what became of a commit that was not answered.
     ///
     /// The lock of the transaction is taken anew: whoever gets it knows that the transaction has ended.
@@ -121,7 +124,7 @@ final class PostgreSQLSlot: Sendable {
             guard let ticket else { throw PostgreSQLFailure.inDoubt }
             let (connection, now) = try begin(.writing)
             defer { connection.rollback() }
-            guard let now, now.server.utf8.elementsEqual(ticket.server.utf8) else { throw PostgreSQLFailure.inDoubt }
+            guard let now, now.isOfSameRun(as: ticket) else { throw PostgreSQLFailure.inDoubt }
             status = try connection.run(
                 text: "SELECT pg_xact_status(CAST($1 AS xid8))", [.text(ticket.transaction)]
             ).first

@@ -93,6 +93,82 @@ struct PostgreSQLServerTests {
         }
     }
 
+    @Test("A server that cannot open its database gives it back, and the one that works on it goes on")
+    func givesBack() async throws {
+        let postgres = try #require(PostgresServer.current)
+        let address = try #require(try await StorageKind.postgresql.address())
+        let name = try #require(address.parameters["dbname"])
+        try await ServeSite.run(database: address) { site in
+            try await site.publish()
+            let server = try await ServingProcess.start(site)
+            try await server.says("signed again: trust/")
+            // The folder of another time, which does not fit to the database.
+            let copy = ServerFolder(site.folder.appending(path: "copy"))
+            try FileManager.default.copyItem(at: site.server.url, to: copy.url)
+            let before = try copy.readConfiguration()
+            try WholeFile.replace(
+                copy.configuration,
+                with: FolderConfiguration(
+                    server: before.server, genesis: Digest(of: [1]), secret: before.secret, database: before.database
+                ).octets)
+            func holders() async throws -> Int {
+                let count = try await postgres.run(
+                    """
+                    SELECT 'holders=' || count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database \
+                    WHERE locktype = 'advisory' AND objid = 2 AND datname = '\(name)';
+                    """)
+                return count.contains("holders=0") ? 0 : 1
+            }
+            // Its connection breaks, and it does not notice before the other one has started.
+            server.signal(SIGSTOP)
+            try await postgres.run(PostgreSQLTests.ending(holdOn: name))
+            let second = try ServingProcess([
+                ServerProgram.url.path, "serve", "--data", copy.url.path, "--listen", "127.0.0.1:0",
+                "--admin-listen", "127.0.0.1:0", "--no-watch",
+            ])
+            try await second.says("and nothing else")
+            try await second.says("listening for apps on")
+            server.signal(SIGCONT)
+            while try await holders() == 0 {}
+            #expect(await second.stop() == 0)
+            #expect(try await holders() == 1)
+            try await site.publish()
+            try await site.everybodyFollows(server.port)
+            #expect(await server.stop() == 0)
+        }
+    }
+
+    @Test("No variable of libpq and no service file decides how a database is reached")
+    func environment() async throws {
+        let address = try #require(try await StorageKind.postgresql.address())
+        try await ServeSite.run(database: address) { site in
+            let (status, output) = try await ForeignProgram.run(
+                URL(filePath: "/usr/bin/env"),
+                [
+                    "PGSERVICE=none", "PGSSLMINPROTOCOLVERSION=none", "PGSSLMAXPROTOCOLVERSION=none",
+                    "PGCHANNELBINDING=none", "PGTARGETSESSIONATTRS=none", "PGHOSTADDR=192.0.2.1", "PGOPTIONS=--none",
+                    "PGREQUIREPEER=none", ServerProgram.url.path, "status", "--data", site.data,
+                ], in: site.folder, withErrors: true)
+            #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+        }
+    }
+
+    @Test("A move that cannot be completed leaves the old folder a server's")
+    func movesBack() async throws {
+        let address = try #require(try await StorageKind.postgresql.address())
+        try await ServeSite.run { site in
+            await site.open.engine.close()
+            let before = try site.server.readConfiguration()
+            let settings = try FolderConfiguration(
+                server: before.server, genesis: before.genesis, secret: before.secret, database: address)
+            // Nothing can be written into a folder that is not there.
+            let new = ServerFolder(site.folder.appending(path: "none"))
+            expectError(.file) { try new.leave(site.server, settings) }
+            #expect(try site.server.readConfiguration() == before)
+            await (try site.server.open(clock: site.clock)).engine.close()
+        }
+    }
+
     @Test("When the database stops, documents and challenges are answered and nothing is signed; it goes on by itself")
     func outage() async throws {
         try await PostgresServer.run { postgres in
@@ -157,6 +233,8 @@ struct PostgreSQLServerTests {
                     old.status == 3 && old.output.contains("moved of") && old.output.contains(new.path), "\(old.output)"
                 )
             }
+            // A program that does not know the mark refuses what it does not know in the configuration.
+            #expect(try site.server.readConfiguration().database == address)
             let folder = ServerFolder(new)
             let open = try await folder.open(clock: site.clock)
             #expect(try await open.catalog.audit(after: -1, limit: 10_000) == audit)

@@ -26,6 +26,9 @@ struct PostgreSQLAddressTests {
             "postgresql://holdfast@db.example.com/pins?sslmode=verify-full",
             "postgresql://h@db1.example.com,db2.example.com:5433/pins?sslmode=verify-full&target_session_attrs=read-write",
             "postgresql://holdfast@127.0.0.1/pins", "postgres://h@localhost:5433/pins", "postgresql://h@[::1]/pins",
+            "postgresql://h@127.0.0.1,127.0.0.2/pins?target_session_attrs=any",
+            "postgresql://h@127.0.0.1,127.0.0.2/pins",
+            "postgresql:///pins?host=/run/postgresql&requirepeer=postgres",
             "postgresql:///pins?host=/run/postgresql", "postgresql://h@%2Frun%2Fpostgresql/pins",
         ])
     func taken(_ text: String) throws {
@@ -66,6 +69,15 @@ struct PostgreSQLAddressTests {
                 ["status", "--data", folder.path, "--database", text], in: folder)
             #expect(status == 2 && output.contains("passfile") && !output.contains("s3cret"), "\(output)")
         }
+    }
+
+    @Test("Of several hosts the primary is taken, unless the address says another one; of one host whatever it is")
+    func primary() throws {
+        let hosts = "postgresql://h@127.0.0.1,127.0.0.2/pins"
+        #expect(try PostgreSQLAddress(hosts).connectionText.contains("target_session_attrs='primary'"))
+        let any = try PostgreSQLAddress("\(hosts)?target_session_attrs=any")
+        #expect(any.connectionText.contains("target_session_attrs='any'"))
+        #expect(try PostgreSQLAddress("postgresql://h@127.0.0.1/pins").connectionText.contains("attrs='any'"))
     }
 
     @Test("Values are quoted for libpq")

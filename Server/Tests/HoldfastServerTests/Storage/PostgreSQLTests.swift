@@ -394,6 +394,49 @@ struct PostgreSQLTests {
         }
     }
 
+    @Test("A database that takes nothing of a long statement is given up in time, and nothing of it was written")
+    func stalled() async throws {
+        let server = try #require(PostgresServer.current)
+        let name = try await server.database()
+        var limits = PostgreSQLLimits.usual
+        (limits.statement, limits.grace) = (.milliseconds(400), .milliseconds(100))
+        try await withEngine(try server.address(name)) { _ in }
+        try await PostgresProxy.run(before: server.port) { proxy in
+            try await withEngine(try server.address(name, port: proxy.port), limits: limits) { engine in
+                let start = ContinuousClock.now
+                await expectError(.unreachableDatabase) {
+                    try await engine.write { session throws(ServerError) in
+                        _ = try session.run(Suite.insert, [.text("bank"), .text("Bank")])
+                        proxy.set(.stalled)
+                        let long = [UInt8](repeating: 1, count: 48 << 20)
+                        _ = try session.run("SELECT length($1)", [.octets(long)])
+                    }
+                }
+                #expect(ContinuousClock.now - start < .seconds(15))
+                proxy.set(.nothing)
+                let names = try await names(in: engine)
+                #expect(names == [])
+            }
+        }
+    }
+
+    @Test("A database that crashed since, or only wrote a checkpoint, is not asked what became of a number")
+    func ticket() async throws {
+        let server = try #require(PostgresServer.current)
+        let address = try server.address(try await server.database())
+        let connection = try PostgreSQLConnection(address, limits: .usual, clock: nil)
+        func ticket() throws -> PostgreSQLConnection.Ticket {
+            defer { connection.rollback() }
+            return try #require(try connection.begin(.writing))
+        }
+        // One of its own: the database may write one at any time.
+        try await server.run("CHECKPOINT;")
+        let first = try ticket()
+        #expect(try ticket().isOfSameRun(as: first))
+        try await server.run("CREATE TABLE something (a int); CHECKPOINT;", in: address.parameters["dbname"] ?? "")
+        #expect(try !ticket().isOfSameRun(as: first))
+    }
+
     @Test("After the database was stopped at once and started again, the same engine goes on with what it had")
     func restarted() async throws {
         try await PostgresServer.run { server in
@@ -461,6 +504,18 @@ struct PostgreSQLTests {
                 }
             }
             try await open("localhost", "root.pem")
+            // More than OpenSSL decrypts at once.
+            let address = try PostgreSQLAddress(
+                "postgresql://holdfast@localhost:\(server.port)/\(name)?sslmode=verify-full&sslrootcert=\(server.folder.path)/root.pem"
+            )
+            try await withEngine(address) { engine in
+                for length in [1, 8_191, 16_384, 100_000, 3_000_000] as [Int64] {
+                    let row = try await engine.read { session throws(ServerError) in
+                        try session.run("SELECT repeat('x', CAST($1 AS int))", [.integer(length)])[0].text(0)
+                    }
+                    #expect(row.utf8.count == length)
+                }
+            }
             await expectError(.unreachableDatabase) { try await open("127.0.0.1", "root.pem") }
             await expectError(.unreachableDatabase) { try await open("localhost", "other.pem") }
             await expectError(.unreachableDatabase) { try await open("localhost", "none.pem") }
@@ -502,6 +557,76 @@ struct PostgreSQLTests {
                 #expect(names == ["bank"])
             }
         }
+    }
+
+    @Test("A server that lost its hold writes nothing until it has it again", arguments: StorageKind.remote)
+    func lostHold(_ kind: StorageKind) async throws {
+        let server = try #require(PostgresServer.current)
+        let address = try #require(try await kind.address())
+        let name = try #require(address.parameters["dbname"])
+        let hold = try await DatabaseHold.take(address)
+        let engine = try await PostgreSQLEngine.open(address, clock: nil, hold: hold)
+        try await add("bank", to: engine)
+        try await server.run(Self.ending(holdOn: name))
+        let error = await expectError(.unreachableDatabase) { try await add("lost", to: engine) }
+        #expect(error?.expected.contains("the right to serve") == true)
+        #expect(try await names(in: engine) == ["bank"])
+        try await hold.renew()
+        try await add("shop", to: engine)
+        #expect(try await names(in: engine) == ["bank", "shop"])
+        await engine.close()
+        await hold.release()
+    }
+
+    /// Ends the session that holds a database.
+    static func ending(holdOn name: String) -> String {
+        """
+        SELECT pg_terminate_backend(pid, 10000) FROM pg_locks JOIN pg_database ON pg_database.oid = database \
+        WHERE locktype = 'advisory' AND objid = 2 AND datname = '\(name)';
+        """
+    }
+
+    @Test("A standby is held by nobody")
+    func standby() async throws {
+        try await PostgresServer.run { server in
+            let address = try server.address(try await server.database())
+            await server.stop(SIGINT)
+            try Data().write(to: server.folder.appending(path: "data/standby.signal"))
+            try await server.start(as: "read-only connections")
+            let error = await expectError(.readOnlyDatabase) { try await DatabaseHold.take(address) }
+            #expect(error?.found == "a standby")
+        }
+    }
+
+    @Test("Tables that a server works on are brought to a newer version by that server alone, with the rows they have")
+    func upgrading() async throws {
+        let address = try #require(try await StorageKind.postgresql.address())
+        let connection = try PostgreSQLConnection(address, limits: .usual, clock: nil)
+        try connection.execute(
+            """
+            CREATE TABLE schema_version (application TEXT NOT NULL PRIMARY KEY, version BIGINT NOT NULL); \
+            INSERT INTO schema_version VALUES ('holdfast-server', 8)
+            """)
+        for step in PostgreSQLMigrations.steps.prefix(8) {
+            try connection.execute(String(decoding: step, as: UTF8.self))
+        }
+        try connection.run(Suite.insert, [.text("bank"), .text("Bank")])
+        try connection.execute(
+            """
+            INSERT INTO report_count (app, audience, host, code, platform, app_version, document_version, hour, count, \
+            rated, scaled, squares) SELECT 'bank', 'everybody', 'api.example.com', 'ok', '-', '-', '-', 3600 * n, n, n, \
+            n, n FROM generate_series(1, 3) AS n
+            """)
+        let hold = try await DatabaseHold.take(address)
+        let refusal = await expectError(.databaseInUse) { try await PostgreSQLEngine.open(address) }
+        #expect(refusal?.remedy.contains("Stop serve first") == true)
+        let version = try connection.run(text: "SELECT version FROM schema_version")
+        #expect(version == [StorageRow([.integer(8)])])
+        await (try PostgreSQLEngine.open(address, clock: nil, hold: hold)).close()
+        #expect(
+            try connection.run(text: "SELECT hour, since, count FROM report_count ORDER BY hour")
+                == (1...3).map { StorageRow([.integer(3_600 * $0), .integer(3_600 * $0), .integer($0)]) })
+        await hold.release()
     }
 
     @Test("One server at a time has a database, and it is free when that server is gone", arguments: StorageKind.remote)

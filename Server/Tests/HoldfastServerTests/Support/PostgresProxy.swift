@@ -18,6 +18,8 @@ final class PostgresProxy: Sendable {
         case closed
         /// Takes what is sent, and passes nothing on.
         case silent
+        /// Takes nothing of what is sent.
+        case stalled
     }
 
     private let listener: any Channel
@@ -67,6 +69,8 @@ final class PostgresProxy: Sendable {
 
         func isSilent() -> Bool { fault.withLock { $0 == .silent } }
 
+        func isStalled() -> Bool { fault.withLock { $0 == .stalled } }
+
         /// What happens to a commit that comes now.
         func commit() -> Fault {
             fault.withLock { fault in
@@ -74,7 +78,7 @@ final class PostgresProxy: Sendable {
                     switch fault {
                     case .losesCommit, .losesAnswer: fault = .nothing
                     case .losesAnswerAndCloses: fault = .closed
-                    case .nothing, .closed, .silent: break
+                    case .nothing, .closed, .silent, .stalled: break
                     }
                 }
                 return fault
@@ -98,13 +102,14 @@ final class PostgresProxy: Sendable {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let buffer = unwrapInboundIn(data)
             if fault.isSilent() { return }
+            if fault.isStalled() { return context.channel.setOption(.autoRead, value: false).whenComplete { _ in } }
             if buffer.readableBytesView.firstRange(of: Array("COMMIT".utf8) + [0]) != nil {
                 switch fault.commit() {
                 case .losesCommit:
                     context.close(promise: nil)
                     return
                 case .losesAnswer, .losesAnswerAndCloses: passing.isOver = true
-                case .nothing, .closed, .silent: break
+                case .nothing, .closed, .silent, .stalled: break
                 }
             }
             back.writeAndFlush(buffer, promise: nil)

@@ -76,10 +76,11 @@ final class PostgresServer: Sendable {
     }
 
     /// Starts it, again after it was stopped.
-    func start() async throws {
+    /// - Parameter role: what it says that it is ready for.
+    func start(as role: String = "connections") async throws {
         let started = try ServingProcess(command, in: folder)
         process.withLock { $0 = started }
-        try await started.says("database system is ready to accept connections")
+        try await started.says("database system is ready to accept \(role)")
     }
 
     /// Stops it: SIGINT as for an upgrade, SIGQUIT at once, as `pg_ctl stop -m immediate` does.
