@@ -13,7 +13,15 @@ enum PostgreSQLMigrations {
     /// - Throws: ``ServerError`` `newerDatabase` if the database has more steps than this program knows, `damagedDatabase`
     ///   if it is another program's, `databaseInUse` if a server works on it.
     static func run(on connection: PostgreSQLConnection, isHolder: Bool = false) throws(ServerError) {
-        while try step(on: connection, isHolder) {}
+        // Nobody works on tables that are only being made.
+        let mayStep = try isHolder || isNew(connection)
+        while try step(on: connection, mayStep) {}
+    }
+
+    private static func isNew(_ connection: PostgreSQLConnection) throws(ServerError) -> Bool {
+        _ = try connection.begin(.reading)
+        defer { connection.rollback() }
+        return try version(of: connection) == 0
     }
 
     /// Whether steps are missing.
@@ -39,7 +47,7 @@ enum PostgreSQLMigrations {
 
     /// Takes the next step.
     /// - Returns: whether there was one.
-    private static func step(on connection: PostgreSQLConnection, _ isHolder: Bool) throws(ServerError) -> Bool {
+    private static func step(on connection: PostgreSQLConnection, _ mayStep: Bool) throws(ServerError) -> Bool {
         guard try areMissing(on: connection) else { return false }
         // Its lock is that of whoever writes: nobody else is in the middle of anything.
         _ = try connection.begin(.writing)
@@ -53,7 +61,7 @@ enum PostgreSQLMigrations {
                     text: "INSERT INTO schema_version (application, version) VALUES ($1, 0)", [.text(application)])
             }
             if version < Int64(steps.count) {
-                if version > 0, !isHolder { try DatabaseHold.requireFree(on: connection) }
+                if version > 0, !mayStep { try DatabaseHold.requireFree(on: connection) }
                 try connection.execute(String(decoding: steps[Int(version)], as: UTF8.self))
                 try connection.run(text: "UPDATE schema_version SET version = $1", [.integer(version + 1)])
             }

@@ -132,7 +132,6 @@ struct PostgreSQLServerTests {
             while try await holders() == 0 {}
             #expect(await second.stop() == 0)
             #expect(try await holders() == 1)
-            try await site.publish()
             try await site.everybodyFollows(server.port)
             #expect(await server.stop() == 0)
         }
