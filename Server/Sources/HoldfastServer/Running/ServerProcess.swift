@@ -61,6 +61,7 @@ public struct ServerProcess: Sendable {
                 problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
                 isReading || publisher.live.current.isAhead ? "The database cannot be written." : nil,
                 publisher.live.current.starting == nil ? nil : "What is served is still read.",
+                publisher.live.current.isOfDocuments ? "The database cannot be read." : nil,
             ].compactMap(\.self)
         }
         let listener = PublicListener(
