@@ -147,7 +147,9 @@ public struct ServerProcess: Sendable {
         let viewer: ViewerFinder = { [sessions = signIn.sessions] request async throws(ServerError) in
             try await sessions.find(request)?.viewer
         }
-        let pages = try PageResponder(publisher, script: PackageResources.passkeys_js, viewer: viewer)
+        let pages = try PageResponder(
+            publisher, script: PackageResources.passkeys_js,
+            session: { [sessions = signIn.sessions] in sessions.known($0) }, viewer: viewer)
         return ([{ await signIn.answer($0) }, { await pages.answer($0) }], [OverviewLoop(pages)])
     }
 
