@@ -76,7 +76,8 @@ struct SignCommand: ParsableCommand {
         if InvitationText.isBegun(by: octets) {
             let invitation = try InvitationText(octets)
             let words = invitation.purpose == .signIn ? "to sign in with" : "to approve with, once approvers name it"
-            return "\(invitation.person) may make a passkey \(words)\(CommandValue.apps(invitation.apps))?"
+            let apps = invitation.apps.map { CommandValue.apps($0) } ?? " for all apps, later ones too"
+            return "\(invitation.person) may make a passkey \(words)\(apps)?"
         }
         let set = try ApproverStatement(octets).approvers
         for member in set.members where member.isPasskey {

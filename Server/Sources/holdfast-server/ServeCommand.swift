@@ -26,6 +26,8 @@ struct ServeCommand: AsyncParsableCommand {
     var tlsKey: String?
     @Option(help: "Where people are answered: ADDRESS:PORT, 127.0.0.1:8081 if absent. Beyond loopback only with TLS.")
     var adminListen: String?
+    @Option(help: "A proxy before that whose word about an address counts, such as 127.0.0.1/32. Repeat it.")
+    var adminBehindProxy: [String] = []
     @Option(help: "The certificates to speak TLS with there, PEM.", completion: .file())
     var adminTlsCertificate: String?
     @Option(help: "Their private key, PEM.", completion: .file())
@@ -65,6 +67,7 @@ struct ServeCommand: AsyncParsableCommand {
         flags[.tlsCertificate] = tlsCertificate
         flags[.tlsKey] = tlsKey
         flags[.adminListen] = adminListen
+        flags[.adminBehindProxy] = adminBehindProxy.isEmpty ? nil : adminBehindProxy.joined(separator: ",")
         flags[.adminTLSCertificate] = adminTlsCertificate
         flags[.adminTLSKey] = adminTlsKey
         flags[.adminOrigin] = adminOrigin

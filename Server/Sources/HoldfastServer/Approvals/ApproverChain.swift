@@ -82,6 +82,13 @@ public struct ApproverChain: Sendable, Hashable {
     /// - Throws: ``ServerError`` `brokenChain`, `notForThis`, `invalidSignature`, `notApproved`, `malformed` or
     ///   `invalidValue`; the chain is unchanged then.
     public mutating func append(_ next: SignedApprovers) throws(ServerError) {
+        try append(next, counting: { _ in true })
+    }
+
+    /// Adds the next statement.
+    /// - Parameter mayAgree: whether the approval of somebody whom the statement before names counts for this one.
+    /// - Throws: ``ServerError``, as ``append(_:)`` does.
+    mutating func append(_ next: SignedApprovers, counting mayAgree: (Digest) -> Bool) throws(ServerError) {
         let statement = try ApproverStatement(next.text)
         let (before, subject) = (head, "statement \(statement.index) of approvers")
         guard statement.server == before.server else {
@@ -103,7 +110,7 @@ public struct ApproverChain: Sendable, Hashable {
                 && !statement.approvers.hasUnchanged(identity, since: before.approvers)
             var counts = false
             if before.approvers.member(identity) != nil, !isChanged {
-                approvals.formUnion(try before.approvers.signers(of: next.text, [signature]))
+                approvals.formUnion(try before.approvers.signers(of: next.text, [signature]).filter(mayAgree))
                 counts = true
             }
             if let recovery, recovery.member(identity) != nil {
@@ -129,6 +136,18 @@ public struct ApproverChain: Sendable, Hashable {
         }
         statements.append(statement)
         signed.append(next)
+    }
+
+    /// Whether any statement names a key, be it for a recovery.
+    func hasEverNamed(_ identity: Digest) -> Bool {
+        statements.contains { $0.approvers.member(identity) != nil || $0.recovery?.member(identity) != nil }
+    }
+
+    /// Whether every statement that names a key says that it is a passkey's.
+    func hasOnlyPasskey(_ identity: Digest) -> Bool {
+        statements.allSatisfy {
+            $0.approvers.member(identity)?.isPasskey ?? true && $0.recovery?.member(identity) == nil
+        }
     }
 
     /// The chain as it was when a statement counted; nil if it never did.

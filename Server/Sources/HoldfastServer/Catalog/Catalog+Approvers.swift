@@ -17,14 +17,24 @@ extension Catalog {
         }
     }
 
-    /// Adds a statement of approvers.
-    /// - Throws: ``ServerError``, as ``ApproverChain/append(_:)`` does.
+    /// Adds a statement of approvers. Whoever approves certain apps alone does not agree to one: it is about all of them.
+    /// - Throws: ``ServerError``, as ``ApproverChain/append(_:)`` does; `constraint` for a key file or a signer program with a
+    ///   key that was registered as a passkey for certain apps.
     public func append(_ next: SignedApprovers) async throws(ServerError) {
         try await transact { [server, genesis] step throws(ServerError) in
             var chain = try Self.approverChain(
                 step.session, server: server, genesis: genesis, known: step.ledger.approvers)
             let before = chain.head.approvers
-            try chain.append(next)
+            let people = step.ledger.people
+            try chain.append(next) { people.allows($0, all: nil) }
+            let strange = chain.head.approvers.members.first {
+                !$0.isPasskey && people.limits(of: $0.key.identity) != nil
+            }
+            if let strange {
+                throw ServerError(
+                    .constraint, of: "approvers", expected: "keys that are not registered for certain apps",
+                    found: "that of \(strange.name)", remedy: "Have \(strange.name) make another key.")
+            }
             for signature in next.signatures {
                 let identity = signature.identity
                 guard (chain.head.approvers.member(identity) ?? before.member(identity))?.isPasskey == true else {

@@ -164,7 +164,7 @@ extension Catalog {
         }
     }
 
-    /// Says in the audit that a key was seen that nobody announced; once for each.
+    /// Says in the audit that a key was seen that nobody announced; once for each, and again if that is long ago.
     /// - Returns: whether it is new.
     /// - Throws: ``ServerError``.
     @discardableResult
@@ -173,7 +173,7 @@ extension Catalog {
     ) async throws(ServerError) -> Bool {
         try await transact { step throws(ServerError) in
             let name = Ledger.Name(app: app, name: "\(host.label) \(digest)")
-            guard !step.ledger.alarms.contains(name) else { return false }
+            guard !step.ledger.hasAlarm(name, at: step.now) else { return false }
             try step.record(
                 .alarm, by: "watcher",
                 ["app": "\(app)", "host": host.label, "digest": "\(digest)", "words": words])
@@ -181,9 +181,9 @@ extension Catalog {
         }
     }
 
-    /// Whether the audit has that a key was seen.
-    func hasAlarm(about digest: Digest, on host: CatalogHost, of app: AppName) -> Bool {
-        ledger.alarms.contains(Ledger.Name(app: app, name: "\(host.label) \(digest)"))
+    /// Whether the audit has that a key was seen, and not long ago.
+    func hasAlarm(about digest: Digest, on host: CatalogHost, of app: AppName, at now: Int64) -> Bool {
+        ledger.hasAlarm(Ledger.Name(app: app, name: "\(host.label) \(digest)"), at: now)
     }
 
     /// Says in the audit that something has to be published soon; once for each certificate or content that ends.

@@ -3,14 +3,14 @@ extension Catalog {
     private static let greatestInvitationCount = 100
 
     /// Takes an invitation that enough approvers have signed.
-    /// - Throws: ``ServerError``, as ``SignedInvitation/verified(by:at:)`` does; `constraint` for one that was there before,
+    /// - Throws: ``ServerError``, as ``SignedInvitation/verified(by:_:at:)`` does; `constraint` for one that was there before,
     ///   and for one too many.
     public func invite(_ signed: SignedInvitation) async throws(ServerError) {
         try await transact { [server, genesis] step throws(ServerError) in
             let chain = try Self.approverChain(
                 step.session, server: server, genesis: genesis, known: step.ledger.approvers)
-            let invitation = try signed.verified(by: chain, at: step.now)
             let people = step.ledger.people
+            let invitation = try signed.verified(by: chain, people, at: step.now)
             guard !people.hasInvited(invitation.token), people.invitations.count < Self.greatestInvitationCount else {
                 throw ServerError(
                     .constraint, of: "invitation", expected: "a new token, and few open invitations",
@@ -88,7 +88,7 @@ extension Catalog {
                     identity: try row.octets(0) { Digest(octets: $0) }, signature: try row.octets(1)))
         }
         let signed = SignedInvitation(text: text, signatures: signatures)
-        return try signed.verified(by: chain, at: max(try session.now(), ledger.latestTime))
+        return try signed.verified(by: chain, ledger.people, at: max(try session.now(), ledger.latestTime))
     }
 }
 

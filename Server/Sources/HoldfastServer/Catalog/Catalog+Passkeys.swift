@@ -30,8 +30,8 @@ extension Catalog {
     ///   - party: where it was made.
     ///   - visitor: who sent it: the digest of the visitor's token.
     /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` and ``PasskeyCeremony/registered(_:for:at:by:at:)`` do;
-    ///   `notForThis` without a challenge, or if the key to sign in with is an approver's; `constraint` for a passkey that is
-    ///   there already, or one too many.
+    ///   `notForThis` without a challenge, and for a key that a statement of approvers names, unless it is a passkey to
+    ///   approve with for the same apps; `constraint` for a passkey that is there already, or one too many.
     func register(
         _ registration: PasskeyRegistration, _ token: AccessToken, at party: RelyingParty, by visitor: Digest
     ) async throws(ServerError) -> RegisteredPasskey {
@@ -42,10 +42,15 @@ extension Catalog {
             let invitation = try Self.invitation(token, chain, step.session, step.ledger)
             let credential = try ceremony.registered(
                 registration, for: invitation.purpose, at: party, by: visitor, at: step.now)
-            guard credential.purpose == .approval || chain.head.approvers.member(credential.key.identity) == nil else {
+            // Nobody proves here that they have the key. Whoever registers somebody else's must not change what it approves.
+            let identity = credential.key.identity
+            let keepsItsApps =
+                credential.purpose == .approval && chain.hasOnlyPasskey(identity)
+                && step.ledger.people.limits(of: identity) == invitation.apps
+            guard !chain.hasEverNamed(identity) || keepsItsApps else {
                 throw ServerError(
-                    .notForThis, of: "passkey", expected: "a key that does not approve", found: "an approver's",
-                    remedy: "Make another passkey for signing in.")
+                    .notForThis, of: "passkey", expected: "a key that no statement of approvers names",
+                    found: "one that approves in another way, or did", remedy: "Make another passkey.")
             }
             let passkey = RegisteredPasskey(credential, of: invitation.person, for: invitation.apps)
             try step.add(passkey)

@@ -78,6 +78,15 @@ extension Catalog {
         return token
     }
 
+    /// The session of a token that nobody has ended, as far as it is in memory: nothing is read, so whoever has none costs
+    /// nothing. It says whose share a request takes, and lets nobody in.
+    func knownSession(of token: AccessToken) -> Digest? {
+        let (digest, ledger) = (token.digest, ledger)
+        // All are compared, so that the time says nothing about which were close.
+        let known = ledger.people.sessions.filter { $0.key.isSame(as: digest) }.first
+        return known.flatMap { $0.value.end >= ledger.latestTime ? $0.key : nil }
+    }
+
     /// Who a session's token belongs to; nil if it counts no longer, or never did. The audit decides; a row that says
     /// something else is an attacker's.
     /// - Throws: ``ServerError`` `brokenChain` for such a row.

@@ -122,7 +122,9 @@ public struct Ledger: Sendable {
     public private(set) var alarms: Set<Name> = []
     /// What has to be published soon was said about: the host, and the digest of the certificate or content that ends.
     public private(set) var reminders: Set<Name> = []
-    /// When each alarm was raised, and each reminder said, in seconds since 1970.
+    /// Those of them that were raised more than once.
+    private(set) var repeatedAlarms: Set<Name> = []
+    /// When each alarm was raised last, and each reminder said, in seconds since 1970.
     private(set) var alarmedAt: [Name: Int64] = [:]
     private(set) var remindedAt: [Name: Int64] = [:]
     /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
@@ -244,7 +246,7 @@ public struct Ledger: Sendable {
                 reminders.insert(name)
                 remindedAt[name] = entry.time
             } else {
-                alarms.insert(name)
+                if !alarms.insert(name).inserted { repeatedAlarms.insert(name) }
                 alarmedAt[name] = entry.time
             }
         case .seen: try applySighting(facts)

@@ -81,6 +81,18 @@ struct PeopleLedger: Sendable {
     /// may have let a passkey do so for certain apps alone.
     func allows(_ identity: Digest, _ app: AppName) -> Bool { apps[identity]?.contains(app) ?? true }
 
+    /// The apps that somebody may approve something of; nil for all.
+    func limits(of identity: Digest) -> Set<AppName>? { apps[identity] }
+
+    /// Whether somebody may approve something of each of some apps; nil for all that there are, and will be.
+    func allows(_ identity: Digest, all wanted: Set<AppName>?) -> Bool {
+        guard let limits = apps[identity] else { return true }
+        return wanted.map(limits.isSuperset) ?? false
+    }
+
+    /// Who may approve nothing of an app, whatever statements of approvers say.
+    func barred(from app: AppName) -> Set<Digest> { Set(apps.filter { !$0.value.contains(app) }.keys) }
+
     /// Whether there ever was an invitation with this token.
     func hasInvited(_ token: Digest) -> Bool { everInvited.contains(token) }
 

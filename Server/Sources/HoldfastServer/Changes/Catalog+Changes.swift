@@ -71,7 +71,8 @@ extension Catalog {
             id: id, content: content, outlook: try row.octets(1), baseGeneration: proposal.baseGeneration,
             forced: try gates(proposal.forced), proposer: proposal.proposer, reason: proposal.reason,
             proposed: proposal.time, canaryBegan: canary?.change == id ? canary?.began : nil,
-            approvals: try approvals(of: id, proposal.app, session, ledger), ended: ledger.ended[id])
+            approvals: try approvals(of: id, proposal.app, session, ledger), ended: ledger.ended[id],
+            barred: ledger.people.barred(from: proposal.app))
     }
 
     /// What was said about a change by those who may.

@@ -39,6 +39,8 @@ public struct Change: Sendable, Hashable {
     public let approvals: [SignedApproval]
     /// What ended it; nil while it is open.
     let ended: AuditEntry.Event?
+    /// Those who may approve nothing of its app, whatever statements of approvers say.
+    var barred: Set<Digest> = []
 
     /// The last second at which it can be published.
     public var end: Int64 { proposed + Self.span }
@@ -46,11 +48,13 @@ public struct Change: Sendable, Hashable {
     /// Whether it skips the canary, so that everybody gets it at once. Every approver has to see it.
     public var isEmergency: Bool { forced.contains(.canary) }
 
-    /// The approvers who have said nothing about it yet, and whom the server tells about an emergency.
+    /// The approvers who may say something about it and have said nothing yet, and whom the server tells about an emergency.
     public func silentApprovers(of chain: ApproverChain) -> [ApproverSet.Member] {
         let heard = approvals.filter { (try? ApprovalText($0.text))?.subject.approvers == chain.head.digest }
             .map(\.signature.identity)
-        return chain.head.approvers.members.filter { !heard.contains($0.key.identity) }
+        return chain.head.approvers.members.filter {
+            !heard.contains($0.key.identity) && !barred.contains($0.key.identity)
+        }
     }
 
     /// Whether its time is over: people have not agreed in time, or nothing may be signed for its content anymore.

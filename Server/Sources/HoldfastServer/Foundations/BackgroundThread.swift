@@ -13,8 +13,9 @@ final class BackgroundThread: TaskExecutor {
     private let state = Mutex(State())
     private let arrivals = DispatchSemaphore(value: 0)
 
-    /// Linux's `SCHED_IDLE` (sched(7)), which Swift does not see.
-    private static let idle: Int32 = 5
+    /// The lowest there is on Linux, where a thread has a niceness of its own. Below that, among what runs only on an idle
+    /// processor (`SCHED_IDLE`), it might keep others waiting for its locks.
+    private static let niceness: Int32 = 19
 
     /// Does something there, and ends the thread afterwards.
     static func run(_ body: @escaping @concurrent @Sendable () async -> Void) async {
@@ -29,10 +30,8 @@ final class BackgroundThread: TaskExecutor {
     private func begin() {
         let thread = Thread { [self] in
             #if os(Linux)
-            // Whatever wakes up takes the processor from it at once (sched(7)). The lowest niceness would not do: such a
-            // thread keeps the processor for the rest of its turn, which is three milliseconds.
-            var parameters = sched_param()
-            _ = unsafe sched_setscheduler(0, Self.idle, &parameters)
+            // Without permission it runs as others do.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
             #endif
             work()
         }

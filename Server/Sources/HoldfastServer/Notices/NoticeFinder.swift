@@ -75,12 +75,12 @@ struct NoticeFinder: Sendable {
         return notices + reports()
     }
 
-    /// One for each approver, so that a receiver can call each of them.
+    /// One for each approver who may approve something of the app, so that a receiver can call each of them.
     private func emergencies(_ ledger: Ledger, at now: Int64) -> [Notice] {
         var notices: [Notice] = []
         for (change, proposal) in ledger.openChanges(at: now) where proposal.isEmergency {
             let until = ClockGuard.text(proposal.time + Change.span)
-            for identity in approvers?.identities ?? [] {
+            for identity in approvers?.identities ?? [] where ledger.people.allows(identity, proposal.app) {
                 notices.append(
                     Notice(
                         .emergency, of: server,
@@ -107,8 +107,13 @@ struct NoticeFinder: Sendable {
     private func alarms(_ ledger: Ledger) -> [Notice] {
         ledger.alarms.map { alarm in
             let (host, digest) = Self.parts(alarm)
+            var facts = ["app": "\(alarm.app)", "host": host, "key": digest]
+            // Its first raising is told of as it always was, so that nobody hears of it twice.
+            if ledger.repeatedAlarms.contains(alarm), let time = ledger.alarmedAt[alarm] {
+                facts["raised"] = ClockGuard.text(time)
+            }
             return Notice(
-                .alarm, of: server, ["app": "\(alarm.app)", "host": host, "key": digest],
+                .alarm, of: server, facts,
                 words: "\(host) of \(alarm.app) showed a key that nobody announced.")
         }.sorted { "\($0.id)" < "\($1.id)" }
     }

@@ -178,7 +178,7 @@ struct AppSummary: Sendable, Hashable {
 
         private func alarms() throws(ServerError) -> [OverviewNeed] {
             var needs: [OverviewNeed] = []
-            let hosts = HostDigests.all(told.alarms)
+            let hosts = HostDigests.all(told.alarms).compactMap(waiting)
             for said in hosts.prefix(HostDigests.greatestCount) {
                 guard let host = try? CatalogHost(name: said.place.name, port: said.place.port) else { continue }
                 let open = try Catalog.openAlarms(
@@ -192,10 +192,21 @@ struct AppSummary: Sendable, Hashable {
             let count = needs.count - AppSummary.greatestCount
             if count > 0 { needs[AppSummary.greatestCount...] = [more(.alarm, count, "key", "that nobody announced")] }
             if hosts.count > HostDigests.greatestCount {
-                let others = hosts.count - HostDigests.greatestCount
-                needs.append(more(.alarm, others, "host", "with alarms: the audit has them"))
+                let others = hosts.dropFirst(HostDigests.greatestCount).count { said in
+                    said.digests.contains { !ledger.mayBeQuiet(since: $0.time, of: app.name, at: now) }
+                }
+                if others > 0 { needs.append(more(.alarm, others, "host", "with alarms: the audit has them")) }
             }
             return needs
+        }
+
+        /// What was said of a host without what is published by now; nil if that is all.
+        private func waiting(_ said: HostDigests) -> HostDigests? {
+            guard let host = try? CatalogHost(name: said.place.name, port: said.place.port),
+                let published = pinned.pins(of: host)?.digests
+            else { return said }
+            let open = said.digests.filter { !published.contains($0.digest) }
+            return open.isEmpty ? nil : HostDigests(place: said.place, digests: open)
         }
 
         private func reminders() throws(ServerError) -> [OverviewNeed] {

@@ -40,8 +40,8 @@ extension Ledger.Name {
 }
 
 extension Catalog {
-    /// For how many seconds an alarm stays open after it was raised, and after its key was seen last. A key that was
-    /// published since, and is not shown anymore, is gone from what is published some time after that.
+    /// For how many seconds an alarm stays open after it was raised, and after its key was seen last, once something was
+    /// published since: the key may have been among it, and gone again. It is raised again if the key is seen later.
     static let alarmSpan: Int64 = 30 * 86_400
     /// More chains than a host shows in that time.
     private static let greatestChainCount: Int64 = 64
@@ -58,14 +58,26 @@ extension Catalog {
         }
         let announced = try next(id, host, app, session, ledger).lasting(at: now).digests
         open.removeAll { announced.contains($0.digest) }
-        if open.contains(where: { $0.time < now - alarmSpan }) {
+        if open.contains(where: { ledger.mayBeQuiet(since: $0.time, of: app, at: now) }) {
             let shown = try shownChains(id, since: now - alarmSpan, limit: greatestChainCount, session)
             let seen = Set(shown.flatMap(\.digestsOfLeaf))
             // Of a host that shows more nobody knows what it shows no more.
             if shown.count < Int(greatestChainCount) {
-                open.removeAll { $0.time < now - alarmSpan && !seen.contains($0.digest) }
+                open.removeAll { ledger.mayBeQuiet(since: $0.time, of: app, at: now) && !seen.contains($0.digest) }
             }
         }
         return open.map(\.digest)
+    }
+}
+
+extension Ledger {
+    /// Whether an alarm was raised, and so lately that it is not raised again.
+    func hasAlarm(_ name: Name, at now: Int64) -> Bool {
+        alarmedAt[name].map { $0 >= now - Catalog.alarmSpan } ?? false
+    }
+
+    /// Whether an alarm was raised long ago, and something was published since. What nobody has answered is never quiet.
+    func mayBeQuiet(since raised: Int64, of app: AppName, at now: Int64) -> Bool {
+        raised < now - Catalog.alarmSpan && publication(of: app).map { $0.time > raised } ?? false
     }
 }

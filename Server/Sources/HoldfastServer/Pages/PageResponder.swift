@@ -8,6 +8,7 @@ struct PageResponder: Sendable {
     let publisher: Publisher
     private let templates: PageTemplates
     private let script: (body: ByteBuffer, tag: String)
+    private let session: SessionFinder
     private let viewer: ViewerFinder
     private let rates: PageRates
     private let notices = ApproverNotices()
@@ -22,13 +23,16 @@ struct PageResponder: Sendable {
     ///   - publisher: everything that the server knows.
     ///   - script: what talks to passkeys.
     ///   - rates: how often pages are made.
+    ///   - session: finds out whose share a request takes.
     ///   - viewer: finds out who looks.
     /// - Throws: ``ServerError`` `malformed` if a template cannot be read.
     init(
-        _ publisher: Publisher, script: [UInt8], rates: PageRates = PageRates(), viewer: @escaping ViewerFinder
+        _ publisher: Publisher, script: [UInt8], rates: PageRates = PageRates(), session: @escaping SessionFinder,
+        viewer: @escaping ViewerFinder
     ) throws(ServerError) {
         self.publisher = publisher
         self.rates = rates
+        self.session = session
         self.viewer = viewer
         templates = try PageTemplates()
         self.script = (ByteBuffer(bytes: script), "\"\(Digest(of: script))\"")
@@ -42,7 +46,12 @@ struct PageResponder: Sendable {
         guard request.head.method == .GET || request.head.method == .HEAD else {
             return ListenerAnswer(.methodNotAllowed, body: ByteBuffer(), headers: [("Allow", "GET, HEAD")])
         }
-        if let wait = rates.take(request.source) { return tooMany(wait, nil) }
+        // Strangers behind the same address take nothing from people who are signed in.
+        let wait =
+            if let session = session(request) { rates.take(session: session, isOfFile: route.isOfFile) } else {
+                rates.take(request.source)
+            }
+        if let wait { return tooMany(wait) }
         do throws(ServerError) {
             return try await answer(route, target, request)
         } catch {
@@ -69,7 +78,6 @@ struct PageResponder: Sendable {
         let viewer = try await viewer(request)
         if route.isForAnybody { return try await greeting(route, viewer) }
         guard let viewer else { return PageAnswer.redirect(to: PageLink.signIn) }
-        if let wait = rates.take(session: viewer.session) { return tooMany(wait, viewer) }
         do throws(ServerError) {
             let query = try PageQuery(target, route)
             return html(try await page(route, query, viewer))
@@ -117,11 +125,11 @@ struct PageResponder: Sendable {
     }
 
     /// What somebody sees who asks too often. Nothing is read for it.
-    private func tooMany(_ wait: Int, _ viewer: Viewer?) -> ListenerAnswer {
+    private func tooMany(_ wait: Int) -> ListenerAnswer {
         let remedy = "Load the page again in \(PageText.count(Int64(wait), "second"))."
         var answer = html(
             Made(
-                .problem, PageFrame(title: "Too many requests", viewer: viewer),
+                .problem, PageFrame(title: "Too many requests"),
                 ["words": "More was asked from here than one server answers.", "remedy": .text(remedy)]),
             .tooManyRequests, headers: [("Retry-After", "\(wait)")])
         answer.pauses = true

@@ -56,6 +56,14 @@ enum PageRoute: Sendable, Hashable {
         }
     }
 
+    /// Whether it is what pages are made with, and no page.
+    var isOfFile: Bool {
+        switch self {
+        case .style, .script: true
+        default: false
+        }
+    }
+
     /// The fields of a query that the page knows.
     var queryFields: [String] {
         switch self {

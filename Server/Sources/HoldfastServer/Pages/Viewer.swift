@@ -7,7 +7,7 @@ struct Viewer: Sendable, Hashable {
     /// The apps that they may see; nil for all.
     var apps: Set<AppName>?
 
-    /// What rates know their session by.
+    /// What tells their session from others.
     var session: Digest { Digest(of: csrfToken.utf8) }
     /// Whether they may see an app.
     func sees(_ app: AppName) -> Bool { apps?.contains(app) ?? true }
@@ -17,3 +17,6 @@ struct Viewer: Sendable, Hashable {
 
 /// Finds out who sends a request; nil for somebody who is not signed in.
 typealias ViewerFinder = @Sendable (ListenerRequest) async throws(ServerError) -> Viewer?
+
+/// Finds out whose share a request takes, without reading anything; nil for its source's.
+typealias SessionFinder = @Sendable (ListenerRequest) -> Digest?

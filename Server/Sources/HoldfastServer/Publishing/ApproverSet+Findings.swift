@@ -1,4 +1,17 @@
 extension ApproverSet {
+    /// Whether there are enough people for each app: passkeys may have been invited for some apps alone.
+    func appFindings(_ apps: [AppName], _ people: PeopleLedger) -> [Publisher.Finding] {
+        apps.sorted { "\($0)".utf8.lexicographicallyPrecedes("\($1)".utf8) }.compactMap { app in
+            let able = members.filter { people.allows($0.key.identity, app) }
+            guard able.count < number else { return nil }
+            return Publisher.Finding(
+                isFault: true,
+                words:
+                    "\(able.count) of \(members.count) approvers may approve changes of \(app), and \(number) must agree: "
+                    + "nothing of it is published; sign a statement of approvers with more people for it")
+        }
+    }
+
     /// What an operator must know about approvers with passkeys.
     /// - Parameter pages: where the administration's pages are; nil if nobody says so.
     func passkeyFindings(pages: RelyingParty?) -> [Publisher.Finding] {

@@ -163,7 +163,9 @@ extension Publisher {
 
     private func approverFindings(_ pages: RelyingParty?) async throws(ServerError) -> [Finding] {
         let set = try await catalog.approvers().head.approvers
+        let ledger = catalog.ledger
         var findings = set.passkeyFindings(pages: pages) + (try await passkeyFindings(pages))
+        findings += set.appFindings(Array(ledger.appNames), ledger.people)
         if set.number == 1 {
             findings.append(
                 Finding(isFault: false, words: "one approval is enough: whoever has one key publishes what they like"))

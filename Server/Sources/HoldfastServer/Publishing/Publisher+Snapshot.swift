@@ -38,6 +38,10 @@ extension Publisher {
                 SharedSession.onAllProcessors(session) { session in
                     while let app = starting.next() { starting.finish(app, served(app, look, session)) }
                 }
+                guard !starting.isStopped else {
+                    throw ServerError(
+                        .database, expected: "the time to read what is published", found: "a server that stops")
+                }
                 let read = starting.contributions
                 // An app may have been added since the start began.
                 found = apps.map { read[$0] ?? served($0, look, session) }
@@ -67,7 +71,11 @@ extension Publisher {
     func readWhatIsServed() async throws(ServerError) {
         guard let starting = live.current.starting else { return }
         defer {
-            if live.current.starting != nil { live.replace(with: .empty) }
+            if live.current.starting != nil {
+                // Documents that were read are served on; of all else nobody knows whether there is any.
+                let read = PublishedSnapshot(of: Array(starting.contributions.values))
+                live.replace(with: PublishedSnapshot(documents: read.documents))
+            }
             starting.end()
         }
         // Documents are compressed when clients have been answered.

@@ -16,8 +16,15 @@ final class StartingApps: Sendable {
         var waiters: [AppName: [Waiter]] = [:]
         /// Those that wait for everything.
         var patient: [Waiter] = []
+        /// How many wait.
+        var count = 0
         var isDone = false
+        /// Whether what is left is not read anymore.
+        var isStopped = false
     }
+
+    /// How many may wait: connections that end leave their requests here.
+    static let mostWaiters = 8_192
 
     /// The apps that have anything under a name. A canary that follows a repository is an app as well, so that two may.
     private let named: [AppName: [AppName]]
@@ -39,7 +46,7 @@ final class StartingApps: Sendable {
     /// The app to read next; nil if all of them are read or being read.
     func next() -> AppName? {
         state.withLock { state in
-            while let app = state.asked.isEmpty ? state.later.popLast() : state.asked.removeFirst() {
+            while !state.isStopped, let app = state.asked.isEmpty ? state.later.popLast() : state.asked.removeFirst() {
                 if state.begun.insert(app).inserted { return app }
             }
             return nil
@@ -50,7 +57,9 @@ final class StartingApps: Sendable {
     func finish(_ app: AppName, _ contribution: PublishedSnapshot.Contribution) {
         let waiters = state.withLock { state in
             state.read[app] = contribution
-            return state.waiters.removeValue(forKey: app) ?? []
+            let waiters = state.waiters.removeValue(forKey: app) ?? []
+            state.count -= waiters.count
+            return waiters
         }
         for waiter in waiters { waiter.resume() }
     }
@@ -58,11 +67,17 @@ final class StartingApps: Sendable {
     /// What was read.
     var contributions: [AppName: PublishedSnapshot.Contribution] { state.withLock { $0.read } }
 
+    /// Reads nothing more, because the server stops.
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    /// Whether it was stopped.
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
     /// Ends the start, whether or not everything was read. What is served now is elsewhere.
     func end() {
         let waiters = state.withLock { state in
             state.isDone = true
-            defer { (state.waiters, state.patient) = ([:], []) }
+            defer { (state.waiters, state.patient, state.count) = ([:], [], 0) }
             return state.waiters.values.flatMap(\.self) + state.patient
         }
         for waiter in waiters { waiter.resume() }
@@ -71,7 +86,10 @@ final class StartingApps: Sendable {
     // MARK: Asking
 
     /// How many wait.
-    var waiterCount: Int { state.withLock { $0.patient.count + $0.waiters.values.reduce(0) { $0 + $1.count } } }
+    var waiterCount: Int { state.withLock { $0.count } }
+
+    /// Whether nobody else may wait.
+    var isFull: Bool { waiterCount >= Self.mostWaiters }
 
     /// What is served under the name of an app, or of a canary, once that is read.
     /// - Returns: nil if the start is over.
@@ -99,8 +117,10 @@ final class StartingApps: Sendable {
     func everything() async {
         await withCheckedContinuation { waiter in
             let isDone = state.withLock { state in
-                if !state.isDone { state.patient.append(waiter) }
-                return state.isDone
+                guard !state.isDone else { return true }
+                state.patient.append(waiter)
+                state.count += 1
+                return false
             }
             if isDone { waiter.resume() }
         }
@@ -112,6 +132,7 @@ final class StartingApps: Sendable {
                 guard !state.isDone, state.read[app] == nil else { return true }
                 if !state.begun.contains(app), state.waiters[app] == nil { state.asked.append(app) }
                 state.waiters[app, default: []].append(waiter)
+                state.count += 1
                 return false
             }
             if isThere { waiter.resume() }

@@ -1,3 +1,6 @@
+import Foundation
+import Holdfast
+
 /// What clients reported since a canary began, about it and about everybody else. It may hold a change back, and never lets
 /// one pass: whoever wants that sends nothing, or forges successes, and gains what is there without reports.
 struct CanaryReports: Sendable, Hashable {
@@ -92,8 +95,24 @@ extension Catalog {
         }
         let groups = try reportGroups(
             of: app, sinceHour: canary.began / 3_600, tellingApart: firstHour(after: canary.began), session)
-        return CanaryReports(groups, since: canary.began)
+        return CanaryReports(groups, since: try issued(app, canary, session, ledger))
     }
+
+    /// When the canary's pin file was issued, which is before the canary began: gates and signer programs come in between.
+    private static func issued(
+        _ app: AppName, _ canary: Ledger.Canary, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> Int64 {
+        guard let name = Audience.canary.name(of: app),
+            let stored = try document("pins/\(name).pins.json", of: app, session, ledger),
+            let file = try? PinFile(json: Data(stored.octets)), let date = file.issuedAt
+        else { return canary.began }
+        let issued = Int64(date.timeIntervalSince1970)
+        // One that the canary had before is about what it had before.
+        return (canary.began - longestPreparation...canary.began).contains(issued) ? issued : canary.began
+    }
+
+    /// In seconds: longer than any publication takes.
+    private static let longestPreparation: Int64 = 3_600
 
     /// The first hour that begins at a time or later.
     private static func firstHour(after time: Int64) -> Int64 { (time + 3_599) / 3_600 }

@@ -18,7 +18,7 @@ struct ReportCount: Sendable, Hashable {
     }
 
     /// The hour from which on a report is about something. Clients may invent any time, and each value is a row, so there
-    /// are three for each hour, and one for reports that nobody tells apart by it.
+    /// are four for each hour, and one for reports that nobody tells apart by it.
     /// - Parameters:
     ///   - audience: whose client it is: only a canary has a beginning.
     ///   - time: when it came, in seconds since 1970.
@@ -32,6 +32,8 @@ struct ReportCount: Sendable, Hashable {
         case .before(let seconds)?: begins = time - min(seconds, time)
         }
         guard begins / 3_600 < hour else { return hour }
+        // Whoever cannot connect reports late.
+        if begins / 3_600 == hour - 1 { return hour - 1 }
         // A summary comes the day after its own; whatever is older may be of any time.
         let yesterday = max(0, time / 86_400 - 1)
         return begins >= yesterday * 86_400 ? yesterday * 24 : 0

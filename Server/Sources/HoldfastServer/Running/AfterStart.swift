@@ -8,7 +8,14 @@ struct AfterStart: Service {
 
     /// Waits, and runs the service.
     func run() async throws {
-        await live.current.starting?.everything()
+        if let starting = live.current.starting {
+            await withTaskCancellationOrGracefulShutdownHandler {
+                await starting.everything()
+            } onCancelOrGracefulShutdown: {
+                starting.stop()
+            }
+        }
+        guard !Task.isCancelled, !Task.isShuttingDownGracefully else { return }
         try await service.run()
     }
 }

@@ -53,11 +53,15 @@ struct PublishingLoop: Service {
     /// Works until the task is canceled or asked to stop.
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            let starting = publisher.live.current.starting
             do throws(ServerError) {
                 try await publisher.readWhatIsServed()
             } catch {
                 logger.error("reading what is published: \(error)")
             }
+            // Services stop one after the other, and this one hears of it after those that wait for the start.
+            while starting?.isStopped == true, !Task.isCancelled { try? await Task.sleep(for: Self.step) }
+            guard !Task.isCancelled else { return }
             publisher.reserveJournal()
             let now = ContinuousClock.now
             var state = State(

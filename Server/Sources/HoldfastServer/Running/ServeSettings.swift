@@ -13,7 +13,7 @@ public struct ServeSettings: Sendable {
     public enum Name: String, Sendable, Hashable, CaseIterable {
         /// The address and port for apps.
         case listen
-        /// The blocks of the proxies whose word about a client's address counts.
+        /// The blocks of the proxies before the listener for apps whose word about a client's address counts.
         case behindProxy = "behind-proxy"
         /// The certificates for apps, PEM.
         case tlsCertificate = "tls-certificate"
@@ -21,6 +21,8 @@ public struct ServeSettings: Sendable {
         case tlsKey = "tls-key"
         /// The address and port for people and their tools.
         case adminListen = "admin-listen"
+        /// The blocks of the proxies before the listener for people whose word about a client's address counts.
+        case adminBehindProxy = "admin-behind-proxy"
         /// The certificates for people and their tools, PEM.
         case adminTLSCertificate = "admin-tls-certificate"
         /// Their private key, PEM.
@@ -110,12 +112,12 @@ public struct ServeSettings: Sendable {
             layer(try file.map(Self.read) ?? [:]),
         ])
         func text(_ name: Name) -> String? { reader.string(forKey: ConfigKey([name.rawValue])) }
-        let proxies = try Self.blocks(text(.behindProxy), .behindProxy)
         listen = try Self.listener(
-            text(.listen) ?? "127.0.0.1:8080", .listen, proxies: proxies,
+            text(.listen) ?? "127.0.0.1:8080", .listen, proxies: try Self.blocks(text(.behindProxy), .behindProxy),
             try Self.identity((text(.tlsCertificate), .tlsCertificate), (text(.tlsKey), .tlsKey)))
         adminListen = try Self.listener(
-            text(.adminListen) ?? "127.0.0.1:8081", .adminListen, proxies: proxies,
+            text(.adminListen) ?? "127.0.0.1:8081", .adminListen,
+            proxies: try Self.blocks(text(.adminBehindProxy), .adminBehindProxy),
             try Self.identity((text(.adminTLSCertificate), .adminTLSCertificate), (text(.adminTLSKey), .adminTLSKey)))
         adminOrigin = try text(.adminOrigin).map { text throws(ServerError) in try RelyingParty(origin: text) }
         answersUtilityTools = try Self.flag(text(.utilityAdmin), .utilityAdmin) ?? false

@@ -61,6 +61,7 @@ public struct ServerProcess: Sendable {
                 problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
                 isReading || publisher.live.current.isAhead ? "The database cannot be written." : nil,
                 publisher.live.current.starting == nil ? nil : "What is served is still read.",
+                publisher.live.current.isOfDocuments ? "The database cannot be read." : nil,
             ].compactMap(\.self)
         }
         let listener = PublicListener(
@@ -147,7 +148,9 @@ public struct ServerProcess: Sendable {
         let viewer: ViewerFinder = { [sessions = signIn.sessions] request async throws(ServerError) in
             try await sessions.find(request)?.viewer
         }
-        let pages = try PageResponder(publisher, script: PackageResources.passkeys_js, viewer: viewer)
+        let pages = try PageResponder(
+            publisher, script: PackageResources.passkeys_js,
+            session: { [sessions = signIn.sessions] in sessions.known($0) }, viewer: viewer)
         return ([{ await signIn.answer($0) }, { await pages.answer($0) }], [OverviewLoop(pages)])
     }
 

@@ -32,6 +32,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let table: ConnectionTable
     private let log: RequestLog?
     private let lane: ReportLane
+    /// Held while a report waits for its turn.
+    private var place: ReportLane.Place?
     private var source = SourcePrefix.unknown
     private var peer: IPAddress?
     private var isCounted = false
@@ -106,6 +108,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func end() {
         state = .closed
         permit = nil
+        place?.leave()
+        place = nil
         timer?.cancel()
         timer = nil
         parts.removeAll()
@@ -198,7 +202,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         }
         state = .queuing
         expect(limits.answerTime, context)
-        lane.enter { [self] in
+        place = lane.enter { [self] in
+            place = nil
             guard case .queuing = state else { return }
             switch admission(head, source(of: head)) {
             case .refuse(let answer)?:

@@ -31,6 +31,10 @@ struct PublicResponder: Sendable {
     func answer(_ request: ListenerRequest) -> ListenerResponse {
         let snapshot = live.current
         if let starting = snapshot.starting, let wait = wait(for: request, starting) {
+            guard !starting.isFull else {
+                let body = ErrorBody(code: "BUSY", message: "The server has just started.")
+                return .now(ListenerAnswer(.serviceUnavailable, json: body.json, headers: [("Retry-After", "1")]))
+            }
             return .later {
                 let snapshot = await wait()
                 switch answer(request, from: snapshot ?? live.current) {

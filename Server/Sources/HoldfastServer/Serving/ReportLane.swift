@@ -7,12 +7,22 @@ import Synchronization
 /// Each connection has one request at most in here, and is not read meanwhile: a flood of reports waits in its own sockets.
 final class ReportLane {
     private let eventLoop: NIOIsolatedEventLoop
-    private var waiting = CircularBuffer<() -> Void>()
+    private var waiting = CircularBuffer<Place>()
     /// How many others were answered for which no report has had its turn yet.
     private var others = 0
     /// Whether anybody else was answered since the last turn.
     private var isAsked = false
     private var isScheduled = false
+
+    /// A place in the lane, which whoever has it may leave.
+    final class Place {
+        fileprivate var body: (() -> Void)?
+
+        fileprivate init(_ body: @escaping () -> Void) { self.body = body }
+
+        /// Leaves: the connection is gone, and takes no turn from others.
+        func leave() { body = nil }
+    }
 
     /// Answers to others for each report.
     static let othersForEach = 16
@@ -30,11 +40,14 @@ final class ReportLane {
     }
 
     /// Does something when it has its turn.
-    func enter(_ body: @escaping () -> Void) {
+    /// - Returns: the place, to leave it.
+    func enter(_ body: @escaping () -> Void) -> Place {
         // Whoever was answered before anybody waited leaves no turns to a flood.
         if waiting.isEmpty, !isScheduled { (others, isAsked) = (0, false) }
-        waiting.append(body)
+        let place = Place(body)
+        waiting.append(place)
         schedule()
+        return place
     }
 
     private func schedule() {
@@ -49,7 +62,15 @@ final class ReportLane {
         // Nobody saves turns.
         others = isAsked ? min(others - count * Self.othersForEach, Self.othersForEach) : 0
         isAsked = false
-        for _ in 0..<min(count, waiting.count) { waiting.popFirst()?() }
+        // Whoever enters meanwhile waits for the next turn.
+        var (left, seen) = (count, waiting.count)
+        while seen > 0, let first = waiting.first, left > 0 || first.body == nil {
+            waiting.removeFirst()
+            seen -= 1
+            guard let body = first.body else { continue }
+            left -= 1
+            body()
+        }
         if !waiting.isEmpty { schedule() }
     }
 }

@@ -38,6 +38,11 @@ struct PageSessions: Sendable {
             apps: found.passkey.apps, csrf: CSRFToken(of: token), end: found.end)
     }
 
+    /// The session whose share a request takes, without reading anything; nil for the source's.
+    func known(_ request: ListenerRequest) -> Digest? {
+        Self.token(Self.cookie, of: request).flatMap { catalog.knownSession(of: $0) }
+    }
+
     /// Ends a session.
     /// - Throws: ``ServerError`` `notFound` if it has ended.
     func end(_ session: PageSession) async throws(ServerError) {

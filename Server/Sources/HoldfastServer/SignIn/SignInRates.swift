@@ -17,7 +17,7 @@ final class SignInRates: Sendable {
         self.instant = instant
     }
 
-    /// Counts a call.
+    /// Counts a call of somebody who is not signed in.
     /// - Returns: nil if it is answered, else how many seconds to wait.
     func take(_ source: SourcePrefix) -> Int? {
         calls.withLock { $0.take(source, at: instant()) }.map { Int($0.rounded(.up)) }

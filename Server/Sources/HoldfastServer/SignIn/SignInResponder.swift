@@ -6,7 +6,7 @@ import NIOHTTP1
 /// verified again where it counts: this only keeps other pages and strangers from asking.
 ///
 /// Each call comes from a page of this server, as the browser says (`Origin`). Whoever is signed in also hands back the
-/// token of their session's pages; whoever is not has each source's share of calls.
+/// token of their session's pages, and has that session's share of calls; everybody else has their source's.
 struct SignInResponder: RefusingResponder, Sendable {
     let publisher: Publisher
     /// Where the pages are.
@@ -48,7 +48,9 @@ struct SignInResponder: RefusingResponder, Sendable {
         _ route: SignInRoute, _ request: ListenerRequest
     ) async throws(AdministrationError) -> ListenerAnswer {
         switch route {
-        case .signOut: return try await signOut(request)
+        case .signOut:
+            try takeTurn(request)
+            return try await signOut(request)
         case .signIn(let step):
             var body = try Self.body(request)
             try takeTurn(request)
@@ -59,6 +61,7 @@ struct SignInResponder: RefusingResponder, Sendable {
             return try await step == .begin ? beginRegistration(id, &body) : finishRegistration(id, &body, request)
         case .verdict(let app, let change, let verdict, let step):
             var body = try Self.body(request)
+            try takeTurn(request)
             let session = try await session(request, &body)
             guard session.viewer.sees(app) else { throw Self.missing(change, of: app) }
             var answer =
@@ -69,6 +72,7 @@ struct SignInResponder: RefusingResponder, Sendable {
             return answer
         case .statement(let step):
             var body = try Self.body(request)
+            try takeTurn(request)
             let session = try await session(request, &body)
             var answer = try await step == .begin ? beginStatement(&body) : finishStatement(&body)
             answer.caller = session.actor
@@ -153,7 +157,11 @@ struct SignInResponder: RefusingResponder, Sendable {
     }
 
     private func takeTurn(_ request: ListenerRequest) throws(AdministrationError) {
-        if let wait = rates.take(request.source) { throw AdministrationResponder.tooMany(wait) }
+        let wait =
+            if let session = sessions.known(request) { rates.take(session: session) } else {
+                rates.take(request.source)
+            }
+        if let wait { throw AdministrationResponder.tooMany(wait) }
     }
 
     private func find(_ request: ListenerRequest) async throws(AdministrationError) -> PageSession? {
@@ -166,7 +174,6 @@ struct SignInResponder: RefusingResponder, Sendable {
         guard let session = try await find(request) else { throw Self.noSession }
         let csrf = try reading { () throws(ServerError) in try body.csrf() }
         guard session.csrf.isSame(as: csrf) else { throw Self.strangePage }
-        if let wait = rates.take(session: session.id) { throw AdministrationResponder.tooMany(wait) }
         return session
     }
 

@@ -14,7 +14,7 @@ enum PostgreSQLMigrations {
     ///   if it is another program's, `databaseInUse` if a server works on it.
     static func run(on connection: PostgreSQLConnection, isHolder: Bool = false) throws(ServerError) {
         // Nobody works on tables that are only being made.
-        let mayStep = try isHolder || isNew(connection)
+        let mayStep = if isHolder { true } else { try isNew(connection) }
         while try step(on: connection, mayStep) {}
     }
 

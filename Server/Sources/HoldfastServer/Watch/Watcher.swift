@@ -252,9 +252,12 @@ public struct Watcher: Service {
     private func alarms(_ look: Look) async throws(ServerError) -> [String] {
         let (host, app) = (look.target.host, look.target.lease.app)
         var alarms: [String] = []
-        for finding in look.findings where finding.verdict == .unannounced {
+        let unannounced = look.findings.filter { $0.verdict == .unannounced }
+        guard !unannounced.isEmpty else { return [] }
+        let now = try await catalog.now()
+        for finding in unannounced {
             // What is in the audit already needs no transaction.
-            guard let key = finding.key, !catalog.hasAlarm(about: key, on: host, of: app) else { continue }
+            guard let key = finding.key, !catalog.hasAlarm(about: key, on: host, of: app, at: now) else { continue }
             let words = "\(finding.place) showed the key \(key), which nobody announced"
             if try await catalog.alarm(about: key, on: host, of: app, words: words) { alarms.append(words) }
         }

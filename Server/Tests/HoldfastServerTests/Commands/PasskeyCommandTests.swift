@@ -24,6 +24,8 @@ struct PasskeyCommandTests {
             "invitation", "prepare", "--data", desk.data, "--person", "dave", "--purpose", purpose, "--admin-origin",
             Self.origin, "--link", "\(purpose).link", "--output", name)
         #expect(said.contains("dave, \(purpose), until"), "\(said)")
+        let asked = try await desk.run("sign", name, "--key", "alice.pem", "--output", "alice.none", status: 1)
+        #expect(asked.contains(" for all apps, later ones too? Type yes"), "\(asked)")
         for approver in ["alice", "bob"] {
             let signed = try await desk.run(
                 "sign", name, "--key", "\(approver).pem", "--output", "\(approver).\(purpose)", "--yes")

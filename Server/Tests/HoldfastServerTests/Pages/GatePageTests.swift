@@ -50,6 +50,7 @@ struct GatePageTests {
             try await world.catalog.add(try await world.statement(.alice, .reject, of: short))
             #expect(try await gates(short, desk).isEmpty)
             #expect(try await desk.html("/apps/bank/changes/\(short)").contains("Nobody asks them anymore."))
+            try await world.publish(world.draft { $0.formats = World.fewFormats }, forcing: [.canary])
         }
     }
 

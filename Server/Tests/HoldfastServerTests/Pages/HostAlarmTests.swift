@@ -21,7 +21,9 @@ struct HostAlarmTests {
             let stranger = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             let key = Digest(of: try stranger.subjectPublicKeyInfo)
             try await world.catalog.alarm(about: key, on: world.catalogHost, of: world.app, words: "seen")
-            try await world.pass(Self.month - 1)
+            try await world.pass(1)
+            try await world.publish(world.draft { $0.formats = World.fewFormats })
+            try await world.pass(Self.month - 2)
             #expect(try await alarms() == 1)
             // It comes back before the month is over.
             try await world.see(stranger, at: "192.0.2.66", from: ["here"])
@@ -31,6 +33,57 @@ struct HostAlarmTests {
             #expect(try await alarms() == 0)
             try await world.see(stranger, at: "192.0.2.66", from: ["here"])
             #expect(try await alarms() == 1)
+        }
+    }
+
+    @Test("An alarm that nobody has answered is never quiet, and a key that is seen again later is told of again")
+    func unanswered() async throws {
+        try await World.run { world in
+            let key = Digest(of: [7])
+            func raise() async throws -> Bool {
+                try await world.catalog.alarm(about: key, on: world.catalogHost, of: world.app, words: "seen")
+            }
+            func notices() -> [Notice] {
+                var finder = NoticeFinder(Story.server)
+                return finder.notices(world.catalog.ledger, world.publisher.live.current, at: nil)
+                    .filter { $0.kind == .alarm }
+            }
+            #expect(try await raise())
+            let first = notices()
+            #expect(first.count == 1 && !String(decoding: first[0].octets, as: UTF8.self).contains("raised"))
+            try await world.pass(Self.month)
+            #expect(try await !raise() && notices() == first)
+            try await world.pass(Self.month)
+            let needs = try await PageDesk(world).overview().needs
+            #expect(needs.count { $0.kind == .alarm } == 1)
+            #expect(try await raise())
+            let second = notices()
+            #expect(second.count == 1 && second != first && second.first?.id != first.first?.id)
+            #expect(try await !raise() && notices() == second)
+        }
+    }
+
+    @Test("Alarms whose keys are published by now take no place on the overview")
+    func published() async throws {
+        try await World.run { world in
+            for number in 0..<HostDigests.greatestCount {
+                let host = try CatalogHost(name: "host-\(number).example.com")
+                try await world.catalog.alarm(about: Digest(of: [7]), on: host, of: world.app, words: "seen")
+            }
+            try await world.pass(1)
+            let key = Digest(of: try world.shown.subjectPublicKeyInfo)
+            try await world.catalog.alarm(about: key, on: world.catalogHost, of: world.app, words: "seen")
+            func others() async throws -> [String] {
+                try await PageDesk(world).overview().needs.map(\.words).filter { $0.contains("more host") }
+            }
+            #expect(try await others() == ["And 1 more host with alarms: the audit has them."])
+            let change = try await world.propose(
+                world.draft { $0.formats = World.fewFormats }, forcing: [.canary]
+            ).change
+            try await world.approve(change)
+            #expect(try await world.publisher.publish(change) == .published(generation: 1))
+            try await world.everybodyFollows(isThorough: false)
+            #expect(try await others() == [])
         }
     }
 }

@@ -109,9 +109,46 @@ struct StartingAppsTests {
             await engine.close()
             await #expect(throws: ServerError.self) { try await publisher.readWhatIsServed() }
             #expect(await found == nil)
-            #expect(publisher.live.current.starting == nil && publisher.live.current.documents.isEmpty)
+            // Nobody knows whether there is such an app: a challenge gets 503, and not 404.
+            #expect(publisher.live.current.starting == nil && publisher.live.current.isOfDocuments)
             // The next round reads it as on any other day.
             try await world.everybodyFollows(isThorough: false)
+        }
+    }
+
+    @Test("A server that is stopped while it starts reads nothing more, and keeps nobody waiting")
+    func stopped() async throws {
+        try await World.run { world in
+            try await world.publish(world.draft { $0.formats = World.fewFormats })
+            let engine = CountingEngine(
+                try SQLiteEngine(world.folder.appending(path: "server.db"), clock: world.clock))
+            let publisher = try await world.another(engine)
+            publisher.begin()
+            let starting = try #require(publisher.live.current.starting)
+            async let found = starting.snapshot(of: world.app)
+            await waitUntilAsked(starting)
+            starting.stop()
+            await expectError(.database) { try await publisher.readWhatIsServed() }
+            #expect(await found == nil)
+            #expect(engine.count(of: "SELECT content, outlook FROM change") == 0)
+            await engine.close()
+            try await world.everybodyFollows(isThorough: false)
+        }
+    }
+
+    @Test("More than may wait for a start are told to come back")
+    func full() async throws {
+        try await starting { _, starting, _, port in
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<StartingApps.mostWaiters { group.addTask { await starting.everything() } }
+                await waitUntilAsked(starting, by: StartingApps.mostWaiters)
+                let answer = try? await RawClient(port: port).get("/lists/bank.json")
+                #expect(answer?.status == 503 && answer?.header("Retry-After") == "1")
+                let health = try? await RawClient(port: port).get("/health/live")
+                #expect(health?.status == 200)
+                starting.end()
+            }
+            #expect(starting.waiterCount == 0)
         }
     }
 }

@@ -120,7 +120,7 @@ struct ServerFileMutationTests {
             let file = folder.appending(path: "settings.json")
             let text =
                 #"{"listen": "127.0.0.1:8080", "allow": ["10.0.0.0/8", "fd00::/8"], "watch": true, "#
-                + #""behind-proxy": "127.0.0.0/8", "vantage": "office", "log-level": "debug"}"#
+                + #""behind-proxy": "127.0.0.0/8", "admin-behind-proxy": "::1/128", "vantage": "office", "log-level": "debug"}"#
             var generator = SeededGenerator(seed: 0x5E7)
             var read = 0
             defer { noteCampaign(of: mutants(inPartsOf: 10)) }

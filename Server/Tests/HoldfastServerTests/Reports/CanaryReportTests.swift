@@ -208,7 +208,8 @@ struct CanaryReportTests {
             ReportDesk.networkError().replacing("\"age\": 20", with: "\"age\": \(milliseconds)")
         }
         #expect(try since(old(20)) == hour)
-        #expect(try since(old(3_600_000)) == (day - 1) * 24)
+        #expect(try since(old(3_600_000)) == hour - 1)
+        #expect(try since(old(7_200_000)) == (day - 1) * 24)
         #expect(try since(old(9_007_199_254_740_991)) == 0)
         #expect(try since(failure(time)) == hour)
         #expect(try since(failure(time - 86_400)) == (day - 1) * 24)

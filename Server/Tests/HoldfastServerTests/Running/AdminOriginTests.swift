@@ -96,11 +96,14 @@ struct AdminOriginTests {
         }
     }
 
-    @Test("Proxies that are named forward addresses to the listener for people as to that for apps")
+    @Test("Proxies before the listener for apps forward nothing to that for people, which has its own")
     func proxies() async throws {
-        let settings = try await ServeSettings(flags: [.behindProxy: "127.0.0.1/32"], environment: [:], file: nil)
-        #expect(settings.adminListen.proxies == settings.listen.proxies)
-        #expect(settings.adminListen.proxies.blocks.count == 1 && settings.adminListen.isPrivate)
+        let apps = try await ServeSettings(flags: [.behindProxy: "127.0.0.1/32"], environment: [:], file: nil)
+        #expect(apps.adminListen.proxies == .none && apps.listen.proxies.blocks.count == 1)
+        let people = try await ServeSettings(
+            flags: [:], environment: ["HOLDFAST_SERVER_ADMIN_BEHIND_PROXY": "127.0.0.1/32"], file: nil)
+        #expect(people.adminListen.proxies == apps.listen.proxies && people.listen.proxies == .none)
+        #expect(people.adminListen.isPrivate)
         let without = try await ServeSettings(flags: [:], environment: [:], file: nil)
         #expect(without.adminListen.proxies == .none)
     }

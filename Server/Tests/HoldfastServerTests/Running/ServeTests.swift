@@ -192,6 +192,7 @@ struct ServeTests {
                 "--admin-tls-certificate")
             try await refused(["--listen", "8080"], nil, "of listen:", "ADDRESS:PORT")
             try await refused(["--behind-proxy", "10.0.0.0/33"], nil, "of behind-proxy:", "10.0.0.0/8")
+            try await refused(["--admin-behind-proxy", "10.0.0.0/33"], nil, "of admin-behind-proxy:", "10.0.0.0/8")
             for block in ["0.0.0.0/0", "128.0.0.0/1", "::/0", "2000::/3"] {
                 try await refused(["--behind-proxy", block], nil, "of behind-proxy:", "at most as large as 10.0.0.0/8")
                 try await refused(["--allow", block], nil, "of allow:", "at most as large as 10.0.0.0/8")

@@ -11,11 +11,11 @@ struct ReportLaneTests {
     /// Lets the lane have a turn.
     private func turn() { loop.advanceTime(by: .microseconds(100)) }
 
-    @Test("While others ask, a report has its turn for every sixteen answers to them; once nobody does, as many as may be")
+    @Test("While others ask, a report has its turn for every sixteen answers to them; once nobody does, a turn is full")
     func besideOthers() {
         let lane = ReportLane(loop)
         var done: [Int] = []
-        for number in 0..<20 { lane.enter { done.append(number) } }
+        for number in 0..<20 { _ = lane.enter { done.append(number) } }
         #expect(done.isEmpty)
         for _ in 0..<40 { lane.countOther() }
         turn()
@@ -36,7 +36,7 @@ struct ReportLaneTests {
     func ends() {
         let lane = ReportLane(loop)
         var done = 0
-        for _ in 0..<(ReportLane.greatestTurn + 1) { lane.enter { done += 1 } }
+        for _ in 0..<(ReportLane.greatestTurn + 1) { _ = lane.enter { done += 1 } }
         turn()
         #expect(done == ReportLane.greatestTurn)
         turn()
@@ -48,7 +48,7 @@ struct ReportLaneTests {
         let lane = ReportLane(loop)
         var done = 0
         for _ in 0..<10_000 { lane.countOther() }
-        for _ in 0..<200 { lane.enter { done += 1 } }
+        for _ in 0..<200 { _ = lane.enter { done += 1 } }
         lane.countOther()
         turn()
         #expect(done == 0)
@@ -61,13 +61,24 @@ struct ReportLaneTests {
         #expect(done == ReportLane.greatestTurn + 1)
     }
 
+    @Test("Whoever has left takes no turn, however many have")
+    func left() {
+        let lane = ReportLane(loop)
+        var done: [Int] = []
+        let places = (0..<1_000).map { number in lane.enter { done.append(number) } }
+        for place in places.prefix(998) { place.leave() }
+        for _ in 0..<ReportLane.othersForEach { lane.countOther() }
+        turn()
+        #expect(done == [998])
+    }
+
     @Test("Whoever enters from within a turn waits for the next")
     func reentrant() {
         let lane = ReportLane(loop)
         var done: [String] = []
-        lane.enter {
+        _ = lane.enter {
             done.append("first")
-            lane.enter { done.append("second") }
+            _ = lane.enter { done.append("second") }
         }
         turn()
         #expect(done == ["first"])

@@ -66,9 +66,11 @@ struct RequestMutationTests {
             let world = site.world
             let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
             let signIn = SignInResponder(world.publisher, at: try SoftPasskey.party)
-            let pages = try PageResponder(world.publisher, script: PageDesk.script) { request throws(ServerError) in
-                try await signIn.sessions.find(request).map { Viewer(name: $0.person, csrfToken: $0.csrf.text) }
-            }
+            let pages = try PageResponder(
+                world.publisher, script: PageDesk.script, session: { signIn.sessions.known($0) },
+                viewer: { request throws(ServerError) in
+                    try await signIn.sessions.find(request).map { Viewer(name: $0.person, csrfToken: $0.csrf.text) }
+                })
             let people = PasskeyDesk(world: world)
             let phone = SoftPasskey.ed25519
             try await people.register(phone)

@@ -20,9 +20,9 @@ struct QueryTests {
                 let text = (match.long ?? match.short ?? "").replacing(/\\\n\s*/, with: "")
                     .trimmingCharacters(in: .whitespacesAndNewlines)
                 // What is put together is no query.
-                guard !text.contains(#"\("#), text.firstMatch(of: /^(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH) [a-zA-Z({]/) != nil else {
-                    continue
-                }
+                guard !text.contains(#"\("#),
+                    text.firstMatch(of: /^(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH) [a-zA-Z({]/) != nil
+                else { continue }
                 queries.append((path, text))
             }
         }

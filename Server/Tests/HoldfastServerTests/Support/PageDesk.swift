@@ -19,9 +19,11 @@ struct PageDesk: Sendable {
         rates: PageRates = PageRates()
     ) throws {
         self.world = world
-        responder = try PageResponder(publisher ?? world.publisher, script: Self.script, rates: rates) { request in
-            request.head.headers.contains(name: "Cookie") ? viewer : nil
-        }
+        @Sendable func isSignedIn(_ request: ListenerRequest) -> Bool { request.head.headers.contains(name: "Cookie") }
+        responder = try PageResponder(
+            publisher ?? world.publisher, script: Self.script, rates: rates,
+            session: { isSignedIn($0) ? Digest(of: viewer.csrfToken.utf8) : nil },
+            viewer: { isSignedIn($0) ? viewer : nil })
     }
 
     /// Asks for an address; nil if it is none of a page.

@@ -17,7 +17,7 @@ CREATE TABLE report_count_since (
     squares INTEGER NOT NULL CHECK (squares >= 0),
     PRIMARY KEY (app, audience, host, code, platform, app_version, document_version, hour, since)
 ) STRICT;
--- Nobody wrote down what those are about that came before: their own hour.
+-- Nobody wrote down what those are about that came before: the hour in which they came, as they counted then.
 INSERT INTO report_count_since
     SELECT app, audience, host, code, platform, app_version, document_version, hour, hour, count, rated, scaled, squares
     FROM report_count;

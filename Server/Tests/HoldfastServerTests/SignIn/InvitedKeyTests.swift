@@ -1,0 +1,166 @@
+import Testing
+
+@testable import HoldfastServer
+
+/// People who were invited register keys that are not theirs: nobody proves possession then.
+@Suite("Keys that somebody was invited with", .timeLimit(.minutes(5)))
+struct InvitedKeyTests {
+    private func invite(
+        _ world: World, _ purpose: PasskeyPurpose, _ apps: Set<AppName>?, seed: UInt64,
+        by approvers: [Approver] = [.alice, .bob], _ passkeys: [SoftPasskey] = []
+    ) async throws -> AccessToken {
+        let token = PasskeyDesk.token(seed)
+        let text = try InvitationText(
+            server: Story.server, token: token.digest, person: "mallory", purpose: purpose, apps: apps,
+            approvers: try await world.catalog.approvers().head.digest, end: world.now + 86_400)
+        let evidence = try passkeys.map { ApproverSignature(try $0.evidence(over: text.octets)) }
+        try await world.catalog.invite(
+            SignedInvitation(
+                text: text.octets, signatures: try approvers.map { try $0.signature(of: text.octets) } + evidence))
+        return token
+    }
+
+    /// A phone that approves shop alone, and a stick that approves everything, beside alice and bob.
+    private func letPasskeysApprove(_ world: World, number: Int = 2) async throws {
+        let people = PasskeyDesk(world: world)
+        try await people.answer(
+            PasskeyStory.phone, try await invite(world, .approval, [AppName("shop")], seed: 91))
+        try await people.register(PasskeyStory.stick, .approval, seed: 93)
+        let statement = try PasskeyStory.statement(
+            after: try await world.catalog.approvers().head, number: number)
+        try await world.catalog.append(PasskeyStory.signed(statement, [PasskeyStory.phone, stick(1)]))
+    }
+
+    /// The stick after some uses.
+    private func stick(_ uses: UInt32) -> SoftPasskey {
+        var stick = PasskeyStory.stick
+        stick.counter += uses
+        return stick
+    }
+
+    @Test("Nobody registers the key of an approver, of a former one or of a recovery, and what it approved counts")
+    func others() async throws {
+        try await World.run { world in
+            let shop = try await world.addApp("shop").app
+            let people = PasskeyDesk(world: world)
+            let bobs = SoftPasskey(number: 2, id: [2])
+            #expect(try bobs.key == Approver.bob.key)
+            let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
+            try await world.approve(change)
+            var seed: UInt64 = 101
+            func attack(by approvers: [Approver] = [.alice, .bob], _ stolen: SoftPasskey) async throws {
+                for purpose in [PasskeyPurpose.approval, .signIn] {
+                    for apps in [nil, [shop]] as [Set<AppName>?] {
+                        seed += 2
+                        let token = try await invite(world, purpose, apps, seed: seed, by: approvers)
+                        await expectError(.notForThis) { try await people.answer(stolen, token) }
+                    }
+                }
+            }
+            try await attack(bobs)
+            #expect(try await world.publisher.publish(change) == .published(generation: 1))
+            try await world.everybodyFollows(isThorough: false)
+            let recovery = try #require(try await world.catalog.approvers().statements.first?.recovery)
+            let vault = SoftPasskey(isEd25519: true, number: 11, id: [11])
+            #expect(try recovery.member(vault.key.identity) != nil)
+            try await attack(vault)
+            let next = try ApproverStatement(
+                after: try await world.catalog.approvers().head,
+                approvers: ApproverSet([try Approver.alice.member, try Approver.carol.member], number: 2))
+            try await world.catalog.append(PasskeyStory.signed(next, by: [.alice, .bob, .carol], []))
+            try await attack(by: [.alice, .carol], bobs)
+            #expect(try await world.catalog.change(change).approvals.count == 2)
+            _ = try await world.publisher.renew()
+        }
+    }
+
+    @Test("A key that was registered for certain apps becomes no key file of an approver")
+    func reserved() async throws {
+        try await World.run { world in
+            let shop = try await world.addApp("shop").app
+            let daves = SoftPasskey(isEd25519: true, number: 4, id: [4])
+            #expect(try daves.key == Approver.dave.key)
+            let token = try await invite(world, .signIn, [shop], seed: 95)
+            try await PasskeyDesk(world: world).answer(daves, token)
+            let next = try ApproverStatement(
+                after: try await world.catalog.approvers().head,
+                approvers: ApproverSet([.alice, .bob, .dave].map { (who: Approver) in try who.member }, number: 2))
+            await expectError(.constraint) {
+                try await world.catalog.append(PasskeyStory.signed(next, by: [.alice, .bob, .dave], []))
+            }
+            #expect(try await world.catalog.approvers().head.index == 0)
+        }
+    }
+
+    @Test("A passkey that a statement names never approves other apps, also if it was removed and registered again")
+    func lifting() async throws {
+        try await World.run { world in
+            let shop = try await world.addApp("shop").app
+            try await letPasskeysApprove(world)
+            let people = PasskeyDesk(world: world)
+            let phone = try PasskeyStory.phone.key.identity
+            try await world.catalog.removePasskey(phone, by: "operator")
+            let others: [(PasskeyPurpose, Set<AppName>?)] = [
+                (.approval, nil), (.approval, [world.app]), (.approval, [world.app, shop]), (.signIn, nil),
+                (.signIn, [shop]),
+            ]
+            for (index, (purpose, apps)) in others.enumerated() {
+                let token = try await invite(world, purpose, apps, seed: 201 + 2 * UInt64(index))
+                await expectError(.notForThis) { try await people.answer(PasskeyStory.phone, token) }
+            }
+            let same = try await invite(world, .approval, [shop], seed: 221)
+            #expect(try await people.answer(PasskeyStory.phone, same).apps == [shop])
+            #expect(!world.catalog.ledger.people.allows(phone, world.app))
+        }
+    }
+
+    @Test("Whoever approves certain apps alone agrees to no statement of approvers, and invites nobody to other apps")
+    func widening() async throws {
+        try await World.run { world in
+            let shop = try await world.addApp("shop").app
+            try await letPasskeysApprove(world)
+            let wider: [Set<AppName>?] = [nil, [world.app], [world.app, shop]]
+            for (index, apps) in wider.enumerated() {
+                await expectError(.notApproved) {
+                    _ = try await invite(
+                        world, .approval, apps, seed: 301 + 2 * UInt64(index), by: [.alice], [PasskeyStory.phone])
+                }
+            }
+            _ = try await invite(world, .approval, [shop], seed: 311, by: [.alice], [PasskeyStory.phone])
+            _ = try await invite(world, .approval, nil, seed: 313, by: [.alice], [PasskeyStory.stick])
+            let next = try PasskeyStory.statement(after: try await world.catalog.approvers().head, number: 1)
+            await expectError(.notApproved) {
+                try await world.catalog.append(PasskeyStory.signed(next, by: [.alice], [PasskeyStory.phone]))
+            }
+            try await world.catalog.append(
+                PasskeyStory.signed(next, by: [.alice], [PasskeyStory.phone, stick(2)]))
+            #expect(try await world.catalog.approvers().head.approvers.number == 1)
+        }
+    }
+
+    @Test("An app that too few people may approve is a fault, and nobody waits for a word of those who may not")
+    func enough() async throws {
+        try await World.run { world in
+            let shop = try await world.addApp("shop")
+            try await letPasskeysApprove(world, number: 4)
+            let faults = try await world.publisher.examine().filter(\.isFault).map(\.words)
+            let fault = "3 of 4 approvers may approve changes of bank, and 4 must agree"
+            #expect(faults.count { $0.hasPrefix(fault) } == 1, "\(faults)")
+            #expect(!faults.contains { $0.contains("changes of shop") })
+            let phone = try PasskeyStory.phone.key.identity
+            let chain = try await world.catalog.approvers()
+            let change = try await world.propose(
+                world.draft { $0.formats = World.fewFormats }, forcing: [.canary]
+            ).change
+            let silent = try await world.catalog.change(change).silentApprovers(of: chain).map(\.key.identity)
+            #expect(silent.count == 3 && !silent.contains(phone))
+            let other = try await world.catalog.change(shop.change).silentApprovers(of: chain).map(\.key.identity)
+            #expect(other.contains(phone))
+            var finder = NoticeFinder(Story.server)
+            try await finder.readApprovers(in: world.catalog)
+            let told = finder.notices(world.catalog.ledger, world.publisher.live.current, at: world.now)
+                .filter { $0.kind == .emergency }.map { String(decoding: $0.octets, as: UTF8.self) }
+            #expect(told.count == 3 && !told.contains { $0.contains("\(phone)") }, "\(told)")
+        }
+    }
+}
