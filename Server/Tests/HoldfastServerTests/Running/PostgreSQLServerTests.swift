@@ -121,7 +121,7 @@ struct PostgreSQLServerTests {
             }
             // Its connection breaks, and it does not notice before the other one has started.
             server.signal(SIGSTOP)
-            try await postgres.run(PostgreSQLTests.ending(holdOn: name))
+            try await postgres.run(PostgreSQLHoldTests.ending(holdOn: name))
             let second = try ServingProcess([
                 ServerProgram.url.path, "serve", "--data", copy.url.path, "--listen", "127.0.0.1:0",
                 "--admin-listen", "127.0.0.1:0", "--no-watch",
