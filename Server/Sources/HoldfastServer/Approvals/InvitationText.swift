@@ -137,33 +137,4 @@ public struct SignedInvitation: Sendable, Hashable {
         self.text = text
         self.signatures = signatures
     }
-
-    /// Verifies that as many approvers invite as have to approve a change. Whoever approves certain apps alone invites for no
-    /// others.
-    /// - Parameters:
-    ///   - chain: whose signatures count.
-    ///   - people: which apps they approve.
-    ///   - now: the time, in seconds since 1970.
-    /// - Throws: ``ServerError`` `notForThis` for another server, other approvers or a later time; `notApproved`; what
-    ///   ``ApproverSet`` says of signatures.
-    func verified(
-        by chain: ApproverChain, _ people: PeopleLedger, at now: Int64
-    ) throws(ServerError) -> InvitationText {
-        let invitation = try InvitationText(text)
-        guard invitation.server == chain.head.server, invitation.approvers == chain.head.digest,
-            now <= invitation.end
-        else {
-            throw ServerError(
-                .notForThis, of: "invitation", expected: "one of this server, its approvers and this time",
-                found: "another", remedy: "Have the approvers sign a new invitation.")
-        }
-        let set = chain.head.approvers
-        let signers = try set.signers(of: text, signatures).filter { people.allows($0, all: invitation.apps) }
-        guard signers.count >= set.number else {
-            throw ServerError(
-                .notApproved, of: "invitation", expected: "signatures by \(set.number)", found: "\(signers.count)")
-        }
-        try set.requireKey(among: signers, of: "invitation")
-        return invitation
-    }
 }

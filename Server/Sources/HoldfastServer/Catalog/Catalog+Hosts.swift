@@ -350,3 +350,16 @@ extension Catalog.Step {
         try set(app, Catalog.name(of: host), host.octets, by: actor)
     }
 }
+
+extension Catalog {
+    /// For how many seconds an alarm stays open after it was raised, and after its key was seen last, once something was
+    /// published since: the key may have been among it, and gone again. It is raised again if the key is seen later.
+    static let alarmSpan: Int64 = 30 * 86_400
+}
+
+extension Ledger {
+    /// Whether an alarm was raised, and so lately that it is not raised again.
+    func hasAlarm(_ name: Name, at now: Int64) -> Bool {
+        alarmedAt[name].map { $0 >= now - Catalog.alarmSpan } ?? false
+    }
+}

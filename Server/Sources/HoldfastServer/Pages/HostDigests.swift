@@ -40,9 +40,6 @@ extension Ledger.Name {
 }
 
 extension Catalog {
-    /// For how many seconds an alarm stays open after it was raised, and after its key was seen last, once something was
-    /// published since: the key may have been among it, and gone again. It is raised again if the key is seen later.
-    static let alarmSpan: Int64 = 30 * 86_400
     /// More chains than a host shows in that time.
     private static let greatestChainCount: Int64 = 64
 
@@ -71,11 +68,6 @@ extension Catalog {
 }
 
 extension Ledger {
-    /// Whether an alarm was raised, and so lately that it is not raised again.
-    func hasAlarm(_ name: Name, at now: Int64) -> Bool {
-        alarmedAt[name].map { $0 >= now - Catalog.alarmSpan } ?? false
-    }
-
     /// Whether an alarm was raised long ago, and something was published since. What nobody has answered is never quiet.
     func mayBeQuiet(since raised: Int64, of app: AppName, at now: Int64) -> Bool {
         raised < now - Catalog.alarmSpan && publication(of: app).map { $0.time > raised } ?? false

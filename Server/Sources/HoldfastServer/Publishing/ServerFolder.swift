@@ -167,7 +167,7 @@ public struct ServerFolder: Sendable {
         guard let octets = try WholeFile.read(moved, limit: 16 << 10) else { return }
         throw ServerError(
             .moved, of: url.path, expected: "the folder of a server",
-            found: "one that it has left: \(Moving.place(in: octets))")
+            found: "one that it has left: \(MovedMark.place(in: octets))")
     }
 
     /// Opens a server. Without its secret it is open all the same, and signs nothing.

@@ -8,17 +8,6 @@ extension ServerFolder {
         public let rows: [String: Int64]
         /// The end of the audit, the same as before.
         public let head: AuditHead
-
-        private static let header = "holdfast-moved-v1"
-
-        static func mark(_ folder: ServerFolder) -> [UInt8] { Array("\(header)\n\(folder.url.path)\n".utf8) }
-
-        /// Where a server went, as the mark in its old folder says.
-        static func place(in mark: [UInt8]) -> String {
-            let line = mark.split(separator: 0x0A).dropFirst().first ?? []
-            return ASCIIText.isPrintable(line, 1...4_096, spaces: true)
-                ? String(decoding: line, as: UTF8.self) : "another folder"
-        }
     }
 
     /// Moves a server from a folder with a database of its own to a database of PostgreSQL and this folder, which has none
@@ -78,7 +67,7 @@ extension ServerFolder {
 
     /// Marks the old folder, and makes this one a server's.
     func leave(_ old: ServerFolder, _ settings: FolderConfiguration) throws(ServerError) {
-        try WholeFile.replace(old.moved, with: Moving.mark(self))
+        try WholeFile.replace(old.moved, with: MovedMark.octets(self))
         do throws(ServerError) {
             // A folder without it has no server.
             try WholeFile.replace(configuration, with: settings.octets)

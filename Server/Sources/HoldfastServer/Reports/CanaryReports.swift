@@ -102,9 +102,10 @@ extension Catalog {
     private static func issued(
         _ app: AppName, _ canary: Ledger.Canary, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> Int64 {
-        guard let name = Audience.canary.name(of: app),
-            let stored = try document("pins/\(name).pins.json", of: app, session, ledger),
-            let file = try? PinFile(json: Data(stored.octets)), let date = file.issuedAt
+        let path = "pins/\(app)-canary.pins.json"
+        guard let version = ledger.documents[.init(app: app, name: path)], !version.isWithdrawn,
+            let file = try? PinFile(json: Data(try stored(path, version, of: app, session).octets)),
+            let date = file.issuedAt
         else { return canary.began }
         let issued = Int64(date.timeIntervalSince1970)
         // One that the canary had before is about what it had before.
