@@ -111,3 +111,15 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         return parameters
     }
 }
+
+extension AdministrationRoute {
+    /// Whether clients judge something in a call, or keys are made and all that is published is signed anew with them.
+    var judges: Bool {
+        switch self {
+        case .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot, .rotateKeys,
+            .replaceKey:
+            true
+        default: false
+        }
+    }
+}

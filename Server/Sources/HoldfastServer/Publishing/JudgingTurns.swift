@@ -74,15 +74,3 @@ final class JudgingTurns: Sendable {
     /// How many calls wait.
     var waiting: Int { state.withLock { $0.waiting.count } }
 }
-
-extension AdministrationRoute {
-    /// Whether clients judge something in a call, or keys are made and all that is published is signed anew with them.
-    var judges: Bool {
-        switch self {
-        case .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot, .rotateKeys,
-            .replaceKey:
-            true
-        default: false
-        }
-    }
-}
