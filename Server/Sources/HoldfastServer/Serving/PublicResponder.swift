@@ -32,6 +32,7 @@ struct PublicResponder: Sendable {
         let snapshot = live.current
         if let starting = snapshot.starting, let wait = wait(for: request, starting) {
             guard !starting.isFull else {
+                counters.count(.other, status: HTTPResponseStatus.serviceUnavailable.code)
                 let body = ErrorBody(code: "BUSY", message: "The server has just started.")
                 return .now(ListenerAnswer(.serviceUnavailable, json: body.json, headers: [("Retry-After", "1")]))
             }
@@ -61,6 +62,7 @@ struct PublicResponder: Sendable {
     }
 
     private static let initialization = "/app/init"
+    private static let publicKey = "/app/init/public-key"
     private static let health = "/health/"
 
     private func answer(_ request: ListenerRequest, from snapshot: PublishedSnapshot) -> ListenerResponse {
@@ -94,7 +96,7 @@ struct PublicResponder: Sendable {
             return (.other, .now(ListenerAnswer(error == .tooLong ? .uriTooLong : .badRequest, json: body.json)))
         }
         func isAt(_ path: String) -> Bool { target.path.elementsEqual(path.utf8) }
-        if isAt(Self.initialization) || isAt("\(Self.initialization)/public-key") {
+        if isAt(Self.initialization) || isAt(Self.publicKey) {
             let wantsKey = !isAt(Self.initialization)
             let answer = initialization.answer(
                 target, request, from: snapshot, at: time(), instant: instant(), wantsKey: wantsKey)
