@@ -34,7 +34,7 @@ public struct PublicDataProvider: RemoteDataProvider {
 
     private func answer(to request: RemoteDataRequest) async throws -> HTTPExchange.Answer {
         let isEncrypted = Self.isEncrypted(request.url)
-        guard isEncrypted || Self.isThisMachine(request.url) else {
+        guard isEncrypted || Self.isPlain(request.url) && Self.isThisMachine(request.url) else {
             throw RemoteDataError(
                 .insecureURL, expected: "an https URL, or an http URL of this machine", found: "another")
         }
@@ -79,7 +79,7 @@ public struct PublicDataProvider: RemoteDataProvider {
     static func target(of answer: HTTPExchange.Answer, from url: URL) throws -> URL {
         guard let text = answer.header("Location"), ASCIIText.isPrintable(text.utf8, 1...2_048),
             let target = URL(string: text, relativeTo: url)?.absoluteURL, target.user() == nil,
-            isEncrypted(target) || !isEncrypted(url) && isThisMachine(target),
+            isEncrypted(target) || isPlain(url) && isPlain(target) && isThisMachine(target),
             isThisMachine(url) || !isThisMachine(target)
         else {
             throw RemoteDataError(
@@ -89,6 +89,8 @@ public struct PublicDataProvider: RemoteDataProvider {
     }
 
     private static func isEncrypted(_ url: URL) -> Bool { (url.scheme ?? "").lowercased() == "https" }
+
+    private static func isPlain(_ url: URL) -> Bool { (url.scheme ?? "").lowercased() == "http" }
 
     private static func isThisMachine(_ url: URL) -> Bool {
         guard let host = try? DialedHost(url: url) else { return false }

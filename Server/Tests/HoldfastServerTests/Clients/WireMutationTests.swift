@@ -85,7 +85,7 @@ struct WireMutationTests {
                 throw ServerError(.unreachable, expected: "an answer", found: "none")
             }
             // It may have ended with the connection.
-            #expect((100...999).contains(answer.status) && answer.body.count <= Self.greatestBody)
+            #expect((0...999).contains(answer.status) && answer.body.count <= Self.greatestBody)
             #expect(answer.headers.count <= mutant.count / 3)
             bodies += answer.body.isEmpty ? 0 : 1
             // A redirection is no document, and is not followed.
@@ -117,7 +117,8 @@ struct WireMutationTests {
             guard case .success(let status)? = outcomes.all.first else {
                 throw ServerError(.unreachable, expected: "an answer", found: "none")
             }
-            #expect((100...999).contains(status))
+            // Nothing of its status line is believed but a number of three digits at most.
+            #expect((0...999).contains(status))
             #expect(!connection.wasOpen)
         }
         #expect(read > 0 && read < mutants)

@@ -52,9 +52,14 @@ struct SignerMutationTests {
             let publicKey = try P256.Signing.PublicKey(x963Representation: point)
             let raw = Array(try P256.Signing.ECDSASignature(derRepresentation: good).rawRepresentation)
             let count = mutants(inPartsOf: 4)
+            var number = 0
             let read = campaign(0x5164, [good, raw], count: count) { mutant in
                 var generator = SeededGenerator(seed: UInt64(mutant.count) << 8 | UInt64(mutant.last ?? 0))
-                let end = end(mutant, &generator)
+                // Now and then it is left as it is, and the program ends well.
+                let isGood = number % 32 < 2
+                let end: ProgramRun.End =
+                    isGood ? .ended(code: 0, output: [good, raw][number % 2]) : end(mutant, &generator)
+                number += 1
                 let outside = OutsideSigningKey(publicKey: listed) { _ in
                     try program.octets(of: end, for: .list)
                 }
@@ -72,7 +77,7 @@ struct SignerMutationTests {
         }
     }
 
-    @Test("A damaged signature of a trust-server document, signs nothing")
+    @Test("A damaged signature of a trust-server document signs nothing")
     func documents() async throws {
         try await World.run { world in
             try await world.publish(world.draft { $0.formats = World.fewFormats })
