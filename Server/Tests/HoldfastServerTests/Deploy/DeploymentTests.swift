@@ -80,7 +80,7 @@ struct DeploymentTests {
             ], "nothing of the source is in it")
         let user = try #require(last.firstIndex(of: "USER 10001"))
         #expect(!last[user...].contains { $0.hasPrefix("RUN ") || $0.hasPrefix("COPY ") })
-        #expect(try text("Dockerfile").contains("nobody has built it yet"))
+        #expect(try text("Dockerfile").contains("in the place of both images"))
     }
 
     /// What the image's packages are for: a library that is compiled against, and the one that a program with it needs.
