@@ -26,7 +26,7 @@ struct AppCommand: AsyncParsableCommand {
 
         func settings(anchors: String) throws -> AppSettings {
             guard (0...366).contains(staleness), (0...168).contains(canary) else {
-                throw ValidationError("Give a staleness of at most 366 days, and a canary of at most 168 hours.")
+                throw ValidationError("Give a --staleness of at most 366 days, and a --canary of at most 168 hours.")
             }
             let builds = try build.map { text in
                 let (name, path) = try CommandValue.pair(text)
@@ -162,7 +162,7 @@ struct AppCommand: AsyncParsableCommand {
                 }
                 guard let customer else { throw ValidationError("Name the --customer of the trust server.") }
                 return try TrustServerKey(customer: customer, kind: .rsa4096, at: SystemWallClock().now)
-            default: throw ValidationError("A key is for fingerprints or for a trust-server.")
+            default: throw ValidationError("Say what the key is for: --purpose fingerprints or trust-server.")
             }
         }
     }
