@@ -38,10 +38,29 @@ struct ReplicaSection {
 
     // MARK: Machines
 
-    private func machines(
-        _ count: Int, of filled: FilledServer, _ options: [String], _ program: URL
-    ) async throws -> [Machine] {
+    /// Has some serve while a closure runs.
+    private func withMachines<Value>(
+        _ count: Int, of filled: FilledServer, _ options: [String], _ program: URL,
+        _ body: ([Machine]) async throws -> Value
+    ) async throws -> Value {
         var machines: [Machine] = []
+        let result: Result<Value, any Error>
+        do {
+            try await start(count, of: filled, options, program, &machines)
+            result = .success(try await body(machines))
+        } catch {
+            result = .failure(error)
+        }
+        for machine in machines { machine.process.end() }
+        for machine in machines {
+            while machine.process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        }
+        return try result.get()
+    }
+
+    private func start(
+        _ count: Int, of filled: FilledServer, _ options: [String], _ program: URL, _ machines: inout [Machine]
+    ) async throws {
         for number in 1...count {
             let own = number == 1 ? filled.folder.url : filled.folder.url.appendingPathExtension("\(number)")
             if number > 1 {
@@ -60,21 +79,13 @@ struct ReplicaSection {
                     "-c", #"exec "$0" "$@" 2>"$LOG""#.replacing("$LOG", with: log.path), program.path, "serve", "--data",
                     own.path, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
                 ] + options, in: folder)
+            machines.append(Machine(folder: own, process: process))
             while (try? String(contentsOf: log, encoding: .utf8))?.contains("listening for administration") != true {
                 guard process.isRunning else {
                     throw BenchmarkError("machine \(number) ended: \((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
                 }
                 try await Task.sleep(for: .milliseconds(20))
             }
-            machines.append(Machine(folder: own, process: process))
-        }
-        return machines
-    }
-
-    private func end(_ machines: [Machine]) async throws {
-        for machine in machines { machine.process.end() }
-        for machine in machines {
-            while machine.process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
         }
     }
 
@@ -92,20 +103,10 @@ struct ReplicaSection {
         var alone = 0.0
         for count in 1...3 {
             _ = try await postgres.run("UPDATE host SET next_poll_at = 4000000000, leased_until = NULL;", in: "watched")
-            let machines = try await machines(count, of: filled, ["--allow", "127.0.0.0/8"], program)
-            // What a start reads is over by then.
-            try await Task.sleep(for: .seconds(10))
-            _ = try await postgres.run("SELECT pg_stat_statements_reset();")
-            let begin = ContinuousClock.now
-            _ = try await postgres.run("UPDATE host SET next_poll_at = 0;", in: "watched")
-            while try await postgres.value("SELECT count(*) FROM host WHERE next_poll_at = 0;", in: "watched") > 0 {
-                try await Task.sleep(for: .milliseconds(100))
+            let found = try await withMachines(count, of: filled, ["--allow", "127.0.0.0/8"], program) { _ in
+                try await round(postgres)
             }
-            let hourly = Double(settings.hosts) / (ContinuousClock.now - begin).seconds * 3_600
-            let (statements, rows) = (
-                try await asked("calls", postgres), try await asked("rows", postgres)
-            )
-            try await end(machines)
+            let hourly = Double(settings.hosts) / found.elapsed * 3_600
             if count == 1 {
                 alone = hourly
                 report.state("hosts watched in an hour by one machine", String(format: "%.0f", hourly))
@@ -116,8 +117,23 @@ struct ReplicaSection {
             }
             report.state(
                 "statements for a round over \(settings.hosts) hosts by \(count)",
-                "\(statements), \(Report.number(Double(statements) / Double(settings.hosts))) for each, \(rows) rows")
+                "\(found.statements), \(Report.number(Double(found.statements) / Double(settings.hosts))) for each, "
+                    + "\(found.rows) rows")
         }
+    }
+
+    /// All hosts are due, and are looked at.
+    private func round(_ postgres: Postgres) async throws -> (elapsed: Double, statements: Int, rows: Int) {
+        // What a start reads is over by then.
+        try await Task.sleep(for: .seconds(10))
+        _ = try await postgres.run("SELECT pg_stat_statements_reset();")
+        let begin = ContinuousClock.now
+        _ = try await postgres.run("UPDATE host SET next_poll_at = 0;", in: "watched")
+        while try await postgres.value("SELECT count(*) FROM host WHERE next_poll_at = 0;", in: "watched") > 0 {
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        let elapsed = (ContinuousClock.now - begin).seconds
+        return (elapsed, try await asked("calls", postgres), try await asked("rows", postgres))
     }
 
     /// What machines have asked the database since the figures were reset.
@@ -139,32 +155,26 @@ struct ReplicaSection {
         let end = ListeningServer.now + FilledServer.life
         // Three rounds, and one more change for the machine that follows after the kill.
         let apps = 3 * Self.changes + 2
+        @Sendable func names(_ app: Int) -> [String] { (0..<2).map { "h\($0).app-\(app).example" } }
         let shape = FilledServer.Shape(
             apps: apps,
             hosts: { app in
-                try (0..<2).map { number in
+                try names(app).map { name in
                     try ContentHost(
-                        name: "h\(number).app-\(app).example",
-                        certificates: [.init(fingerprint: Digest(of: Array("\(app) \(number)".utf8)), expires: end)])
+                        name: name, certificates: [.init(fingerprint: Digest(of: Array(name.utf8)), expires: end)])
                 }
-            })
+            }, watched: { app in try names(app).map { try CatalogHost(name: $0, dial: "127.0.0.1") } })
         let filled = try await FilledServer(in: place, shape, clock: clock, database: database)
         let changes = try await filled.approvedChanges(of: 0..<apps, clock: clock)
         var alone = 0.0
         for count in 1...3 {
-            let machines = try await machines(count, of: filled, ["--no-watch"], program)
             let own = Array(changes[(count - 1) * Self.changes..<count * Self.changes])
-            let begin = ContinuousClock.now
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for (index, machine) in machines.enumerated() {
-                    let part = own.enumerated().filter { $0.offset % count == index }.map(\.element)
-                    group.addTask {
-                        for change in part { try await Self.publish(change, on: machine, program) }
-                    }
-                }
-                try await group.waitForAll()
+            let (elapsed, failover) = try await withMachines(count, of: filled, ["--no-watch"], program) { machines in
+                let elapsed = try await Self.publish(own, on: machines, program)
+                guard count == 3 else { return (elapsed, 0.0) }
+                return (elapsed, try await self.failover(machines, Array(changes.suffix(2)), program))
             }
-            let hourly = Double(Self.changes) / (ContinuousClock.now - begin).seconds * 3_600
+            let hourly = Double(Self.changes) / elapsed * 3_600
             if count == 1 {
                 alone = hourly
                 report.state("changes published in an hour by commands on one machine", String(format: "%.0f", hourly))
@@ -174,11 +184,24 @@ struct ReplicaSection {
                     beside: "on one", ratio: hourly / alone)
             }
             if count == 3 {
-                let failover = try await failover(machines, Array(changes.suffix(2)), program)
                 report.state("after a kill, until another machine has published", Report.time(failover))
             }
-            try await self.end(machines)
         }
+    }
+
+    /// Each machine publishes its share, one after the other.
+    private static func publish(_ changes: [RandomID], on machines: [Machine], _ program: URL) async throws -> Double {
+        let begin = ContinuousClock.now
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, machine) in machines.enumerated() {
+                let part = changes.enumerated().filter { $0.offset % machines.count == index }.map(\.element)
+                group.addTask {
+                    for change in part { try await publish(change, on: machine, program) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        return (ContinuousClock.now - begin).seconds
     }
 
     private static func publish(_ change: RandomID, on machine: Machine, _ program: URL) async throws {

@@ -42,7 +42,7 @@ struct ReplicaAttackTests {
                 let isTaken = try await attack.with(write) {
                     // One machine reads everything anew, one is told to publish, and one goes on as it was.
                     await fresh.kill()
-                    try await fresh.start()
+                    try await fresh.start(isWhole: false)
                     try await attack.publish(on: other, "\(write)")
                     try await attack.expectClean("\(write)")
                 }
@@ -113,7 +113,7 @@ struct ReplicaAttackTests {
             try await postgres.run(String(contentsOf: dump, encoding: .utf8), in: name)
             // One starts anew and finds it, the others notice it as they work.
             await replicated.replicas[0].kill()
-            let again = try await replicated.replicas[0].start()
+            let again = try await replicated.replicas[0].start(isWhole: false)
             for (replica, count) in zip(replicated.replicas, [0] + counts.dropFirst()) {
                 try await replica.running?.says("brokenChain", after: count)
             }

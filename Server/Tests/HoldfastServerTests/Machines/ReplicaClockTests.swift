@@ -21,7 +21,7 @@ struct ReplicaClockTests {
             let first = try await replicated.approvedChange(until: 180)
             try await good.start()
             try await replicated.publish(first, on: good)
-            try await good.running?.says("signed again: trust/")
+            try await replicated.follow()
             var wrong: [ServingProcess] = []
             for (replica, shift) in [(ahead, "+366d"), (behind, "-120s")] {
                 let process = try await replica.start(

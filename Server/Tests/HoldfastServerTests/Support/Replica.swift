@@ -35,10 +35,11 @@ final class Replica: Sendable {
     /// What it said so far.
     var text: String { running?.text ?? "" }
 
-    /// Starts serving, and returns when both listeners listen.
+    /// Starts serving, and returns when it listens.
+    /// - Parameter isWhole: whether it has more than the documents of its folder, so that people are answered as well.
     @discardableResult
     func start(
-        wrappedBy wrapper: [String] = [], environment: [String: String] = [:]
+        isWhole: Bool = true, wrappedBy wrapper: [String] = [], environment: [String: String] = [:]
     ) async throws -> ServingProcess {
         let started = try ServingProcess(
             wrapper + [
@@ -47,7 +48,7 @@ final class Replica: Sendable {
             ] + options, environment: environment)
         process.withLock { $0 = started }
         try await started.says("listening for apps on")
-        try await started.says("listening for administration on")
+        if isWhole { try await started.says("listening for administration on") }
         return started
     }
 
@@ -79,10 +80,7 @@ final class Replica: Sendable {
 
     /// The SHA-256 of what it serves at a path; nil for nothing, and for an answer that was cut off.
     func digest(of path: String) async -> HoldfastServer.Digest? {
-        guard let answer = try? await get("/\(path)"), answer.status == 200,
-            answer.body.utf8.count == Int(answer.header("Content-Length") ?? "")
-        else { return nil }
-        return Digest(of: answer.body.utf8)
+        (try? await RawClient(port: port).body(of: "/\(path)")).map { Digest(of: $0) }
     }
 
     /// Runs a command on its folder, to its end.

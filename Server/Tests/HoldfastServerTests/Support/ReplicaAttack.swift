@@ -29,7 +29,9 @@ struct ReplicaAttack {
         self.replicated = replicated
         let site = replicated.site
         malicious = try site.root.leaf(names: [.dns(World.host)])
-        let content = try await site.open.catalog.draft(of: site.app, Catalog.ContentWishes(formats: World.formats))
+        // A pin file needs keys.
+        let formats = World.formats.filter { $0.kind != .pinFile }
+        let content = try await site.open.catalog.draft(of: site.app, Catalog.ContentWishes(formats: formats))
         let bad = try Content(
             app: site.app,
             hosts: [
@@ -97,23 +99,18 @@ struct ReplicaAttack {
         }
     }
 
-    /// Writes it, does something, and puts everything back as it was.
+    /// Writes it, does something, and puts it back as it was, unless a machine has written that row meanwhile.
     /// - Returns: whether the database took it.
     func with(_ write: Write, _ body: () async throws -> Void) async throws -> Bool {
-        let copy = "before_\(write.table)"
-        try connection.execute("CREATE TABLE \(copy) AS SELECT * FROM \(write.table)")
-        let update = "UPDATE \(write.table) SET \"\(write.column)\" = $1 WHERE ctid = '\(write.row)'"
-        guard (try? connection.run(text: update, [write.value])) != nil else {
-            try connection.execute("DROP TABLE \(copy)")
-            return false
-        }
+        let place = "UPDATE \(write.table) SET \"\(write.column)\" = $1 WHERE ctid = "
+        let found = try connection.run(
+            text: "SELECT \"\(write.column)\" FROM \(write.table) WHERE ctid = '\(write.row)'")
+        guard let old = found.first?[0],
+            let row = try? connection.run(text: "\(place)'\(write.row)' RETURNING ctid::text", [write.value]).first
+        else { return false }
         let result: Result<Void, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
-        try connection.execute(
-            """
-            BEGIN; DELETE FROM \(write.table); INSERT INTO \(write.table) OVERRIDING SYSTEM VALUE SELECT * FROM \(copy); \
-            DROP TABLE \(copy); COMMIT
-            """)
+        try connection.run(text: "\(place)'\(try row.text(0))'", [old])
         try result.get()
         return true
     }
