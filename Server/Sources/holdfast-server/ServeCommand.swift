@@ -203,6 +203,11 @@ struct ServeCommand: AsyncParsableCommand {
             try await process.run()
             return mending.isDone
         }
+        if open.catalog.isJoining {
+            logger.notice(
+                "this folder had no head of the audit, and goes on from the one that another machine has signed: \(open.catalog.ledger.chain.head)"
+            )
+        }
         if let problem = open.secretProblem { logger.error("nothing can be signed: \(problem)") }
         if isWhole, let pages = settings.adminOrigin, let before = await note(pages, open, logger) {
             logger.warning(

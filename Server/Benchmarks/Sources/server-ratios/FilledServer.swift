@@ -32,8 +32,11 @@ struct FilledServer {
     static func name(_ app: Int) throws -> AppName { try AppName("app-\(app)") }
 
     /// Makes a folder, and fills it.
-    init(in folder: URL, _ shape: Shape, clock: any WallClock) async throws {
-        self.folder = ServerFolder(folder.appending(path: "data"))
+    /// - Parameter database: where its data go; nil for the folder.
+    init(
+        in folder: URL, _ shape: Shape, clock: any WallClock, database: PostgreSQLAddress? = nil
+    ) async throws {
+        self.folder = ServerFolder(folder.appending(path: "data"), database: database)
         approvers = try Self.names.map { _ in try ApproverPrivateKey(pem: TUFSigningKey(.ed25519).pem ?? "") }
         var generator = SystemRandomNumberGenerator()
         let members = try zip(Self.names, approvers).map { try ApproverSet.Member(name: $0, key: $1.key) }
@@ -54,6 +57,32 @@ struct FilledServer {
             }
         }
         await open.engine.close()
+    }
+
+    /// Proposes for apps, whatever the gates say of them, what approvers agree to.
+    /// - Returns: the changes.
+    func approvedChanges(of apps: Range<Int>, clock: any WallClock) async throws -> [RandomID] {
+        let open = try await folder.open(clock: clock)
+        let now = Int64(clock.now.timeIntervalSince1970)
+        var generator = SystemRandomNumberGenerator()
+        var changes: [RandomID] = []
+        for number in apps {
+            guard let old = try await open.publisher.published(Self.name(number)) else { continue }
+            let content = try Content(
+                app: old.app, hosts: old.hosts, formats: old.formats, end: now + Self.life - 86_400)
+            let change = try await open.publisher.propose(
+                content, forcing: Set(Gate.allCases.filter(\.canBeForced)), proposer: nil, reason: "a benchmark",
+                by: "operator", using: &generator
+            ).change
+            let subject = try await open.catalog.change(change).subject(for: open.catalog.approvers())
+            let text = try ApprovalText(.approve, subject, end: now + 86_400).octets
+            for approver in approvers {
+                try await open.catalog.add(SignedApproval(text: text, signature: approver.signature(of: text)))
+            }
+            changes.append(change)
+        }
+        await open.engine.close()
+        return changes
     }
 
     /// What is written for an app, made beforehand.

@@ -16,7 +16,7 @@ enum ForeignProgram {
         try Data().write(to: file)
         let output = try FileHandle(forWritingTo: file)
         let process = Process()
-        process.executableURL = try find(name)
+        process.executableURL = name.hasPrefix("/") ? URL(filePath: name) : try find(name)
         process.arguments = arguments
         process.currentDirectoryURL = folder
         process.standardInput = FileHandle.nullDevice

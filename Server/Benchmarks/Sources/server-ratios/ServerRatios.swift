@@ -6,9 +6,10 @@ enum ServerRatios {
     private static let usage = """
         usage: server-ratios [--seconds N] [--program holdfast-server] [SECTION...]
           --seconds N  how long each load lasts; 5 by default
-          --program    a release build of holdfast-server, which the section "large" starts
-          SECTION      challenges documents large watching reports; all of them by default
-        Needs wrk, nginx, openssl, curl and taskset.
+          --program    a release build of holdfast-server, which the sections "large" and "replicas" start
+          --hosts N    how many hosts the section "replicas" watches; 10000 by default
+          SECTION      challenges documents large watching reports replicas; all of them by default
+        Needs wrk, nginx, openssl, curl and taskset; "replicas" needs PostgreSQL with pg_stat_statements.
         """
 
     static func main() async throws {
@@ -33,6 +34,7 @@ enum ServerRatios {
                 try await Cores.apart(in: folder) { try await DocumentSection(settings, folder).measure(&report) }
             case .large: try await LargeSection(settings, folder).measure(&report)
             case .watching: try await WatchSection(settings, folder).measure(&report)
+            case .replicas: try await ReplicaSection(settings, folder).measure(&report)
             case .reports:
                 try await Cores.apart(in: folder) { try await ReportSection(settings, folder).measure(&report) }
             }
@@ -59,11 +61,12 @@ extension ServerRatios {
 /// What to measure.
 struct BenchmarkSettings {
     enum Section: String, CaseIterable {
-        case challenges, documents, large, watching, reports
+        case challenges, documents, large, watching, reports, replicas
     }
 
     private(set) var seconds = 5
     private(set) var program: URL?
+    private(set) var hosts = 10_000
     private(set) var sections = Section.allCases
 
     init() {}
@@ -78,6 +81,11 @@ struct BenchmarkSettings {
                     throw BenchmarkError("--seconds takes a number from 1 to 600")
                 }
                 seconds = number
+            case "--hosts":
+                guard let text = rest.popFirst(), let number = Int(text), (100...100_000).contains(number) else {
+                    throw BenchmarkError("--hosts takes a number from 100 to 100000")
+                }
+                hosts = number
             case "--program":
                 guard let path = rest.popFirst() else { throw BenchmarkError("--program takes a path") }
                 program = URL(filePath: path)

@@ -20,19 +20,7 @@ struct WatchSection {
 
     func measure(_ report: inout Report) async throws {
         report.section("Watched hosts on loopback, two handshakes with each, all written down")
-        let root = try TestAuthority.root(name: "Bench Root")
-        let leaf = try root.leaf(names: [.dns("*.\(Self.domain)")])
-        try Data(root.certificate.pem.utf8).write(to: folder.appending(path: "root.pem"))
-        try Data(leaf.chainPEM.utf8).write(to: folder.appending(path: "leaf.pem"))
-        let key = Data(leaf.key.privateKeyDER).base64EncodedString(options: .lineLength64Characters)
-        try Data("-----BEGIN PRIVATE KEY-----\n\(key)\n-----END PRIVATE KEY-----\n".utf8)
-            .write(to: folder.appending(path: "leaf.key"))
-        let nginx = try await Nginx.start(in: folder) { port in
-            """
-            listen 127.0.0.1:\(port) ssl backlog=4096; ssl_certificate \(folder.path)/leaf.pem;
-            ssl_certificate_key \(folder.path)/leaf.key; ssl_session_tickets off; return 204;
-            """
-        }
+        let (nginx, root, leaf) = try await Self.hosts(in: folder)
         defer { nginx.process.end() }
         var rounds: [(hosts: Int, elapsed: Double, processor: Double)] = []
         for hosts in [100, 1_000, 10_000] {
@@ -53,6 +41,26 @@ struct WatchSection {
             beside: "each of 100: \(Report.time(each[0]))", ratio: each[2] / each[0], most: 1.5)
     }
 
+    /// Hosts on loopback, all at one port.
+    static func hosts(
+        in folder: URL
+    ) async throws -> (nginx: Nginx, root: TestAuthority, leaf: TestCertificate) {
+        let root = try TestAuthority.root(name: "Bench Root")
+        let leaf = try root.leaf(names: [.dns("*.\(domain)")])
+        try Data(root.certificate.pem.utf8).write(to: folder.appending(path: "root.pem"))
+        try Data(leaf.chainPEM.utf8).write(to: folder.appending(path: "leaf.pem"))
+        let key = Data(leaf.key.privateKeyDER).base64EncodedString(options: .lineLength64Characters)
+        try Data("-----BEGIN PRIVATE KEY-----\n\(key)\n-----END PRIVATE KEY-----\n".utf8)
+            .write(to: folder.appending(path: "leaf.key"))
+        let nginx = try await Nginx.start(in: folder) { port in
+            """
+            listen 127.0.0.1:\(port) ssl backlog=4096; ssl_certificate \(folder.path)/leaf.pem;
+            ssl_certificate_key \(folder.path)/leaf.key; ssl_session_tickets off; return 204;
+            """
+        }
+        return (nginx, root, leaf)
+    }
+
     /// Looks at all hosts once, as `serve` does.
     private func round(
         _ hosts: Int, _ port: Int, _ root: TestAuthority, _ leaf: TestCertificate
@@ -60,7 +68,7 @@ struct WatchSection {
         let clock = SystemWallClock()
         let place = folder.appending(path: "watched-\(hosts)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        let shape = try shape(hosts, port, root, leaf, clock)
+        let shape = try Self.shape(hosts, port, root, leaf, clock)
         let filled = try await FilledServer(in: place, shape, clock: clock)
         let open = try await filled.folder.open(clock: clock)
         var settings = Watcher.Settings()
@@ -86,16 +94,17 @@ struct WatchSection {
         return (hosts, spent.0, spent.1)
     }
 
-    private func shape(
+    /// Apps with hosts, all of which show what is published.
+    static func shape(
         _ hosts: Int, _ port: Int, _ root: TestAuthority, _ leaf: TestCertificate, _ clock: SystemWallClock
     ) throws -> FilledServer.Shape {
         let end = Int64(clock.now.timeIntervalSince1970) + FilledServer.life
-        let (fingerprint, anchor, domain) = (Digest(of: leaf.der), root.root, Self.domain)
+        let (fingerprint, anchor, domain) = (Digest(of: leaf.der), root.root, domain)
         @Sendable func names(_ app: Int) -> [String] {
-            (0..<Self.hostsOfApp).map { "h\(app)-\($0).\(domain)" }
+            (0..<hostsOfApp).map { "h\(app)-\($0).\(domain)" }
         }
         return FilledServer.Shape(
-            apps: max(1, hosts / Self.hostsOfApp),
+            apps: max(1, hosts / hostsOfApp),
             hosts: { app in
                 try names(app).map { name in
                     try ContentHost(

@@ -1,11 +1,33 @@
 extension Catalog {
+    /// In seconds: how far the clocks of machines may be from their database's, so that what one of them signs is never of
+    /// a time that has not come for another.
+    private static let tolerance: Int64 = 60
+
+    /// For how many seconds the clock may be behind what others have signed, which they did by the database's.
+    private var lag: Int64 { engine.isOfOneMachine ? 0 : Self.tolerance }
+
+    /// Compares the clock with that of a database of many machines.
+    func compareClocks(_ session: any StorageSession) throws(ServerError) {
+        guard !engine.isOfOneMachine else { return }
+        time.compare(try session.now(), within: Self.tolerance)
+    }
+
+    /// Requires the database's time in a transaction that writes.
+    func requireTime(_ now: Int64, after signed: Int64) throws(ServerError) {
+        guard engine.isOfOneMachine else {
+            time.compare(now, within: Self.tolerance)
+            return try time.require(now, after: signed, within: Self.tolerance, lag: lag)
+        }
+        try time.require(now, after: signed)
+    }
+
     /// The time at which answers may be signed, in seconds since 1970; nil while the clock cannot be believed.
-    public var signingTime: Int64? { try? time.now(after: ledger.latestTime) }
+    public var signingTime: Int64? { try? time.now(after: ledger.latestTime - lag) }
 
     /// Why nothing may be signed or judged; nil if it may.
     public var clockProblem: ServerError? {
         do throws(ServerError) {
-            _ = try time.now(after: ledger.latestTime)
+            _ = try time.now(after: ledger.latestTime - lag)
             return nil
         } catch {
             return error
@@ -31,6 +53,8 @@ extension Catalog {
     /// - Returns: nil if the clock was believed anyway, when nothing is written.
     /// - Throws: ``ServerError``.
     public func resumeClock(by actor: String) async throws(ServerError) -> Resumption? {
+        // Nobody vouches for a clock against that of all other machines.
+        if let apart = time.apart { throw apart }
         guard let problem = clockProblem else { return nil }
         return try await transact(vouchingForClock: true) { step throws(ServerError) in
             let before = step.ledger

@@ -110,7 +110,7 @@ extension Catalog {
     func reseal(
         from old: SigningSecret, to new: SigningSecret, by actor: String
     ) async throws(ServerError) -> [String] {
-        try await transact { [server] step throws(ServerError) in
+        try await transact(sealingWith: new) { [server] step throws(ServerError) in
             var (unreadable, count): ([String], Int) = ([], 0)
             for key in try Self.sealedKeys(server, step.session) {
                 let id = key.place.id

@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// What counts is decided by the ``Ledger``, which is kept in memory and followed from the audit. Several processes may
 /// write, such as a server and a command: each takes the entries of the others if they continue what it knows, and if
-/// they end where the head outside the database does. Any other audit is refused, and nothing is written or signed.
+/// they end where the head outside the database does, or on a database of many machines where one of them has signed that
+/// they do (``SignedHead``). Any other audit is refused, and nothing is written or signed.
 public final class Catalog: Sendable {
     /// The database.
     let engine: any StorageEngine
@@ -19,6 +20,12 @@ public final class Catalog: Sendable {
     /// What the clock says, as far as it can be believed.
     let time: ServerTime
     private let kept: Mutex<Ledger>
+    /// Whose signatures of heads count; the first one signs.
+    let seals: Mutex<[AuditSeal]>
+    /// What this process knows about the file of the head and the signature in the database.
+    let headState = Mutex(HeadState())
+    /// Whether this machine had no head of its own, and begins with the one that another machine has signed.
+    public let isJoining: Bool
 
     /// What the audit says has happened, as far as this process has read it.
     public var ledger: Ledger { kept.withLock { $0 } }
@@ -30,9 +37,11 @@ public final class Catalog: Sendable {
     ///   - genesis: the digest of the first statement of approvers, from the configuration.
     ///   - head: the file with the head of the audit.
     ///   - time: when things are written.
+    ///   - secrets: what heads of the audit may be signed with, on a database of many machines; the first one signs.
     /// - Throws: ``ServerError`` `brokenChain` if the database is not the one that the head and the genesis belong to.
     public init(
-        _ engine: any StorageEngine, server: RandomID, genesis: Digest, head: HeadFile, time: ServerTime
+        _ engine: any StorageEngine, server: RandomID, genesis: Digest, head: HeadFile, time: ServerTime,
+        secrets: [SigningSecret] = []
     ) async throws(ServerError) {
         self.engine = engine
         self.server = server
@@ -41,8 +50,11 @@ public final class Catalog: Sendable {
         journal = head.journal
         self.time = time
         kept = Mutex(Ledger())
-        _ = try await look { session, ledger throws(ServerError) in
-            try Self.approverChain(session, server: server, genesis: genesis, known: ledger.approvers)
+        seals = Mutex(secrets.map { AuditSeal($0, server: server) })
+        isJoining = if engine.isOfOneMachine { false } else { try head.headsIfThere() == nil }
+        _ = try await look { [self] session, ledger throws(ServerError) in
+            try compareClocks(session)
+            return try Self.approverChain(session, server: server, genesis: genesis, known: ledger.approvers)
         }
     }
 
@@ -53,10 +65,11 @@ public final class Catalog: Sendable {
     ///   - genesis: the first statement of approvers, signed by all of them.
     ///   - head: the file with the head of the audit; made here.
     ///   - time: when things are written.
+    ///   - secrets: what heads of the audit are signed with, on a database of many machines.
     /// - Throws: ``ServerError`` `constraint` if the database is not empty; what ``ApproverChain`` throws.
     public convenience init(
         creating engine: any StorageEngine, server: RandomID, genesis: SignedApprovers, head: HeadFile,
-        time: ServerTime
+        time: ServerTime, secrets: [SigningSecret] = []
     ) async throws(ServerError) {
         let digest = Digest(of: genesis.text)
         _ = try ApproverChain(genesis: genesis, digest: digest, server: server)
@@ -67,11 +80,14 @@ public final class Catalog: Sendable {
             var step = Step(session: session, ledger: Ledger(), now: try session.now())
             try step.record(.created, by: "operator", ["server": "\(server)", "genesis": "\(digest)"])
             try Self.store(genesis, at: 0, &step)
+            if !engine.isOfOneMachine, let secret = secrets.first {
+                try SignedHead(step.ledger.chain.head, by: AuditSeal(secret, server: server)).store(session)
+            }
             try head.write(.empty, next: step.ledger.chain.head)
             return step.ledger.chain.head
         }
         try head.write(end)
-        try await self.init(engine, server: server, genesis: digest, head: head, time: time)
+        try await self.init(engine, server: server, genesis: digest, head: head, time: time, secrets: secrets)
     }
 
     /// One transaction that writes: its session, its time, and the ledger as it will be.
@@ -98,8 +114,10 @@ public final class Catalog: Sendable {
     /// - Parameters:
     ///   - isVouched: whether a person says that the clock is right.
     ///   - isEntering: whether it enters the journal; no other writes documents while one waits.
+    ///   - secret: what signs the head from this transaction on; nil for what does already.
     func transact<Value: Sendable>(
         vouchingForClock isVouched: Bool = false, enteringJournal isEntering: Bool = false,
+        sealingWith secret: SigningSecret? = nil,
         _ body: @escaping @Sendable (inout Step) throws(ServerError) -> Value
     ) async throws(ServerError) -> Value {
         let held = SharedLock()
@@ -107,22 +125,24 @@ public final class Catalog: Sendable {
         return try await engine.write(
             { [self] session throws(ServerError) in
                 held.take(try head.lock())
-                let before = try caughtUp(session, from: ledger, heads: try head.heads())
+                let before = try caughtUp(session, from: ledger, heads: try ownHeads())
                 var step = Step(session: session, ledger: before, now: try session.now())
                 if !isEntering { step.waitsForJournal = try journal.waits(entered: before.journaled) }
                 // Another process may have vouched for the clock.
                 time.follow(before.resumptions)
-                if !isVouched { try time.require(step.now, after: before.latestTime) }
+                if !isVouched { try requireTime(step.now, after: before.latestTime) }
                 let value = try body(&step)
                 if step.ledger.chain.head != before.chain.head {
+                    try sign(step.ledger.chain.head, session, with: secret)
                     try announce(step.ledger.chain.head, after: before.chain.head)
                 }
                 return (value: value, ledger: step.ledger)
             },
             onCommit: { [self] written in
                 keep(written.ledger)
+                if let secret { seal(with: secret) }
                 // The second line of the file says the same until this is written.
-                try? head.write(written.ledger.chain.head)
+                if (try? head.write(written.ledger.chain.head)) != nil { hasNoted(written.ledger.chain.head) }
                 // A server that runs says if this does not work; a command has done what it was told.
                 try? time.note()
                 held.release()
@@ -150,7 +170,7 @@ public final class Catalog: Sendable {
             let lock = try head.lockAtOnce()
             defer { withExtendedLifetime(lock) {} }
             // The state that a deferred transaction sees is that of its first statement: nothing is older than the lock.
-            let ledger = try caughtUp(session, from: ledger, heads: try head.heads())
+            let ledger = try caughtUp(session, from: ledger, heads: try ownHeads())
             keep(ledger)
             return try body(session, ledger)
         }
@@ -165,11 +185,14 @@ public final class Catalog: Sendable {
         while true {
             attempt += 1
             do throws(ServerError) {
-                return try await engine.read { [self] session throws(ServerError) in
+                let value = try await engine.read { [self] session throws(ServerError) in
                     let ledger = try caughtUp(session, from: ledger, heads: nil)
                     keep(ledger)
+                    note(ledger.chain.head)
                     return try body(session, ledger)
                 }
+                hasRead()
+                return value
             } catch {
                 guard error.code == .brokenChain, attempt < 4 else { throw error }
             }
@@ -201,8 +224,8 @@ public final class Catalog: Sendable {
     }
 
     /// The ledger at the end of the audit.
-    /// - Parameter known: the heads that the database may have; nil to read them after the database.
-    private func caughtUp(
+    /// - Parameter known: the heads that this machine knows; nil to read them after the database.
+    func caughtUp(
         _ session: any StorageSession, from ledger: Ledger, heads known: [AuditHead]?
     ) throws(ServerError) -> Ledger {
         var next = ledger
@@ -212,19 +235,22 @@ public final class Catalog: Sendable {
         if count > 0 {
             guard let last = rows.first, try last.integer(0) == count - 1,
                 Digest(of: try last.octets(1)) == ledger.chain.head.digest
-            else { throw other("an audit without it") }
-        }
-        for row in rows.dropFirst(count > 0 ? 1 : 0) { try next.follow(try row.octets(1)) }
-        // Part by part, so that the memory that this takes does not grow with the audit.
-        while rows.count == Self.part {
-            rows = try Self.entries(from: next.chain.head.count, session)
-            for row in rows { try next.follow(try row.octets(1)) }
+            else { throw isAnother("an audit without it", [ledger.chain.head]) }
+            rows.removeFirst()
         }
         // What this process has seen already needs no file, which may be newer than this transaction by now.
-        if known == nil, count > 0, next.chain.head == ledger.chain.head { return next }
+        if known == nil, count > 0, rows.isEmpty { return next }
         let heads: [AuditHead]
-        if let known { heads = known } else { heads = try head.heads() }
-        guard heads.contains(next.chain.head) else { throw other("\(next.chain.head)", heads) }
+        if let known { heads = known } else { heads = try ownHeads() }
+        // Part by part, so that the memory that this takes does not grow with the audit.
+        while !rows.isEmpty {
+            for row in rows {
+                try next.follow(try row.octets(1))
+                try requireOwn(next.chain.head, heads)
+            }
+            rows = rows.count < Self.part - 1 ? [] : try Self.entries(from: next.chain.head.count, session)
+        }
+        try requireEnd(next.chain.head, known: ledger.chain.head, heads, session)
         return next
     }
 
@@ -237,13 +263,6 @@ public final class Catalog: Sendable {
         try session.run(
             "SELECT place, entry FROM audit WHERE place >= $1 ORDER BY place LIMIT $2",
             [.integer(place), .integer(Int64(part))])
-    }
-
-    private func other(_ found: String, _ heads: [AuditHead]? = nil) -> ServerError {
-        let expected = (heads ?? [ledger.chain.head]).map(\.description).joined(separator: ", or ")
-        return ServerError(
-            .brokenChain, of: "audit", expected: "the head \(expected)", found: found,
-            remedy: "Somebody else wrote to the database, or it is an older copy: stop, and find out who.")
     }
 }
 

@@ -5,6 +5,9 @@ public import Foundation
 ///
 /// A database whose audit ends anywhere else was rewritten, cut off, continued by somebody else, or is an older copy.
 /// Processes that write take ``lock()`` for the whole transaction, so the file never falls behind the database.
+///
+/// On a database that several machines write to it is the newest head that this machine has seen, and the audit goes on
+/// from there: ``SignedHead``.
 public struct HeadFile: Sendable {
     /// The file.
     public let url: URL
@@ -31,11 +34,20 @@ public struct HeadFile: Sendable {
     /// The heads that the database may have: one, or two after a crash.
     /// - Throws: ``ServerError`` `file` or `malformed`.
     public func heads() throws(ServerError) -> [AuditHead] {
-        guard let content = try WholeFile.read(url, limit: 512) else {
-            throw ServerError(
-                .file, of: url.path, expected: "the file with the head of the audit", found: "none",
-                remedy: "Put it back from a backup; without it nobody can tell whether the database is the newest.")
-        }
+        guard let heads = try headsIfThere() else { throw isMissing }
+        return heads
+    }
+
+    /// That there is no such file.
+    var isMissing: ServerError {
+        ServerError(
+            .file, of: url.path, expected: "the file with the head of the audit", found: "none",
+            remedy: "Put it back from a backup; without it nobody can tell whether the database is the newest.")
+    }
+
+    /// The same as ``heads()``; nil if there is no file.
+    func headsIfThere() throws(ServerError) -> [AuditHead]? {
+        guard let content = try WholeFile.read(url, limit: 512) else { return nil }
         var reader = try LineReader(content, "head of the audit", limit: 512)
         try reader.line("header", equalTo: Self.header)
         var heads = [try reader.line("head", "a count and a digest") { AuditHead($0) }]

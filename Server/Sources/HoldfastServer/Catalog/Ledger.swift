@@ -110,6 +110,8 @@ public struct Ledger: Sendable {
     public private(set) var canaries: [AppName: Canary] = [:]
     /// The newest version of each document.
     public private(set) var documents: [Name: Version] = [:]
+    /// When each was signed, in seconds since 1970.
+    private(set) var signedAt: [Name: Int64] = [:]
     /// The digests of what is set now.
     public private(set) var settings: [Name: Digest] = [:]
     /// The key that signs, for each purpose.
@@ -239,6 +241,7 @@ public struct Ledger: Sendable {
             }
             guard version.isWithdrawn == (entry.event == .withdrawn) else { throw facts.impossible("a document") }
             documents[name] = version
+            signedAt[name] = entry.time
             outdatedLists.remove(name)
         case .alarm:
             let name = Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))")

@@ -14,6 +14,8 @@ public final class ServerTime: Sendable {
         var damage: ServerError?
         /// How often a person has vouched for the clock, as far as this process knows; nil before it has read the audit.
         var resumptions: Int?
+        /// Why the clock is not the one that all machines of a database have in common; nil if it is, as far as is known.
+        var apart: ServerError?
         /// When the file was written last, on the clock that nobody sets.
         var written: Int64?
     }
@@ -58,7 +60,7 @@ public final class ServerTime: Sendable {
     public func now(after signed: Int64) throws(ServerError) -> Int64 {
         let reading = reading
         let problem = state.withLock { state -> ServerError? in
-            if let damage = state.damage { return damage }
+            if let problem = state.damage ?? state.apart { return problem }
             let problem = state.known.problem(of: reading, signed: signed)
             if problem == nil { state.known.believe(reading) }
             return problem
@@ -68,14 +70,39 @@ public final class ServerTime: Sendable {
     }
 
     /// Compares a database's own time.
+    /// - Parameters:
+    ///   - tolerance: how many seconds the two may differ.
+    ///   - lag: for how many seconds the clock may be behind what was signed, by others.
     /// - Throws: as ``now(after:)``, and ``ServerError`` `clock` if the two are not the same.
-    func require(_ time: Int64, after signed: Int64) throws(ServerError) {
-        let now = try now(after: signed)
+    func require(
+        _ time: Int64, after signed: Int64, within tolerance: Int64 = ClockGuard.tolerance, lag: Int64 = 0
+    ) throws(ServerError) {
+        let now = try now(after: signed - lag)
         // Nothing is written about a time before the last: documents would look older than their forerunners.
-        guard time >= signed, time - now <= ClockGuard.tolerance, now - time <= ClockGuard.tolerance else {
+        guard time >= signed, Self.isNear(time, now, tolerance) else {
             throw ServerError(
                 .clock, of: "database", expected: "about \(ClockGuard.text(now))", found: ClockGuard.text(time))
         }
+    }
+
+    /// Compares the time of a database of many machines, and believes no clock that differs from it until it does no more.
+    /// - Parameter tolerance: how many seconds the two may differ.
+    func compare(_ time: Int64, within tolerance: Int64) {
+        let wall = reading.wall
+        let apart = Self.isNear(time, wall, tolerance)
+            ? nil
+            : ServerError(
+                .clock, expected: "about \(ClockGuard.text(time)), as the database has it", found: ClockGuard.text(wall),
+                remedy: "Set the clock of this machine; it signs again when the two differ by at most \(tolerance) s.")
+        state.withLock { $0.apart = apart }
+    }
+
+    /// Why the clock is not the database's; nil if it is.
+    var apart: ServerError? { state.withLock(\.apart) }
+
+    private static func isNear(_ time: Int64, _ other: Int64, _ tolerance: Int64) -> Bool {
+        let (difference, overflow) = time.subtractingReportingOverflow(other)
+        return !overflow && difference.magnitude <= UInt64(tolerance)
     }
 
     /// Begins anew if a person has vouched for the clock since.

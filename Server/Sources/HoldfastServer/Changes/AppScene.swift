@@ -66,7 +66,7 @@ extension Catalog {
         try await look { [self] session, ledger throws(ServerError) in
             let app = try Self.app(name, session, ledger)
             let now = try session.now()
-            try time.require(now, after: ledger.latestTime)
+            try requireTime(now, after: ledger.latestTime)
             var hosts: [AppScene.Host] = []
             for (id, host) in try Self.hosts(of: name, session, ledger) {
                 let seen = try Self.observations(id, session)

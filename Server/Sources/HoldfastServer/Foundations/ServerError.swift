@@ -84,7 +84,7 @@ extension ServerError.Code {
     public static var unreachableDatabase: Self { Self(rawValue: "unreachableDatabase") }
     /// The connection to the database broke during a commit, and nobody can tell whether that was written.
     public static var commitInDoubt: Self { Self(rawValue: "commitInDoubt") }
-    /// Another server works on the database.
+    /// A server has the database alone, or serves while somebody would change its tables.
     public static var databaseInUse: Self { Self(rawValue: "databaseInUse") }
     /// The server went to another database, and its folder is left behind.
     public static var moved: Self { Self(rawValue: "moved") }
@@ -134,7 +134,7 @@ extension ServerError.Code {
         "database": "Look at the error, and run holdfast-server doctor.",
         "unreachableDatabase": "Check that the database runs and can be reached; everything is tried again.",
         "commitInDoubt": "Read the current state before doing it again; it shows whether it was written.",
-        "databaseInUse": "Stop the other server, or give this one a database of its own.",
+        "databaseInUse": "Stop the server of the older version, or wait until the tables are changed.",
         "moved": "Name the folder that the server was moved to.",
         "notFound": "Check the name.",
         "unreachable": "Check the address, and ask again when the server answers.",

@@ -58,7 +58,7 @@ extension Publisher {
     ) async throws(ServerError) -> [Proposal] {
         let now = try await catalog.look { [catalog] session, ledger throws(ServerError) in
             let now = try session.now()
-            try catalog.time.require(now, after: ledger.latestTime)
+            try catalog.requireTime(now, after: ledger.latestTime)
             for app in takeover.apps where ledger.apps[app.name] != nil {
                 throw ServerError(
                     .constraint, of: "app \(app.name)", expected: "a new app", found: "one that exists",

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a target was told already, kept in a file beside the database: a restart tells nobody anything twice. A line for
+/// What a target was told already: a restart tells nobody anything twice. In a file beside the database it is a line for
 /// each, the 32 hexadecimal digits of its id.
 struct KnownNotices: Sendable {
     /// The ids.
     private(set) var ids: Set<RandomID>
-    /// Whether there was no file: what lies long behind is no news then.
+    /// Whether nobody was ever told anything: what lies long behind is no news then.
     private(set) var isNew: Bool
 
     /// More than a server has news at a time; what is beyond may be told again.
@@ -18,6 +18,12 @@ struct KnownNotices: Sendable {
         let octets = file.flatMap { try? WholeFile.read($0, limit: Self.greatestCount * Self.lineLength) }
         ids = Set((octets ?? []).split(separator: 0x0A).compactMap { RandomID(hex: $0) })
         isNew = octets == nil
+    }
+
+    /// Takes what was read elsewhere.
+    init(_ ids: Set<RandomID>, isNew: Bool) {
+        self.ids = ids
+        self.isNew = isNew
     }
 
     /// Adds what was told.

@@ -14,13 +14,16 @@ final class NoticeDelivery: Sendable {
 
     private struct State {
         var known: KnownNotices
+        /// Whether something of that is not kept yet.
+        var isDirty = false
         var waiting: [Notice] = []
         /// How often each that waits was refused.
         var refusals: [RandomID: Int] = [:]
     }
 
     private let target: any NoticeTarget
-    private let file: URL?
+    private let memory: any NoticeMemory
+    private let mayTell: @Sendable () -> Bool
     private let backoff: NoticeBackoff
     private let pause: @Sendable (Duration) async -> Void
     private let counters: NoticeCounters
@@ -30,43 +33,59 @@ final class NoticeDelivery: Sendable {
 
     /// - Parameters:
     ///   - target: whom to tell.
-    ///   - file: what it was told already; nil to keep nothing.
+    ///   - memory: what it was told already; ``begin()`` reads it.
+    ///   - mayTell: whether it is this machine that tells.
     ///   - backoff: how long to wait after a failure.
     ///   - pause: waits; it ends early when its task is canceled.
     ///   - counters: counts.
     ///   - logger: for what fails, once until it works again.
     init(
-        to target: any NoticeTarget, remembering file: URL?, backoff: NoticeBackoff = .usual,
+        to target: any NoticeTarget, remembering memory: any NoticeMemory,
+        while mayTell: @escaping @Sendable () -> Bool = { true }, backoff: NoticeBackoff = .usual,
         pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) },
         counters: NoticeCounters, logger: Logger
     ) {
         self.target = target
-        self.file = file
+        self.memory = memory
+        self.mayTell = mayTell
         self.backoff = backoff
         self.pause = pause
         self.counters = counters
         self.logger = logger
-        state = Mutex(State(known: KnownNotices(file)))
+        state = Mutex(State(known: KnownNotices([], isNew: true)))
+        counters.change(target.name) { $0.waiting = 0 }
+    }
+
+    /// Begins, or begins anew after another machine had told: reads what was told.
+    /// - Throws: ``ServerError`` of the database.
+    func begin() async throws(ServerError) {
+        let known = try await memory.read()
+        state.withLock { state in
+            (state.known, state.isDirty, state.waiting) = (known, false, [])
+        }
+    }
+
+    /// Another machine tells from now on.
+    func rest() {
+        state.withLock { $0.waiting = [] }
         counters.change(target.name) { $0.waiting = 0 }
     }
 
     /// Says what is news now. It never waits for the target.
     func offer(_ notices: [Notice]) {
-        let (count, begun) = state.withLock { state -> (Int, [UInt8]?) in
+        let count = state.withLock { state -> Int in
             let current = Set(notices.map(\.id))
-            var begun: [UInt8]?
             if state.known.isNew {
                 // What has no end and was there before anybody listened is no news.
                 state.known.add(notices.filter(\.isLasting).map(\.id))
-                begun = state.known.octets
+                state.isDirty = true
             }
             state.known.keep(current)
             let known = state.known.ids
             state.waiting = Array(notices.lazy.filter { !known.contains($0.id) }.prefix(Self.capacity))
             state.refusals = state.refusals.filter { current.contains($0.key) }
-            return (state.waiting.count, begun)
+            return state.waiting.count
         }
-        if let begun { keep(begun) }
         counters.change(target.name) { $0.waiting = count }
         calls.continuation.yield()
     }
@@ -75,7 +94,8 @@ final class NoticeDelivery: Sendable {
     func run() async {
         var failures = 0
         for await _ in calls.stream {
-            while !Task.isCancelled, let notice = next() {
+            await keep()
+            while !Task.isCancelled, mayTell(), let notice = next() {
                 if let problem = await target.deliver(notice) {
                     failures += 1
                     refuse(notice, problem, failures)
@@ -84,7 +104,7 @@ final class NoticeDelivery: Sendable {
                 } else {
                     if failures > 0 { logger.notice("telling the \(target.name): works again") }
                     failures = 0
-                    take(notice)
+                    await take(notice)
                 }
             }
         }
@@ -107,26 +127,31 @@ final class NoticeDelivery: Sendable {
         if failures == 1 { logger.error("telling the \(target.name): \(problem)") }
     }
 
-    private func take(_ notice: Notice) {
-        let (count, told) = state.withLock { state -> (Int, [UInt8]) in
+    private func take(_ notice: Notice) async {
+        let count = state.withLock { state in
             state.waiting.removeAll { $0.id == notice.id }
             state.refusals[notice.id] = nil
             state.known.add([notice.id])
-            return (state.waiting.count, state.known.octets)
+            state.isDirty = true
+            return state.waiting.count
         }
-        keep(told)
+        await keep()
         counters.change(target.name) { counts in
             counts.waiting = count
             counts.delivered += 1
         }
     }
 
-    private func keep(_ octets: [UInt8]) {
-        guard let file else { return }
+    private func keep() async {
+        let known = state.withLock { state -> KnownNotices? in
+            defer { state.isDirty = false }
+            return state.isDirty ? state.known : nil
+        }
+        guard let known else { return }
         do throws(ServerError) {
-            try WholeFile.replace(file, with: octets)
+            try await memory.keep(known)
         } catch {
-            logger.warning("a restart tells the \(target.name) this again: \(error)")
+            logger.warning("a restart, or another machine, tells the \(target.name) this again: \(error)")
         }
     }
 }

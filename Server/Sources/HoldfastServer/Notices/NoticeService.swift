@@ -1,13 +1,15 @@
-public import Foundation
-public import Logging
-public import ServiceLifecycle
+import Foundation
+import Logging
+import ServiceLifecycle
 
 /// Looks every second whether there is something to tell, and has each target told in a task of its own. It reads what the
-/// server knows anyway, and nothing waits for it.
-public struct NoticeService: Service {
+/// server knows anyway, and nothing waits for it. Of many machines one tells; after another one has taken its place, a notice
+/// that was on its way may come twice, with the same id.
+struct NoticeService: Service {
     private let catalog: Catalog
     private let live: LiveSnapshot
     private let deliveries: [NoticeDelivery]
+    private let lease: ServiceLease?
 
     private static let step: Duration = .seconds(1)
     /// After so many steps it looks although nothing was written: ends come nearer.
@@ -17,30 +19,32 @@ public struct NoticeService: Service {
     ///   - catalog: what the server knows.
     ///   - live: what it serves.
     ///   - settings: whom to tell.
-    ///   - folder: the server's folder, where it is kept what each was told.
+    ///   - folder: the server's folder, where it is kept what each was told, unless several machines tell.
+    ///   - lease: the right to tell, of which several machines have it one at a time; nil for one machine.
     ///   - counters: counts.
     ///   - logger: for what fails.
-    public init(
-        _ catalog: Catalog, _ live: LiveSnapshot, _ settings: NoticeSettings, folder: URL, counters: NoticeCounters,
-        logger: Logger
+    init(
+        _ catalog: Catalog, _ live: LiveSnapshot, _ settings: NoticeSettings, folder: URL, lease: ServiceLease?,
+        counters: NoticeCounters, logger: Logger
     ) {
-        self.init(
-            catalog, live,
-            settings.targets.map { target in
-                NoticeDelivery(
-                    to: target, remembering: folder.appending(path: "notices-\(target.name)"), counters: counters,
-                    logger: logger)
-            })
-    }
-
-    init(_ catalog: Catalog, _ live: LiveSnapshot, _ deliveries: [NoticeDelivery]) {
         self.catalog = catalog
         self.live = live
-        self.deliveries = deliveries
+        self.lease = lease
+        deliveries = settings.targets.map { target in
+            let memory: any NoticeMemory =
+                if lease == nil {
+                    NoticeFile(url: folder.appending(path: "notices-\(target.name)"))
+                } else {
+                    NoticeTable(catalog.engine, target: target.name)
+                }
+            return NoticeDelivery(
+                to: target, remembering: memory, while: { lease.map { $0.turn != nil } ?? true }, counters: counters,
+                logger: logger)
+        }
     }
 
     /// Works until the task is canceled or asked to stop.
-    public func run() async throws {
+    func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 for delivery in deliveries { group.addTask { await delivery.run() } }
@@ -53,7 +57,13 @@ public struct NoticeService: Service {
     private func look() async {
         var finder = NoticeFinder(catalog.server)
         var (seen, steps): (AuditHead?, Int) = (nil, 0)
+        var turn: Int?
         while !Task.isCancelled {
+            guard await begin(&turn) else {
+                seen = nil
+                try? await Task.sleep(for: Self.step)
+                continue
+            }
             let head = catalog.ledger.chain.head
             if head != seen || steps >= Self.stepsBetweenLooks {
                 await look(&finder)
@@ -62,6 +72,25 @@ public struct NoticeService: Service {
             steps += 1
             try? await Task.sleep(for: Self.step)
         }
+    }
+
+    /// - Parameter known: which turn of this machine is known to have begun.
+    /// - Returns: whether this machine tells.
+    private func begin(_ known: inout Int?) async -> Bool {
+        let turn: Int? = if let lease { lease.turn } else { 0 }
+        guard turn != known else { return turn != nil }
+        guard let turn else {
+            for delivery in deliveries { delivery.rest() }
+            known = nil
+            return false
+        }
+        do throws(ServerError) {
+            for delivery in deliveries { try await delivery.begin() }
+        } catch {
+            return false
+        }
+        known = turn
+        return true
     }
 
     /// Looks once, and hands what is news to the targets.

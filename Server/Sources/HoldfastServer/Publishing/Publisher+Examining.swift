@@ -95,6 +95,7 @@ extension Publisher {
                         "\(outage.rounds) rounds were signed since the database was written last, at "
                         + "\(ClockGuard.text(outage.since)): they are in the journal until it can be written again"))
         }
+        if let doubt = try await catalog.headDoubt() { findings.append(Finding(isFault: false, words: doubt)) }
         for app in catalog.apps {
             do throws(ServerError) {
                 findings += try await self.findings(of: app, isInPlace: isInPlace)

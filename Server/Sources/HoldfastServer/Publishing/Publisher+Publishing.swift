@@ -171,6 +171,7 @@ extension Publisher {
         return try await catalog.transact { [catalog] step throws(ServerError) in
             try catalog.requireSame(permit, change, step)
             try Catalog.requireKeys(scene.keys, step)
+            try Self.requireFollowed(change, scene, step)
             if !repository.documents.isEmpty { try Catalog.requireUnchanged(scene.repository.base, of: app, step) }
             let generation = step.ledger.generation(of: app) + 1
             try step.follow(permit.content, after: scene.published)
@@ -194,6 +195,21 @@ extension Publisher {
             try step.session.run(
                 "UPDATE change SET state = 'published' WHERE id = $1", [.octets(change.id.octets)])
             return generation
+        }
+    }
+
+    /// Another machine may have seen since that clients of the canary refuse the change.
+    private static func requireFollowed(
+        _ change: Change, _ scene: AppScene, _ step: Catalog.Step
+    ) throws(ServerError) {
+        guard scene.canary?.change == change.id, !change.forced.contains(.canary) else { return }
+        let canary = step.ledger.canaries[scene.app.name]
+        guard let canary, canary.change == change.id, canary.began == scene.canary?.began,
+            canary.probes.refusals.isEmpty
+        else {
+            throw ServerError(
+                .outOfTurn, of: "change \(change.id)", expected: "a canary as it was when the gates were asked",
+                found: canary?.probes.refusals.first ?? "another", remedy: "Publish again: the gates are asked afresh.")
         }
     }
 

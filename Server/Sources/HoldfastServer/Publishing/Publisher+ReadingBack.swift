@@ -45,11 +45,24 @@ extension Publisher {
                 }
                 delivery.confirmed.append("\(address.url.absoluteString): \(document.path)")
             } catch {
+                guard try await !isSpreading(&ways[index], error) else { continue }
                 await fail(&ways[index], error, &delivery)
                 // The others would wait for the same silence.
                 guard error.code != .file else { return }
             }
         }
+    }
+
+    /// In seconds: after so long all machines have in their folders what one of them has signed.
+    private static let spread: Int64 = 15
+
+    /// Whether an address may lead to a machine whose folder has not got a document yet; it is read again at once then.
+    private func isSpreading(_ way: inout Way, _ error: ServerError) async throws(ServerError) -> Bool {
+        guard !catalog.engine.isOfOneMachine, error.code == .gate,
+            try await catalog.now() - way.document.signedAt < Self.spread
+        else { return false }
+        try await step(&way) { row, now, fence throws(ServerError) in try row.handedOn(fence, at: now) }
+        return true
     }
 
     /// The gate `readback`: what does not pass it counts as delivered all the same if its approvers have forced it.

@@ -7,6 +7,8 @@ extension Publisher {
         public var settled: [String] = []
         /// Why something was not, in words.
         public var problems: [String] = []
+        /// Whether something was left alone that another machine has signed lately.
+        var hasSpared = false
         /// Why what was signed is in the journal, and not in the database; nil if the database could be written, or if
         /// nobody tried.
         public var outage: ServerError?
@@ -21,6 +23,12 @@ extension Publisher {
     /// - Throws: ``ServerError`` of the database, and of a journal with which nothing may be signed. What concerns one app is
     ///   a problem of the round.
     public func renew(skippingSettled skipping: Bool = false) async throws(ServerError) -> Round {
+        try await renew(skippingSettled: skipping, sparing: 0)
+    }
+
+    /// - Parameter age: trust-server documents that are younger than so many seconds are left alone: another machine has
+    ///   signed them.
+    func renew(skippingSettled skipping: Bool, sparing age: Int64) async throws(ServerError) -> Round {
         var round = Round()
         do throws(ServerError) {
             round.settled += try await enterJournal()
@@ -31,6 +39,10 @@ extension Publisher {
         for app in catalog.apps {
             let ledger = catalog.ledger
             if skipping, settled.rests(app, ledger) { continue }
+            if isFresh(app, ledger, sparing: age) {
+                round.hasSpared = true
+                continue
+            }
             let before = (round.settled.count, round.problems.count)
             do throws(ServerError) {
                 round.settled += try await settle(app)
@@ -81,6 +93,8 @@ extension Publisher {
                 problems.append("\(app): \(error)")
             }
         }
+        // What others write from here on is newer.
+        let before = catalog.ledger
         for (permit, audiences) in groups {
             // A scene has every key that was ever seen: it is read only where something is signed with it.
             let hasOutdated = catalog.ledger.outdatedLists.contains { $0.app == app }
@@ -88,7 +102,7 @@ extension Publisher {
                 isSignedAgain = true
                 do throws(ServerError) {
                     let scene = try await catalog.scene(of: app)
-                    round.signed += try await renew(permit, scene, audiences, &round.outage)
+                    round.signed += try await renew(permit, scene, audiences, before, &round.outage)
                     round.signed += try await signOutdatedLists(permit, scene, audiences)
                 } catch {
                     problems.append("\(app): \(error)")
@@ -107,8 +121,20 @@ extension Publisher {
         return isSignedAgain
     }
 
+    /// Whether all that a round signs of an app was signed lately, by whichever machine.
+    private func isFresh(_ app: AppName, _ ledger: Ledger, sparing age: Int64) -> Bool {
+        guard age > 0, let now = catalog.signingTime, ledger.canaries[app] == nil,
+            ledger.repository(of: app).documents.isEmpty, !ledger.outdatedLists.contains(where: { $0.app == app })
+        else { return false }
+        let trust = ledger.documents.filter { name, version in
+            name.app == app && !version.isWithdrawn && name.name.utf8.starts(with: "trust/".utf8)
+        }
+        return !trust.isEmpty && trust.keys.allSatisfy { now - (ledger.signedAt[$0] ?? 0) < age }
+    }
+
     private func renew(
-        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience], _ outage: inout ServerError?
+        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience],
+        _ before: Ledger, _ outage: inout ServerError?
     ) async throws(ServerError) -> [String] {
         let content = permit.content
         guard let format = content.formats.first(where: { $0.kind == .trustServer }) else { return [] }
@@ -119,9 +145,14 @@ extension Publisher {
         return try await write(of: content.app, at: scene.now, &outage) { ledger, _ throws(ServerError) in
             // Whoever has another content by now has a newer document already.
             let current = audiences.filter { ledger.content(for: $0, of: content.app) == content.digest }
+            // Whoever has replaced the key has signed with the other one, or does so next.
+            let key = Ledger.Name(app: content.app, name: SealedKey.Purpose.trustServer.rawValue)
+            guard ledger.keys[key] == before.keys[key] else { return [] }
             return documents.map { document in
-                let paths = current.compactMap { content.path(of: document.kind, for: $0) }.filter {
-                    ledger.documents[.init(app: content.app, name: $0)]?.isWithdrawn == false
+                // What another process has signed again meanwhile is as new.
+                let paths = current.compactMap { content.path(of: document.kind, for: $0) }.filter { path in
+                    let name = Ledger.Name(app: content.app, name: path)
+                    return ledger.documents[name].map { !$0.isWithdrawn && $0 == before.documents[name] } ?? false
                 }
                 return SignedAgain(document: document, paths: paths)
             }

@@ -13,6 +13,8 @@ extension Publisher {
     ) async throws(ServerError) -> [String] {
         let (content, files, now) = (permit.content, scene.repository, scene.now)
         guard now <= content.end else { throw content.hasEnded }
+        // What others write from here on is newer.
+        let before = catalog.ledger.documents
         let laid = try await catalog.look { [self] session, ledger throws(ServerError) in
             try journaled(session, ledger)
         }
@@ -43,6 +45,10 @@ extension Publisher {
         return try await write(of: content.app, at: now, &outage) { ledger, journal throws(ServerError) in
             // Whoever has another content by now has a newer timestamp already.
             guard ledger.content(for: .everybody, of: content.app) == content.digest else { return [] }
+            // Another process has signed it again meanwhile.
+            let timestamp = Ledger.Name(
+                app: content.app, name: RepositoryPath.prefix(of: content.app) + RepositoryPath.timestamp)
+            guard ledger.documents[timestamp] == before[timestamp] else { return [] }
             try Catalog.requireUnchanged(files.base, of: content.app, includingDraft: false, in: ledger)
             guard journal == laid.mark else { throw Catalog.isOvertaken(content.app) }
             return documents.map { SignedAgain(document: $0, paths: [$0.path]) }

@@ -59,6 +59,8 @@ public struct Publisher: Sendable {
     let listener: OwnListener
     /// The apps for which the rounds of this process have nothing to do.
     let settled = SettledApps()
+    /// What the folder of this machine is known to have.
+    let filled = FilledFolder()
 
     /// Makes a publisher.
     /// - Parameters:

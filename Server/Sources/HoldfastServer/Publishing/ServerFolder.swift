@@ -90,7 +90,7 @@ public struct ServerFolder: Sendable {
             try secret.create(made, outside: url)
             _ = try await Catalog(
                 creating: engine, server: statement.server, genesis: genesis, head: head,
-                time: ServerTime(clock, file: clockFile))
+                time: ServerTime(clock, file: clockFile), secrets: [made])
         } catch {
             await engine.close()
             throw error
@@ -238,17 +238,22 @@ public struct ServerFolder: Sendable {
     private func open(
         _ engine: any StorageEngine, _ configuration: FolderConfiguration, _ time: ServerTime
     ) async throws(ServerError) -> Open {
+        let file = SecretFile(secretFile ?? URL(filePath: configuration.secret))
+        // Which of them counts says the audit, whose end they have signed.
+        let candidates = [file, file.next].compactMap { try? $0.read(outside: url) }
         let catalog = try await Catalog(
-            engine, server: configuration.server, genesis: configuration.genesis, head: head, time: time)
+            engine, server: configuration.server, genesis: configuration.genesis, head: head, time: time,
+            secrets: candidates)
         var secret: SigningSecret?
         var problem: ServerError?
         do throws(ServerError) {
-            let file = SecretFile(secretFile ?? URL(filePath: configuration.secret))
             let read = try self.secret(file, catalog.ledger)
             secret = read
             try await catalog.requireKeys(sealedWith: read)
+            catalog.seal(with: read)
         } catch {
             problem = error
+            catalog.sealNothing()
         }
         return Open(
             folder: url, configuration: configuration, engine: engine, catalog: catalog,

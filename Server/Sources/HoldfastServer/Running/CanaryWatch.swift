@@ -5,15 +5,20 @@ import ServiceLifecycle
 /// which they refuse is held while only the canary has it.
 struct CanaryWatch: Service {
     private let publisher: Publisher
+    private let lease: ServiceLease?
     private let logger: Logger
 
     private static let pause: Duration = .seconds(WatchSchedule.usual.interval)
+    /// How soon it looks whether it is this machine's turn.
+    private static let patience: Duration = .seconds(5)
 
     /// - Parameters:
     ///   - publisher: what it works with.
+    ///   - lease: the right to look, of which several machines have it one at a time; nil for one machine.
     ///   - logger: for what holds a canary, and for when that is over.
-    init(_ publisher: Publisher, logger: Logger) {
+    init(_ publisher: Publisher, lease: ServiceLease?, logger: Logger) {
         self.publisher = publisher
+        self.lease = lease
         self.logger = logger
     }
 
@@ -24,6 +29,10 @@ struct CanaryWatch: Service {
             // Apps ask a listener, so nobody looks before it answers.
             await publisher.listener.begins()
             while !Task.isCancelled {
+                guard lease.map({ $0.turn != nil }) ?? true else {
+                    try? await Task.sleep(for: Self.patience)
+                    continue
+                }
                 await step(&troubles)
                 try? await Task.sleep(for: Self.pause)
             }

@@ -5,15 +5,22 @@ import ServiceLifecycle
 /// it. What is wrong with the database is what ``PublishingLoop`` says.
 struct DeadlineWatch: Service {
     private let publisher: Publisher
+    private let lease: ServiceLease?
     private let logger: Logger
 
+    /// How soon it looks whether it is this machine's turn.
+    private static let patience: Duration = .seconds(5)
     private static let pause: Duration = .seconds(3_600)
     /// Between two apps: a judgment takes a processor, and rounds have to be signed meanwhile.
     private static let rest: Duration = .seconds(1)
 
-    /// Watches the apps of a publisher.
-    init(_ publisher: Publisher, logger: Logger) {
+    /// - Parameters:
+    ///   - publisher: whose apps are watched.
+    ///   - lease: the right to watch, of which several machines have it one at a time; nil for one machine.
+    ///   - logger: for what has to be published soon.
+    init(_ publisher: Publisher, lease: ServiceLease?, logger: Logger) {
         self.publisher = publisher
+        self.lease = lease
         self.logger = logger
     }
 
@@ -21,6 +28,10 @@ struct DeadlineWatch: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
+                guard lease.map({ $0.turn != nil }) ?? true else {
+                    try? await Task.sleep(for: Self.patience)
+                    continue
+                }
                 for app in publisher.catalog.apps where !Task.isCancelled {
                     await look(at: app)
                     try? await Task.sleep(for: Self.rest)

@@ -17,6 +17,10 @@ struct PublishingLoop: Service {
     private static let mending: Duration = .seconds(60)
     /// How often trust-server documents are signed again: twice in the time after which an outlook calls rounds stopped.
     private static let round: Duration = .seconds(OutlookMaker.round / 2)
+    /// Of many machines one signs again: what is younger, in seconds, is left alone by the others.
+    private static let youth = OutlookMaker.round / 2 - 5
+    /// How soon they look again whether it is still young: so long after a machine stopped another one signs.
+    private static let sparing: Duration = .seconds(15)
     /// How soon a round that failed is tried again.
     private static let retry: Duration = .seconds(10)
     /// How often certificates are read again, and what is served is made anew, although nobody wrote: entries expire.
@@ -44,6 +48,11 @@ struct PublishingLoop: Service {
         var nextRereading: ContinuousClock.Instant
         var nextWholeRound: ContinuousClock.Instant
         var seen: Int64
+        /// How far the audit was when the folder was filled; nil if something is missing.
+        var filled: Int64?
+        var nextComparison: ContinuousClock.Instant
+        /// Whether trust-server documents that another machine has signed lately are left alone: not by the first round.
+        var spares = false
         /// Whether the clock was believed.
         var isTimely = true
         var generations: [AppName: Int64] = [:]
@@ -68,7 +77,7 @@ struct PublishingLoop: Service {
                 nextRound: now, nextDelivery: now, nextRefresh: now, nextMending: now,
                 // A start has just read everything.
                 nextRereading: now + Self.rereading, nextWholeRound: now + Self.rereading,
-                seen: publisher.live.current.entries, troubles: Troubles(logger))
+                seen: publisher.live.current.entries, nextComparison: now, troubles: Troubles(logger))
             while !Task.isCancelled {
                 await step(&state)
                 try? await Task.sleep(for: Self.step)
@@ -79,6 +88,7 @@ struct PublishingLoop: Service {
     private func step(_ state: inout State) async {
         let now = ContinuousClock.now
         await follow(&state, now)
+        await fill(&state, now)
         guard await isTimely(&state, now) else { return }
         if now >= state.nextRound { await renew(&state, now) }
         guard now >= state.nextDelivery else { return }
@@ -116,10 +126,28 @@ struct PublishingLoop: Service {
         return true
     }
 
+    /// Writes to this machine's folder what others have signed.
+    private func fill(_ state: inout State, _ now: ContinuousClock.Instant) async {
+        let count = publisher.catalog.ledger.chain.head.count
+        guard state.filled != count, state.filled != nil || now >= state.nextDelivery else { return }
+        await attempt("filling the folder", &state, now) { state throws(ServerError) in
+            let problems = await publisher.fillFolder()
+            state.filled = problems.isEmpty ? count : nil
+            return problems
+        }
+    }
+
     private func follow(_ state: inout State, _ now: ContinuousClock.Instant) async {
         var count = state.seen
-        await attempt("reading the database", &state, now) { _ throws(ServerError) in
-            count = try await publisher.catalog.look { _, ledger throws(ServerError) in ledger.chain.head.count }
+        let compares = now >= state.nextComparison
+        await attempt("reading the database", &state, now) { state throws(ServerError) in
+            let catalog = publisher.catalog
+            count = try await catalog.look { session, ledger throws(ServerError) in
+                if compares { try catalog.compareClocks(session) }
+                return ledger.chain.head.count
+            }
+            if compares { state.nextComparison = now + Self.delivery }
+            try await catalog.signHead()
             return []
         }
         let isDue = now >= state.nextRefresh
@@ -150,7 +178,9 @@ struct PublishingLoop: Service {
         state.nextRound = now + Self.retry
         await attempt("signing again", &state, now) { state throws(ServerError) in
             let isWhole = now >= state.nextWholeRound
-            let round = try await publisher.renew(skippingSettled: !isWhole)
+            let round = try await publisher.renew(
+                skippingSettled: !isWhole, sparing: state.spares ? Self.youth : 0)
+            state.spares = !publisher.catalog.engine.isOfOneMachine
             if isWhole { state.nextWholeRound = now + Self.rereading }
             for words in round.settled { logger.info("\(words)") }
             if !round.signed.isEmpty {
@@ -165,7 +195,9 @@ struct PublishingLoop: Service {
             }
             // What one app lacks must not fill the journal with rounds of the others.
             let isJournaled = round.outage != nil && !round.signed.isEmpty
-            if round.problems.isEmpty || isJournaled { state.nextRound = now + Self.round }
+            if round.problems.isEmpty || isJournaled {
+                state.nextRound = now + (round.hasSpared ? Self.sparing : Self.round)
+            }
             return round.problems
         }
     }

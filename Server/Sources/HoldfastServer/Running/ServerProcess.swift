@@ -60,6 +60,7 @@ public struct ServerProcess: Sendable {
             [
                 problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
                 isReading || publisher.live.current.isAhead ? "The database cannot be written." : nil,
+                catalog.isOutOfReach() ? "The database was not read for a minute." : nil,
                 publisher.live.current.starting == nil ? nil : "What is served is still read.",
                 publisher.live.current.isOfDocuments ? "The database cannot be read." : nil,
             ].compactMap(\.self)
@@ -85,11 +86,20 @@ public struct ServerProcess: Sendable {
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
             logger: logger)
         var services: [any Service] = [administration] + browsers.services
+        var generator = SystemRandomNumberGenerator()
+        let lease: ServiceLease? =
+            if mending == nil, !catalog.engine.isOfOneMachine {
+                ServiceLease("people", in: catalog.engine, machine: publisher.name, using: &generator)
+            } else {
+                nil
+            }
+        if let lease { services.append(lease) }
         // Whoever uploads writes down how far it is.
         if mending == nil {
             services += [
-                PlacesLoop(publisher, logger: logger), DeadlineWatch(publisher, logger: logger),
-                CanaryWatch(publisher, logger: logger), ReportService(catalog, reports, logger: logger),
+                PlacesLoop(publisher, logger: logger),
+                DeadlineWatch(publisher, lease: lease, logger: logger),
+                CanaryWatch(publisher, lease: lease, logger: logger), ReportService(catalog, reports, logger: logger),
             ]
         }
         // Who looks at a host writes that down first.
@@ -102,7 +112,8 @@ public struct ServerProcess: Sendable {
         if !settings.notices.names.isEmpty {
             services.append(
                 NoticeService(
-                    catalog, publisher.live, settings.notices, folder: open.folder, counters: notices, logger: logger))
+                    catalog, publisher.live, settings.notices, folder: open.folder, lease: lease, counters: notices,
+                    logger: logger))
         }
         // Renewed from the start on: the database ends what is idle.
         let holding: [any Service] = hold.map { [DatabaseHoldService(hold: $0, logger: logger)] } ?? []

@@ -41,6 +41,9 @@ public struct SigningSecret: Sendable {
     /// What the lines of a journal are chained with: whoever can write to the folder and has no secret makes none.
     var journalKey: SymmetricKey { SymmetricKey(data: derived("holdfast-journal-v1")) }
 
+    /// What the head of an audit is signed with that several machines write: see ``AuditSeal``.
+    var headKey: SymmetricKey { SymmetricKey(data: derived("holdfast-audit-head-v1")) }
+
     private func derived(_ purpose: String) -> [UInt8] {
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: octets), info: Data(purpose.utf8), outputByteCount: 32)

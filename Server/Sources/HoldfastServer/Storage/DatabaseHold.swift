@@ -3,8 +3,8 @@ import Foundation
 import Holdfast
 import Synchronization
 
-/// The right to serve from a database of PostgreSQL, which one server has at a time: its folder has the head of the audit,
-/// and documents wait for that folder.
+/// The right to serve from a database of PostgreSQL, which any number of servers have together, each of a folder of its own.
+/// Whoever changes tables in a way that these servers cannot live with has it alone.
 ///
 /// It is a lock in a transaction that stays open, so it is gone when the process is, however that ends, and it works
 /// through a pooler in transaction mode. Commands need none.
@@ -26,16 +26,24 @@ public final class DatabaseHold: Sendable {
         self.backend = backend
     }
 
-    /// Takes a database.
-    /// - Throws: ``ServerError`` `databaseInUse` if another server has it, `readOnlyDatabase` for a copy that follows
-    ///   another database, `unreachableDatabase`.
+    /// Takes a database, beside the other servers that have it.
+    /// - Throws: ``ServerError`` `databaseInUse` if a server of before has it alone, or somebody changes its tables;
+    ///   `newerDatabase` for tables that this program cannot work on; `readOnlyDatabase` for a copy that follows another
+    ///   database; `unreachableDatabase`.
     public static func take(_ address: PostgreSQLAddress) async throws(ServerError) -> DatabaseHold {
+        try await take(address, migrations: .newest)
+    }
+
+    /// - Parameter migrations: the steps that this program knows.
+    static func take(
+        _ address: PostgreSQLAddress, migrations: PostgreSQLMigrations
+    ) async throws(ServerError) -> DatabaseHold {
         let limits = PostgreSQLLimits.usual
         let backend = Backend()
         let hold = DatabaseHold(
             PostgreSQLSlot("holdfast.postgresql.hold", limits) { () throws(ServerError) in
                 let connection = try PostgreSQLConnection(address, limits: limits, clock: nil)
-                let process = try take(connection)
+                let process = try take(connection, migrations)
                 backend.process.withLock { $0 = process }
                 return connection
             }, backend)
@@ -52,9 +60,24 @@ public final class DatabaseHold: Sendable {
             } catch {
                 // An error ends the transaction and with it the lock, even where the connection is whole.
                 slot.discard()
-                guard error.code != .databaseInUse else { throw error }
+                guard error.code != .databaseInUse, error.code != .newerDatabase else { throw error }
                 try slot.connected().execute("SELECT 1")
             }
+        }
+    }
+
+    /// Takes it alone, to change tables in a way that other servers cannot live with, until ``share()``.
+    /// - Throws: ``ServerError`` `databaseInUse` if another server has it as well.
+    func takeAlone() async throws(ServerError) {
+        try await slot.use { slot throws(ServerError) in try Self.requireFree(on: slot.connected()) }
+    }
+
+    /// Lets other servers have it as well.
+    /// - Throws: as ``take(_:)``.
+    func share() async throws(ServerError) {
+        try await slot.use { slot throws(ServerError) in
+            slot.discard()
+            try slot.connected().execute("SELECT 1")
         }
     }
 
@@ -97,7 +120,7 @@ public final class DatabaseHold: Sendable {
         .unreachableDatabase, of: "database", expected: "the right to serve from this database",
         found: "none at this moment; nothing of the transaction was written")
 
-    /// Requires in a transaction that no server works on its database; none can begin to before it ends.
+    /// Requires in a transaction that no other server works on its database; none can begin to before it ends.
     static func requireFree(on connection: PostgreSQLConnection) throws(ServerError) {
         let rows = try connection.execute(
             "SELECT CASE WHEN pg_try_advisory_xact_lock(\(serving)) THEN 'free' ELSE 'taken' END")
@@ -105,12 +128,14 @@ public final class DatabaseHold: Sendable {
             throw ServerError(
                 .databaseInUse, of: "database", expected: "newer tables, which are made while no server works on them",
                 found: "older ones that a server works on",
-                remedy: "Stop serve first, and start the newer program's serve; commands work again then.")
+                remedy: "Stop serve first, on every machine, and start the newer program's serve; commands work again then.")
         }
     }
 
     /// - Returns: the process of the database that has it.
-    private static func take(_ connection: PostgreSQLConnection) throws(ServerError) -> Int64 {
+    private static func take(
+        _ connection: PostgreSQLConnection, _ migrations: PostgreSQLMigrations
+    ) throws(ServerError) -> Int64 {
         // Between its statements such a transaction sees no state, so nothing is kept for it. A server that vanished is
         // noticed within a minute, also behind a pooler, whose own connection is well.
         let rows = try connection.execute(
@@ -119,7 +144,7 @@ public final class DatabaseHold: Sendable {
             SET LOCAL tcp_keepalives_idle = 15; SET LOCAL tcp_keepalives_interval = 5; \
             SET LOCAL tcp_keepalives_count = 3; \
             SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' \
-            WHEN pg_try_advisory_xact_lock(\(serving)) THEN 'held' ELSE 'taken' END, \
+            WHEN pg_try_advisory_xact_lock_shared(\(serving)) THEN 'held' ELSE 'taken' END, \
             CAST(pg_backend_pid() AS text)
             """)
         let row = try rows.first.map { row throws(ServerError) in (try row.text(0), try row.text(1)) }
@@ -130,9 +155,11 @@ public final class DatabaseHold: Sendable {
         }
         guard let row, row.0 == "held", let process = Int64(row.1) else {
             throw ServerError(
-                .databaseInUse, of: "database", expected: "a database that no other server works on",
-                found: "one that another server has")
+                .databaseInUse, of: "database", expected: "a database that nobody has alone",
+                found: "one that a server of an older version works on, or whose tables are being changed")
         }
+        // Whoever changed them had it alone, so from here on they stay as they are.
+        try migrations.requireLivable(on: connection)
         return process
     }
 }

@@ -27,22 +27,32 @@ public final class PostgreSQLEngine: StorageEngine {
     ///   - clock: what `{now}` says; nil for the database's own time.
     ///   - limits: how long it may take.
     ///   - hold: what a server has while it serves, without which it writes nothing; nil for a command.
+    ///   - migrations: the steps that this program knows.
     static func open(
         _ address: PostgreSQLAddress, access: SQLiteConnection.Access = .writing, clock: (any WallClock)?,
-        limits: PostgreSQLLimits = .usual, hold: DatabaseHold? = nil
+        limits: PostgreSQLLimits = .usual, hold: DatabaseHold? = nil, migrations: PostgreSQLMigrations = .newest
     ) async throws(ServerError) -> PostgreSQLEngine {
         let engine = PostgreSQLEngine(address, clock, limits, hold)
         do throws(ServerError) {
-            try await engine.writer.use { slot throws(ServerError) in
+            let missing = try await engine.writer.use { slot throws(ServerError) in
                 let connection = try slot.connected()
-                switch access {
-                case .writing:
-                    guard try PostgreSQLMigrations.areMissing(on: connection) else { return }
-                    let own = try PostgreSQLConnection(address, limits: limits.forSteps, clock: clock)
-                    try PostgreSQLMigrations.run(on: own, isHolder: hold != nil)
-                case .reading: try PostgreSQLMigrations.requireNewest(on: connection)
-                }
+                if case .reading = access { try migrations.requireNewest(on: connection) }
+                return try migrations.missing(on: connection)
             }
+            guard !missing.isEmpty else { return engine }
+            // Servers that know fewer steps go on beside those that only add something.
+            let isAlone = hold != nil && missing.contains { !$0.isAdditive }
+            if isAlone { try await hold?.takeAlone() }
+            do throws(ServerError) {
+                try await engine.writer.use { _ throws(ServerError) in
+                    let own = try PostgreSQLConnection(address, limits: limits.forSteps, clock: clock, hold: hold)
+                    try migrations.run(on: own, hold == nil ? .none : isAlone ? .alone : .beside)
+                }
+            } catch {
+                if isAlone { try? await hold?.share() }
+                throw error
+            }
+            if isAlone { try await hold?.share() }
         } catch {
             await engine.close()
             throw error

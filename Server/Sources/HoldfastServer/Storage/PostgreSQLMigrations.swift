@@ -1,70 +1,101 @@
 /// The steps from an empty database to the newest tables, a file for each of ``SQLiteMigrations``. How many a database has
-/// taken is in its table `schema_version`.
-enum PostgreSQLMigrations {
+/// taken is in its table `schema_version`, and with how many a program can still work beside it.
+struct PostgreSQLMigrations: Sendable {
+    /// One of them.
+    struct Step: Sendable {
+        /// Its statements.
+        let octets: [UInt8]
+        /// Whether programs that do not know it go on reading and writing beside those that do: it only adds tables, or
+        /// columns that may be null or have a default, and changes nothing that they read or write.
+        let isAdditive: Bool
+    }
+
+    /// What somebody who takes steps has.
+    enum Right: Sendable {
+        /// Nothing: a command, or what makes a new database.
+        case none
+        /// A server serves, and others may.
+        case beside
+        /// A server has the database alone.
+        case alone
+    }
+
     /// The files of `Storage/Migrations`, in the order in which servers got them.
     static let steps: [[UInt8]] = [
         PackageResources.postgres_0001_sql, PackageResources.postgres_0002_sql, PackageResources.postgres_0003_sql,
         PackageResources.postgres_0004_sql, PackageResources.postgres_0005_sql, PackageResources.postgres_0006_sql,
         PackageResources.postgres_0007_sql, PackageResources.postgres_0008_sql, PackageResources.postgres_0009_sql,
+        PackageResources.postgres_0010_sql,
     ]
+    /// Those of them that programs of before go on beside. Up to the tenth, one server alone had a database.
+    private static let additive: Set<Int> = []
+
+    /// The steps of this program.
+    static let newest = PostgreSQLMigrations(
+        known: steps.enumerated().map { Step(octets: $1, isAdditive: additive.contains($0 + 1)) })
+
+    /// The steps that a program knows.
+    let known: [Step]
 
     /// Takes the steps that are missing, each in a transaction of its own. Of several servers one does, and the others wait.
-    /// - Parameter isHolder: whether this is the server that has the database. Nobody else changes tables under it.
+    /// - Parameters:
+    ///   - right: what whoever takes them has. Nobody changes tables under a server that cannot live with that.
     /// - Throws: ``ServerError`` `newerDatabase` if the database has more steps than this program knows, `damagedDatabase`
     ///   if it is another program's, `databaseInUse` if a server works on it.
-    static func run(on connection: PostgreSQLConnection, isHolder: Bool = false) throws(ServerError) {
+    func run(on connection: PostgreSQLConnection, _ right: Right = .none) throws(ServerError) {
+        let isNew = try missing(on: connection).count == known.count
         // Nobody works on tables that are only being made.
-        let mayStep = if isHolder { true } else { try isNew(connection) }
-        while try step(on: connection, mayStep) {}
+        while try step(on: connection, isNew ? .alone : right) {}
     }
 
-    private static func isNew(_ connection: PostgreSQLConnection) throws(ServerError) -> Bool {
+    /// The steps that are missing.
+    /// - Throws: as ``run(on:_:)``.
+    func missing(on connection: PostgreSQLConnection) throws(ServerError) -> ArraySlice<Step> {
         _ = try connection.begin(.reading)
         defer { connection.rollback() }
-        return try version(of: connection) == 0
-    }
-
-    /// Whether steps are missing.
-    /// - Throws: as ``run(on:isHolder:)``.
-    static func areMissing(on connection: PostgreSQLConnection) throws(ServerError) -> Bool {
-        _ = try connection.begin(.reading)
-        defer { connection.rollback() }
-        return try version(of: connection) < Int64(steps.count)
+        return known[Int(try version(of: connection))...]
     }
 
     /// Requires a database that has them all.
-    /// - Throws: as ``run(on:isHolder:)``, and `readOnlyDatabase` if steps are missing.
-    static func requireNewest(on connection: PostgreSQLConnection) throws(ServerError) {
-        _ = try connection.begin(.reading)
-        defer { connection.rollback() }
-        let version = try version(of: connection)
-        guard version == Int64(steps.count) else {
+    /// - Throws: as ``run(on:_:)``, and `readOnlyDatabase` if steps are missing.
+    func requireNewest(on connection: PostgreSQLConnection) throws(ServerError) {
+        let missing = try missing(on: connection)
+        guard missing.isEmpty else {
             throw ServerError(
-                .readOnlyDatabase, expected: "a database of version \(steps.count), or one that can be written",
-                found: "version \(version)")
+                .readOnlyDatabase, expected: "a database of version \(known.count), or one that can be written",
+                found: "version \(known.count - missing.count)")
         }
+    }
+
+    /// Requires, in a transaction, tables that a server of this program can go on with, although others may have taken steps
+    /// since.
+    /// - Throws: ``ServerError`` `newerDatabase`.
+    func requireLivable(on connection: PostgreSQLConnection) throws(ServerError) {
+        guard try Self.saysOldest(connection) else { return }
+        let row = try connection.execute("SELECT CAST(oldest AS text), CAST(version AS text) FROM schema_version").first
+        guard let row, let oldest = Int(try row.text(0)), oldest > known.count else { return }
+        throw ServerError(
+            .newerDatabase, expected: "tables that programs of version \(known.count) can work on",
+            found: "version \(try row.text(1)), which needs programs of version \(oldest)")
     }
 
     /// Takes the next step.
     /// - Returns: whether there was one.
-    private static func step(on connection: PostgreSQLConnection, _ mayStep: Bool) throws(ServerError) -> Bool {
-        guard try areMissing(on: connection) else { return false }
+    private func step(on connection: PostgreSQLConnection, _ right: Right) throws(ServerError) -> Bool {
+        guard try !missing(on: connection).isEmpty else { return false }
         // Its lock is that of whoever writes: nobody else is in the middle of anything.
-        _ = try connection.begin(.writing)
+        let ticket = try connection.begin(.writing)
         do throws(ServerError) {
+            guard ticket?.isHeld ?? true else { throw DatabaseHold.lost }
             // Another server may have taken it meanwhile.
-            let version = try version(of: connection)
+            let version = Int(try version(of: connection))
             if version == 0 {
                 try connection.execute(
                     "CREATE TABLE schema_version (application TEXT NOT NULL PRIMARY KEY, version BIGINT NOT NULL)")
                 try connection.run(
-                    text: "INSERT INTO schema_version (application, version) VALUES ($1, 0)", [.text(application)])
+                    text: "INSERT INTO schema_version (application, version) VALUES ($1, 0)", [.text(Self.application)])
             }
-            if version < Int64(steps.count) {
-                if version > 0, !mayStep { try DatabaseHold.requireFree(on: connection) }
-                try connection.execute(String(decoding: steps[Int(version)], as: UTF8.self))
-                try connection.run(text: "UPDATE schema_version SET version = $1", [.integer(version + 1)])
-            }
+            if version < known.count { try take(known[version], after: version, right, on: connection) }
         } catch {
             connection.rollback()
             throw error
@@ -79,9 +110,36 @@ enum PostgreSQLMigrations {
         }
     }
 
+    private func take(
+        _ step: Step, after version: Int, _ right: Right, on connection: PostgreSQLConnection
+    ) throws(ServerError) {
+        switch right {
+        case .alone: break
+        case .beside where step.isAdditive: break
+        case .beside, .none: try DatabaseHold.requireFree(on: connection)
+        }
+        if try !Self.saysOldest(connection) {
+            try connection.execute("ALTER TABLE schema_version ADD COLUMN oldest BIGINT NOT NULL DEFAULT 1")
+        }
+        try connection.execute(String(decoding: step.octets, as: UTF8.self))
+        try connection.run(text: "UPDATE schema_version SET version = $1", [.integer(Int64(version + 1))])
+        guard !step.isAdditive else { return }
+        try connection.run(text: "UPDATE schema_version SET oldest = $1", [.integer(Int64(version + 1))])
+    }
+
     private static let application = "holdfast-server"
 
-    private static func version(of connection: PostgreSQLConnection) throws(ServerError) -> Int64 {
+    /// Whether the database says with how many steps a program can still work on it.
+    private static func saysOldest(_ connection: PostgreSQLConnection) throws(ServerError) -> Bool {
+        let rows = try connection.execute(
+            """
+            SELECT 'yes' FROM pg_attribute WHERE attrelid = to_regclass('schema_version') AND attname = 'oldest' \
+            AND NOT attisdropped
+            """)
+        return !rows.isEmpty
+    }
+
+    private func version(of connection: PostgreSQLConnection) throws(ServerError) -> Int64 {
         let tables = try connection.run(
             text: """
                 SELECT relname FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace \
@@ -92,7 +150,7 @@ enum PostgreSQLMigrations {
         guard !tables.isEmpty else { return 0 }
         guard tables.contains(StorageRow([.text("schema_version")])),
             let row = try connection.run(
-                text: "SELECT version FROM schema_version WHERE application = $1", [.text(application)]
+                text: "SELECT version FROM schema_version WHERE application = $1", [.text(Self.application)]
             ).first
         else {
             throw ServerError(
@@ -100,9 +158,9 @@ enum PostgreSQLMigrations {
                 found: "one of another program", remedy: "Name a database that is this server's alone.")
         }
         let version = try row.integer(0)
-        guard (1...Int64(steps.count)).contains(version) else {
+        guard (1...Int64(known.count)).contains(version) else {
             throw ServerError(
-                .newerDatabase, expected: "at most version \(steps.count)", found: "version \(version)")
+                .newerDatabase, expected: "at most version \(known.count)", found: "version \(version)")
         }
         return version
     }

@@ -50,6 +50,8 @@ struct ProcedureTests {
             "holiday", "leaves", "lost", "stolen", "restore", "damaged", "upgrade",
             // PostgreSQLServerTests runs these two.
             "postgresql-create", "postgresql-move",
+            // MachineProcedureTests runs these.
+            "machine-copy", "machine-new", "balancer", "machine-restore",
         ]
         let marks = try Manual("docs/server.md").blocks.map(\.mark)
         #expect(Set(marks) == Set(tested.map { "run: \($0)" }))

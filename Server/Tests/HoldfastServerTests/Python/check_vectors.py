@@ -340,6 +340,20 @@ def journal():
         check(not holds(indices), f"not the lines {indices}")
 
 
+def audit_head():
+    vector = load("server-audit-head.json")
+    secret = base64.b64decode(vector["secretFile"].split(" ")[1])
+
+    def derived(purpose):
+        return HKDF(hashes.SHA256(), 32, salt=None, info=purpose).derive(secret)
+
+    check(derived(b"holdfast-secret-id-v1")[:8].hex() == vector["secretID"], "id of a secret")
+    for one in vector["heads"]:
+        text = "".join(f"{line}\n" for line in ("holdfast-audit-head-v1", vector["server"], one["head"]))
+        code = hmac.new(derived(b"holdfast-audit-head-v1"), text.encode(), "sha256").hexdigest()
+        check(hmac.compare_digest(code, one["code"]), "signature of a head")
+
+
 def urlsafe(text):
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
@@ -403,6 +417,7 @@ def passkeys():
         check(sha256(base64.b64decode(key, validate=True)) == one["identity"], "identity of a passkey")
 
 
-for part in (approvals, approvers, outbox, contents, audit, sealed_key, challenge, backup, webhook, journal, passkeys):
+for part in (approvals, approvers, outbox, contents, audit, sealed_key, challenge, backup, webhook, journal, audit_head,
+             passkeys):
     part()
 print(f"{checks} checks hold")

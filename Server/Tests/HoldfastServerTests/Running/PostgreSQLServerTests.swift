@@ -65,7 +65,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("serve answers every client, signs again, and lets no second server on the database")
+    @Test("Two machines serve from a database, with one configuration: clients get in at each, whichever is killed")
     func serves() async throws {
         let address = try #require(try await StorageKind.postgresql.address())
         try await ServeSite.run(database: address) { site in
@@ -73,19 +73,47 @@ struct PostgreSQLServerTests {
             let server = try await ServingProcess.start(site)
             try await server.says("signed again: trust/")
             try await site.everybodyFollows(server.port)
-            // The folder elsewhere, as of somebody who starts a server twice.
-            let copy = site.folder.appending(path: "copy")
-            try FileManager.default.copyItem(at: site.server.url, to: copy)
-            let second = try await ServerProgram.run(
-                ["serve", "--data", copy.path, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"],
+            // What an operator copies to a second machine, and to one without the head.
+            var others: [ServingProcess] = []
+            for (name, files) in [("second", ["configuration.json", "head"]), ("third", ["configuration.json"])] {
+                let folder = site.folder.appending(path: name)
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+                for file in files {
+                    try FileManager.default.copyItem(
+                        at: site.server.url.appending(path: file), to: folder.appending(path: file))
+                }
+                let other = try ServingProcess([
+                    ServerProgram.url.path, "serve", "--data", folder.path, "--listen", "127.0.0.1:0",
+                    "--admin-listen", "127.0.0.1:0", "--no-watch",
+                ])
+                try await other.says("serving bank: generation")
+                #expect(other.text.contains("this folder had no head of the audit") == (name == "third"))
+                try await site.everybodyFollows(other.port)
+                others.append(other)
+            }
+            // What one folder's command publishes is everybody's within seconds, also in the folders.
+            let generation = try await site.publish()
+            for other in others { try await other.says("serving bank: generation \(generation)") }
+            for (other, name) in zip(others, ["second", "third"]) {
+                try await site.everybodyFollows(other.port)
+                let there = ServerFolder(site.folder.appending(path: name)).publicFolder
+                while try there.read("lists/bank.json") != site.server.publicFolder.read("lists/bank.json") {
+                    await Task.yield()
+                }
+            }
+            // One folder is one process's.
+            let again = try await ServerProgram.run(
+                ["serve", "--data", site.data, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"],
                 in: site.folder)
-            #expect(second.status == 3 && second.output.contains("databaseInUse"), "\(second.output)")
-            #expect(second.output.contains("Stop the other server"), "\(second.output)")
-            // Killed, it has the database no longer.
+            #expect(again.status == 3 && again.output.contains("folderInUse"), "\(again.output)")
             server.signal(SIGKILL)
             _ = await server.status()
-            // Whatever it signs again at its start, it says so.
             try await site.publish()
+            for other in others {
+                try await site.everybodyFollows(other.port)
+                #expect(await other.stop() == 0)
+            }
+            // Whatever it signs again at its start, it says so.
             let next = try await ServingProcess.start(site)
             try await next.says("signed again: trust/")
             try await site.everybodyFollows(next.port)

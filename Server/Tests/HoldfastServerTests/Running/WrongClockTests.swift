@@ -8,36 +8,13 @@ import Testing
 /// The program itself, serving under clocks that are wrong.
 @Suite(
     "serve with a wrong clock", .timeLimit(.minutes(3)),
-    .enabled(if: ForeignProgram.isTested("faketime"), "needs faketime"))
+    .enabled(if: WrongClock.isTested, "needs faketime"))
 struct WrongClockTests {
     private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
     private static let trouble = "signing and judging: clock"
 
-    /// The program `faketime` would be a process of its own between the test and the server.
-    private static func library() throws -> String {
-        let folders = try FileManager.default.contentsOfDirectory(atPath: "/usr/lib").map { "/usr/lib/\($0)/faketime" }
-        let files = (folders + ["/usr/lib/faketime"]).map { "\($0)/libfaketimeMT.so.1" }
-        return try #require(files.first { FileManager.default.fileExists(atPath: $0) })
-    }
-
-    /// Variables under which the clock is wrong, and nothing else is.
-    private static func shifted(_ shift: String) throws -> [String: String] {
-        ["LD_PRELOAD": try library(), "FAKETIME": shift, "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"]
-    }
-
-    /// The library puts a variable into the environment, before which a program of Swift finds its arguments. So `env`
-    /// loads it first, and becomes the program.
-    private static let wrapper = ["/usr/bin/env"]
-
-    /// What the library leaves behind for every process.
-    private func clean(_ process: ServingProcess) {
-        for name in ["faketime_shm_", "sem.faketime_sem_"] {
-            try? FileManager.default.removeItem(atPath: "/dev/shm/\(name)\(process.id)")
-        }
-    }
-
     /// It serves what was signed, and signs nothing.
-    private func isMute(_ port: Int) async throws {
+    static func isMute(_ port: Int) async throws {
         let client = RawClient(port: port)
         let answer = try await client.get("/app/init?appName=bank", Self.challenge)
         #expect(answer.status == 503 && answer.header("X-Cert-Pinning-Signature") == nil, "\(answer.text)")
@@ -56,16 +33,16 @@ struct WrongClockTests {
             try await site.publish()
             let head = site.open.catalog.ledger.chain.head
             let server = try await ServingProcess.start(
-                site, wrappedBy: Self.wrapper, environment: try Self.shifted(shift))
-            defer { clean(server) }
+                site, wrappedBy: WrongClock.wrapper, environment: try WrongClock.shifted(shift))
+            defer { WrongClock.clean(server) }
             try await server.says(Self.trouble)
-            try await isMute(server.port)
+            try await Self.isMute(server.port)
             // Commands write nothing either, and say what to do.
             let command = try ServingProcess(
-                Self.wrapper + [
+                WrongClock.wrapper + [
                     ServerProgram.url.path, "host", "add", "bank", "www.example.com", "--data", site.data,
-                ], environment: try Self.shifted(shift))
-            defer { clean(command) }
+                ], environment: try WrongClock.shifted(shift))
+            defer { WrongClock.clean(command) }
             #expect(await command.status() == 3)
             try await command.says("resume --clock")
             #expect(await server.stop() == 0)
@@ -86,14 +63,14 @@ struct WrongClockTests {
             // Nothing shows that these are not three days without the server.
             try FileManager.default.removeItem(at: site.server.url.appending(path: "clock"))
             let ahead = try await ServingProcess.start(
-                site, wrappedBy: Self.wrapper, environment: try Self.shifted("+3d"))
-            defer { clean(ahead) }
+                site, wrappedBy: WrongClock.wrapper, environment: try WrongClock.shifted("+3d"))
+            defer { WrongClock.clean(ahead) }
             try await ahead.says("signed again")
             #expect(await ahead.stop() == 0)
 
             let server = try await ServingProcess.start(site)
             try await server.says(Self.trouble)
-            try await isMute(server.port)
+            try await Self.isMute(server.port)
             let arguments = ["resume", "--clock", "--yes", "--as", "carol", "--data", site.data]
             let command = try ServingProcess([ServerProgram.url.path] + arguments)
             try await command.says("resumed at")
@@ -121,9 +98,9 @@ struct WrongClockTests {
             /// Runs a command of that day, and says how it ended.
             func command(_ days: Int, _ words: String, _ arguments: String...) async throws -> Int32 {
                 let process = try ServingProcess(
-                    Self.wrapper + [ServerProgram.url.path] + arguments + ["--data", site.data],
-                    environment: try Self.shifted("+\(days)d"))
-                defer { clean(process) }
+                    WrongClock.wrapper + [ServerProgram.url.path] + arguments + ["--data", site.data],
+                    environment: try WrongClock.shifted("+\(days)d"))
+                defer { WrongClock.clean(process) }
                 try await process.says(words)
                 return await process.status()
             }
@@ -135,8 +112,8 @@ struct WrongClockTests {
                         days, "ready: every client", "gate", "bank", World.host, "--certificate", file.path)
                         == 0)
                 let server = try await ServingProcess.start(
-                    site, wrappedBy: Self.wrapper, environment: try Self.shifted("+\(days)d"))
-                defer { clean(server) }
+                    site, wrappedBy: WrongClock.wrapper, environment: try WrongClock.shifted("+\(days)d"))
+                defer { WrongClock.clean(server) }
                 try await server.says("signed again")
                 let clock = ManualClock(now: site.clock.now.addingTimeInterval(Double(days) * 86_400))
                 let found = try await site.clientsThatLetIn(site.announced, server.port, clock: clock)

@@ -8,7 +8,7 @@ import Testing
 
 /// What only a database on another machine can do.
 @Suite(
-    "The right to serve from a database", .besidePostgres,
+    "The right to serve from a database", .besidePostgres, .timeLimit(.minutes(5)),
     .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql")
 )
 struct PostgreSQLHoldTests: PostgreSQLCases {
@@ -51,7 +51,7 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
         }
     }
 
-    @Test("Tables that a server works on are brought to a newer version by that server alone, with the rows they have")
+    @Test("Tables that a server works on are brought to a newer version by one server alone, with the rows they have")
     func upgrading() async throws {
         let address = try #require(try await StorageKind.postgresql.address())
         let connection = try PostgreSQLConnection(address, limits: .usual, clock: nil)
@@ -71,37 +71,106 @@ struct PostgreSQLHoldTests: PostgreSQLCases {
             n, n FROM generate_series(1, 3) AS n
             """)
         let hold = try await DatabaseHold.take(address)
+        // Neither a command takes such a step under a server, nor a server under another.
         let refusal = await expectError(.databaseInUse) { try await PostgreSQLEngine.open(address) }
         #expect(refusal?.remedy.contains("Stop serve first") == true)
+        let other = try await DatabaseHold.take(address)
+        await expectError(.databaseInUse) { try await PostgreSQLEngine.open(address, clock: nil, hold: hold) }
         let version = try connection.run(text: "SELECT version FROM schema_version")
         #expect(version == [StorageRow([.integer(8)])])
+        await other.release()
+        // The database learns of it a moment later.
+        while (try? await hold.takeAlone()) == nil {}
+        try await hold.share()
         await (try PostgreSQLEngine.open(address, clock: nil, hold: hold)).close()
         #expect(
             try connection.run(text: "SELECT hour, since, count FROM report_count ORDER BY hour")
                 == (1...3).map { StorageRow([.integer(3_600 * $0), .integer(3_600 * $0), .integer($0)]) })
+        // Others may serve again.
+        await (try DatabaseHold.take(address)).release()
+        try await hold.renew()
         await hold.release()
     }
 
-    @Test("One server at a time has a database, and it is free when that server is gone", arguments: StorageKind.remote)
+    @Test("Servers have a database together; who needs it alone waits for all of them", arguments: StorageKind.remote)
     func hold(_ kind: StorageKind) async throws {
         let server = try #require(PostgresServer.current)
         let address = try #require(try await kind.address())
-        let hold = try await DatabaseHold.take(address)
-        let refusal = await expectError(.databaseInUse) { try await DatabaseHold.take(address) }
-        #expect(refusal?.remedy.contains("Stop the other server") == true)
-        // Commands work meanwhile.
-        try await withEngine(address) { try await add("bank", to: $0) }
-        try await hold.renew()
-        // After the connection broke it is taken anew.
+        let first = try await DatabaseHold.take(address)
+        let second = try await DatabaseHold.take(address)
+        let engine = try await PostgreSQLEngine.open(address, clock: nil, hold: second)
+        try await add("bank", to: engine)
+        await expectError(.databaseInUse) { try await second.takeAlone() }
+        // After its connection broke it is taken anew.
         let name = try #require(address.parameters["dbname"])
-        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)';"
-        try await server.run(end)
-        try await hold.renew()
-        await expectError(.databaseInUse) { try await DatabaseHold.take(address) }
-        await hold.release()
-        let next = try await DatabaseHold.take(address)
-        // Whoever lost it to another learns of it.
-        await next.release()
-        await expectError(.database) { try await next.renew() }
+        try await server.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)';")
+        try await first.renew()
+        try await second.share()
+        await expectError(.databaseInUse) { try await second.takeAlone() }
+        await first.release()
+        while (try? await second.takeAlone()) == nil {}
+        // A server of a version in which one had it alone has it like this.
+        let refusal = await expectError(.databaseInUse) { try await DatabaseHold.take(address) }
+        #expect(refusal?.found.contains("an older version") == true)
+        try await add("shop", to: engine)
+        try await second.share()
+        await (try DatabaseHold.take(address)).release()
+        await engine.close()
+        await second.release()
+        await expectError(.database) { try await second.renew() }
+    }
+
+    @Test(
+        "A step that only adds something is taken while servers without it serve, and both go on; one that is not ends them",
+        arguments: StorageKind.remote)
+    func rolling(_ kind: StorageKind) async throws {
+        let address = try #require(try await kind.address())
+        func program(_ steps: [(text: String, isAdditive: Bool)]) -> PostgreSQLMigrations {
+            PostgreSQLMigrations(
+                known: PostgreSQLMigrations.newest.known
+                    + steps.map { PostgreSQLMigrations.Step(octets: Array($0.text.utf8), isAdditive: $0.isAdditive) })
+        }
+        let adding = (text: "ALTER TABLE app ADD COLUMN nickname TEXT", isAdditive: true)
+        let removing = (text: "ALTER TABLE app DROP COLUMN nickname", isAdditive: false)
+        let (before, next, last) = (program([]), program([adding]), program([adding, removing]))
+        func server(_ program: PostgreSQLMigrations) async throws -> (hold: DatabaseHold, engine: PostgreSQLEngine) {
+            let hold = try await DatabaseHold.take(address, migrations: program)
+            do {
+                return (hold, try await PostgreSQLEngine.open(address, clock: nil, hold: hold, migrations: program))
+            } catch {
+                await hold.release()
+                throw error
+            }
+        }
+        let old = try await server(before)
+        try await add("bank", to: old.engine)
+        await expectError(.databaseInUse) { try await PostgreSQLEngine.open(address, clock: nil, migrations: next) }
+        let new = try await server(next)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                let isOld = number.isMultiple(of: 2)
+                group.addTask { try await add("app-\(number)", to: isOld ? old.engine : new.engine) }
+                group.addTask { _ = try await names(in: isOld ? old.engine : new.engine) }
+            }
+            try await group.waitForAll()
+        }
+        try await old.hold.renew()
+        #expect(try await names(in: old.engine).count == 21)
+        // One that starts refuses what it does not know, and one that runs and lost its connection comes back.
+        await expectError(.newerDatabase) { try await server(before) }
+        try await old.hold.share()
+        await expectError(.databaseInUse) { try await server(last) }
+        await new.hold.release()
+        // What cannot be lived with is taken when nobody works on the tables, and ends who comes back.
+        await old.hold.release()
+        var newest: (hold: DatabaseHold, engine: PostgreSQLEngine)?
+        while newest == nil { newest = try? await server(last) }
+        let third = try #require(newest)
+        await expectError(.newerDatabase) { try await DatabaseHold.take(address, migrations: before) }
+        await expectError(.newerDatabase) { try await DatabaseHold.take(address, migrations: next) }
+        await expectError(.unreachableDatabase) { try await add("late", to: old.engine) }
+        #expect(try await names(in: third.engine).count == 21)
+        for engine in [old.engine, new.engine, third.engine] { await engine.close() }
+        await third.hold.release()
     }
 }

@@ -56,7 +56,7 @@ struct QueryTests {
         }
         guard let address = try await StorageKind.remote.first?.address() else { return }
         let postgres = try PostgreSQLConnection(address, limits: .usual, clock: nil)
-        try PostgreSQLMigrations.run(on: postgres)
+        try PostgreSQLMigrations.newest.run(on: postgres)
         let dialect = Query.Dialect(
             now: "CAST(1 AS bigint)", lock: "FOR UPDATE", skip: "SKIP LOCKED", blob: "BYTEA")
         for query in queries {

@@ -5,11 +5,13 @@ import Synchronization
 
 /// A database that counts its queries, by their texts.
 final class CountingEngine: StorageEngine {
-    private let engine: SQLiteEngine
+    private let engine: any StorageEngine
     private let counts = Mutex<[String: Int]>([:])
     private let returned = Mutex(0)
 
-    init(_ engine: SQLiteEngine) { self.engine = engine }
+    init(_ engine: any StorageEngine) { self.engine = engine }
+
+    var isOfOneMachine: Bool { engine.isOfOneMachine }
 
     /// How often a query was run whose text has these words.
     func count(of words: String) -> Int {

@@ -6,10 +6,12 @@ import Testing
 /// A database to which another process writes first: once, right before a transaction that writes, and after everything
 /// that was read for it.
 final class InterruptedEngine: StorageEngine {
-    private let engine: SQLiteEngine
+    private let engine: any StorageEngine
     private let interruption = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
-    init(_ engine: SQLiteEngine) { self.engine = engine }
+    init(_ engine: any StorageEngine) { self.engine = engine }
+
+    var isOfOneMachine: Bool { engine.isOfOneMachine }
 
     /// Whether nothing is to be done anymore before the next transaction that writes.
     var wasInterrupted: Bool { interruption.withLock { $0 == nil } }

@@ -20,6 +20,10 @@ final class PostgresProxy: Sendable {
         case silent
         /// Takes nothing of what is sent.
         case stalled
+        /// Loses an octet of all that is sent, both ways.
+        case losesOctets
+        /// Keeps the next commit of something that is published until the fault is another one.
+        case holdsPublication
     }
 
     private let listener: any Channel
@@ -33,6 +37,7 @@ final class PostgresProxy: Sendable {
             .childChannelOption(.autoRead, value: false)
             .childChannelInitializer { front in
                 guard state.lets() else { return front.close() }
+                state.add(front)
                 return ClientBootstrap(group: front.eventLoop)
                     .channelInitializer { back in
                         front.eventLoop.makeCompletedFuture {
@@ -60,10 +65,48 @@ final class PostgresProxy: Sendable {
     /// What goes wrong next.
     func set(_ fault: Fault) { shared.set(fault) }
 
+    /// Ends all connections that there are.
+    func cut() { shared.cut() }
+
+    /// Whether a commit is kept.
+    var holdsOne: Bool { shared.holdsOne }
+
     private final class SharedFault: Sendable {
         private let fault = Mutex(Fault.nothing)
+        private let fronts = Mutex<[ObjectIdentifier: any Channel]>([:])
+        /// Passes on the commit that is kept.
+        private let held = Mutex<(@Sendable () -> Void)?>(nil)
 
-        func set(_ new: Fault) { fault.withLock { $0 = new } }
+        func set(_ new: Fault) {
+            fault.withLock { $0 = new }
+            let passOn = held.withLock { held in
+                defer { held = nil }
+                return held
+            }
+            passOn?()
+        }
+
+        func add(_ front: any Channel) {
+            fronts.withLock { $0[ObjectIdentifier(front)] = front }
+            front.closeFuture.whenComplete { [weak self] _ in
+                self?.fronts.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(front)) }
+            }
+        }
+
+        func cut() { for front in fronts.withLock({ Array($0.values) }) { front.close(promise: nil) } }
+
+        var holdsOne: Bool { held.withLock { $0 != nil } }
+
+        /// Keeps a commit, and everything else goes on.
+        func hold(_ passOn: @escaping @Sendable () -> Void) { held.withLock { $0 = passOn } }
+
+        /// What is left of what is sent.
+        func left(of buffer: ByteBuffer) -> ByteBuffer {
+            guard fault.withLock({ $0 == .losesOctets }), buffer.readableBytes > 1 else { return buffer }
+            var octets = Array(buffer.readableBytesView)
+            octets.remove(at: octets.count / 2)
+            return ByteBuffer(bytes: octets)
+        }
 
         func lets() -> Bool { fault.withLock { $0 != .closed } }
 
@@ -72,13 +115,15 @@ final class PostgresProxy: Sendable {
         func isStalled() -> Bool { fault.withLock { $0 == .stalled } }
 
         /// What happens to a commit that comes now.
-        func commit() -> Fault {
+        func commit(publishing isPublication: Bool) -> Fault {
             fault.withLock { fault in
+                guard fault != .holdsPublication || isPublication else { return .nothing }
                 defer {
                     switch fault {
                     case .losesCommit, .losesAnswer: fault = .nothing
                     case .losesAnswerAndCloses: fault = .closed
-                    case .nothing, .closed, .silent, .stalled: break
+                    case .holdsPublication: fault = .nothing
+                    case .nothing, .closed, .silent, .stalled, .losesOctets: break
                     }
                 }
                 return fault
@@ -94,6 +139,8 @@ final class PostgresProxy: Sendable {
         private let back: any Channel
         private let fault: SharedFault
         private let passing: Passing
+        /// Whether the transaction has had a document published.
+        private var isPublishing = false
 
         init(_ back: any Channel, _ fault: SharedFault, _ passing: Passing) {
             (self.back, self.fault, self.passing) = (back, fault, passing)
@@ -103,16 +150,21 @@ final class PostgresProxy: Sendable {
             let buffer = unwrapInboundIn(data)
             if fault.isSilent() { return }
             if fault.isStalled() { return context.channel.setOption(.autoRead, value: false).whenComplete { _ in } }
+            if buffer.readableBytesView.firstRange(of: Array("INSERT INTO outbox".utf8)) != nil { isPublishing = true }
             if buffer.readableBytesView.firstRange(of: Array("COMMIT".utf8) + [0]) != nil {
-                switch fault.commit() {
+                defer { isPublishing = false }
+                switch fault.commit(publishing: isPublishing) {
                 case .losesCommit:
                     context.close(promise: nil)
                     return
                 case .losesAnswer, .losesAnswerAndCloses: passing.isOver = true
-                case .nothing, .closed, .silent, .stalled: break
+                case .holdsPublication:
+                    fault.hold { [back] in back.writeAndFlush(buffer, promise: nil) }
+                    return
+                case .nothing, .closed, .silent, .stalled, .losesOctets: break
                 }
             }
-            back.writeAndFlush(buffer, promise: nil)
+            back.writeAndFlush(fault.left(of: buffer), promise: nil)
         }
 
         func channelInactive(context: ChannelHandlerContext) { back.close(promise: nil) }
@@ -132,7 +184,7 @@ final class PostgresProxy: Sendable {
             if passing.isOver {
                 context.close(promise: nil)
             } else if !fault.isSilent() {
-                front.writeAndFlush(unwrapInboundIn(data), promise: nil)
+                front.writeAndFlush(fault.left(of: unwrapInboundIn(data)), promise: nil)
             }
         }
 

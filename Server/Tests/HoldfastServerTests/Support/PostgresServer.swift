@@ -122,6 +122,13 @@ final class PostgresServer: Sendable {
         return text
     }
 
+    /// Runs a program of PostgreSQL.
+    func tool(_ name: String, _ arguments: [String]) async throws {
+        let (status, output) = try await ForeignProgram.run(
+            try #require(Self.find(name)), arguments, in: folder, withErrors: true, environment: environment)
+        try #require(status == 0, "\(String(decoding: output, as: UTF8.self))")
+    }
+
     private static func find(_ name: String) -> URL? {
         ((ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init) + debianFolders)
             .map { URL(filePath: $0).appending(path: name) }

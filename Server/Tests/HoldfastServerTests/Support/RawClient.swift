@@ -14,6 +14,10 @@ struct RawClient: Sendable {
     /// Sends something, and reads until the other side ends the connection.
     /// - Parameter onFirst: called when something came back.
     func exchange(_ octets: [UInt8], onFirst: @Sendable () -> Void = {}) async throws -> String {
+        String(buffer: try await received(octets, onFirst: onFirst))
+    }
+
+    private func received(_ octets: [UInt8], onFirst: @Sendable () -> Void = {}) async throws -> ByteBuffer {
         try await connected { inbound, outbound in
             // The other side may have refused before everything was sent.
             try? await outbound.write(ByteBuffer(bytes: octets))
@@ -26,7 +30,7 @@ struct RawClient: Sendable {
             } catch is IOError {
                 // A connection that was reset has ended as well.
             }
-            return String(buffer: received)
+            return received
         }
     }
 
@@ -50,6 +54,16 @@ struct RawClient: Sendable {
     func request(_ method: String, _ target: String, _ headers: [String] = []) async throws -> RawAnswer {
         let lines = ["\(method) \(target) HTTP/1.1", "Host: pins.example.net", "Connection: close"] + headers
         return RawAnswer(try await exchange(lines.map { $0 + "\r\n" }.joined() + "\r\n"))
+    }
+
+    /// What is served at a target, which need not be text; nil for nothing, and for an answer that was cut off.
+    func body(of target: String) async throws -> [UInt8]? {
+        let request = "GET \(target) HTTP/1.1\r\nHost: pins.example.net\r\nConnection: close\r\n\r\n"
+        let octets = Array(try await received(Array(request.utf8)).readableBytesView)
+        guard let end = octets.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let answer = RawAnswer(String(decoding: octets[..<end.upperBound], as: UTF8.self))
+        let body = octets[end.upperBound...]
+        return answer.status == 200 && Int(answer.header("Content-Length") ?? "") == body.count ? Array(body) : nil
     }
 
     func get(_ target: String, _ headers: [String] = []) async throws -> RawAnswer {

@@ -88,10 +88,12 @@ struct ServeSite: Sendable {
     }
 
     /// Proposes and approves, and leaves it at that.
-    func approvedChange(until days: Int64 = 180) async throws -> RandomID {
+    func approvedChange(
+        until days: Int64 = 180, formats: [ContentFormat] = World.formats
+    ) async throws -> RandomID {
         var generator = SystemRandomNumberGenerator()
         let content = try await open.catalog.draft(
-            of: app, Catalog.ContentWishes(formats: World.formats, lifetime: days * 86_400))
+            of: app, Catalog.ContentWishes(formats: formats, lifetime: days * 86_400))
         let change = try await open.publisher.propose(
             content, proposer: nil, reason: "a test", by: "operator", using: &generator
         ).change

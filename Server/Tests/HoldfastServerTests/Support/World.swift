@@ -58,7 +58,8 @@ struct World: Sendable {
         story = try Story(number: number)
         catalog = try await Catalog(
             creating: engine, server: Story.server, genesis: story.genesis,
-            head: HeadFile(folder.appending(path: "head")), time: Self.time(clock, in: folder))
+            head: HeadFile(folder.appending(path: "head")), time: Self.time(clock, in: folder),
+            secrets: [Self.secret()])
         root = try TestAuthority.root(clock: clock)
         shown = try root.leaf(names: [.dns(Self.host)])
         announced = try root.leaf(names: [.dns(Self.host)]) { $0.notAfter = .days(180) }

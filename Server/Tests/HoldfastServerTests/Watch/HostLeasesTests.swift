@@ -81,4 +81,39 @@ struct HostLeasesTests {
             #expect(try await leases.take(1, for: 60, token: Story.id(2)).count == 1)
         }
     }
+
+    @Test(
+        "Several machines that take at once never have the same host, and what a dead one had is taken in time",
+        arguments: StorageKind.tested)
+    func machines(_ kind: StorageKind) async throws {
+        try await Self.withHosts(60, on: kind) { leases, _, clock in
+            clock.advance(by: .seconds(60))
+            let taken = try await withThrowingTaskGroup(of: [HostLeases.Lease].self) { group in
+                for machine in 0..<6 {
+                    group.addTask {
+                        var (all, round): ([HostLeases.Lease], UInt8) = ([], 0)
+                        while true {
+                            let some = try await leases.take(7, for: 60, token: Story.id(UInt8(machine) * 32 + round))
+                            guard !some.isEmpty else { return all }
+                            all += some
+                            round += 1
+                        }
+                    }
+                }
+                return try await group.reduce(into: [HostLeases.Lease]()) { $0 += $1 }
+            }
+            #expect(taken.count == 60 && Set(taken.map(\.id)).count == 60)
+            // Half of the machines were killed.
+            for lease in taken.prefix(30) {
+                #expect(try await leases.giveBack(lease, dueIn: 300) { _ throws(ServerError) in })
+            }
+            #expect(try await leases.take(99, for: 60, token: Story.id(200)).isEmpty)
+            clock.advance(by: .seconds(61))
+            let rest = try await leases.take(99, for: 60, token: Story.id(201))
+            #expect(Set(rest.map(\.id)) == Set(taken.suffix(30).map(\.id)))
+            for lease in taken.suffix(30) {
+                #expect(try await !leases.giveBack(lease, dueIn: 300) { _ throws(ServerError) in })
+            }
+        }
+    }
 }

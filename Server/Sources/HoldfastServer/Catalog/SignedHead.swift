@@ -1,0 +1,43 @@
+/// The end of the audit as one of the machines has signed it that write to a database, in a table of one row. It is written
+/// in the transaction of the entries.
+///
+/// A file beside the database cannot say where the audit of many machines ends: each has its own. So a machine takes an
+/// audit if it goes on from the newest head that this machine has seen (``HeadFile``), and ends where this row says with a
+/// signature of the server's secret (``AuditSeal``). An older copy of the database is refused by every machine that saw more,
+/// and entries of somebody without the secret by all of them.
+struct SignedHead: Sendable, Hashable {
+    /// The end.
+    let head: AuditHead
+    /// Which secret has signed it.
+    let secretID: [UInt8]
+    /// The signature.
+    let code: [UInt8]
+
+    /// Signs an end.
+    init(_ head: AuditHead, by seal: AuditSeal) {
+        self.head = head
+        secretID = seal.secretID
+        code = seal.code(of: head)
+    }
+
+    /// Reads the row; nil if there is none.
+    init?(_ session: any StorageSession) throws(ServerError) {
+        let row = try session.run("SELECT count, digest, secret_id, code FROM audit_head WHERE id = 1").first
+        guard let row else { return nil }
+        head = AuditHead(count: try row.integer(0), digest: try row.octets(1) { Digest(octets: $0) })
+        secretID = try row.octets(2)
+        code = try row.octets(3)
+    }
+
+    /// Writes the row in the place of one that the same secret has signed, or of any.
+    /// - Parameter isOther: whether another secret signs from now on.
+    func store(_ session: any StorageSession, replacingSecret isOther: Bool = false) throws(ServerError) {
+        if isOther { try session.run("DELETE FROM audit_head") }
+        try session.run(
+            """
+            INSERT INTO audit_head (id, count, digest, secret_id, code) VALUES (1, $1, $2, $3, $4) \
+            ON CONFLICT (id) DO UPDATE SET count = excluded.count, digest = excluded.digest, code = excluded.code \
+            WHERE audit_head.secret_id = excluded.secret_id
+            """, [.integer(head.count), .octets(head.digest.octets), .octets(secretID), .octets(code)])
+    }
+}

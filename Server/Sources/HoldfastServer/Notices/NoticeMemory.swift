@@ -1,0 +1,69 @@
+import Foundation
+import Synchronization
+
+/// Where it is kept what a target was told.
+protocol NoticeMemory: Sendable {
+    /// Reads it.
+    func read() async throws(ServerError) -> KnownNotices
+    /// Writes it in the place of what is there.
+    func keep(_ known: KnownNotices) async throws(ServerError)
+}
+
+/// In a file beside the database, for one machine. One that cannot be read is as none.
+struct NoticeFile: NoticeMemory {
+    /// The file; nil to keep nothing.
+    let url: URL?
+
+    func read() async throws(ServerError) -> KnownNotices { KnownNotices(url) }
+
+    func keep(_ known: KnownNotices) async throws(ServerError) {
+        if let url { try WholeFile.replace(url, with: known.octets) }
+    }
+}
+
+/// In the database of many machines: whichever tells goes on where the one before it stopped.
+final class NoticeTable: NoticeMemory {
+    private let engine: any StorageEngine
+    private let target: String
+    /// What the table has, as far as this process knows.
+    private let stored = Mutex<Set<RandomID>>([])
+
+    /// A row that says that the target was told what there is to tell, even if there was nothing.
+    private static let begun = [UInt8](repeating: 0, count: 16)
+
+    init(_ engine: any StorageEngine, target: String) {
+        self.engine = engine
+        self.target = target
+    }
+
+    func read() async throws(ServerError) -> KnownNotices {
+        let target = target
+        let rows = try await engine.read { session throws(ServerError) in
+            try session.run("SELECT notice FROM notice_told WHERE target = $1", [.text(target)])
+        }
+        var ids: Set<RandomID> = []
+        for row in rows {
+            let octets = try row.octets(0)
+            if octets != Self.begun, let id = RandomID(hex: Hex.encode(octets).utf8) { ids.insert(id) }
+        }
+        stored.withLock { $0 = ids }
+        return KnownNotices(ids, isNew: rows.isEmpty)
+    }
+
+    func keep(_ known: KnownNotices) async throws(ServerError) {
+        let (target, before) = (target, stored.withLock { $0 })
+        let (added, removed) = (known.ids.subtracting(before), before.subtracting(known.ids))
+        try await engine.write { session throws(ServerError) in
+            for octets in added.map(\.octets) + [Self.begun] {
+                try session.run(
+                    "INSERT INTO notice_told (target, notice) VALUES ($1, $2) ON CONFLICT (target, notice) DO NOTHING",
+                    [.text(target), .octets(octets)])
+            }
+            for id in removed {
+                try session.run(
+                    "DELETE FROM notice_told WHERE target = $1 AND notice = $2", [.text(target), .octets(id.octets)])
+            }
+        }
+        stored.withLock { $0 = known.ids }
+    }
+}

@@ -1,0 +1,28 @@
+-- What several machines that serve from one database have to know from each other.
+
+-- The end of the audit, signed with the server's secret. A file of one machine has no use for it.
+CREATE TABLE audit_head (
+    id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
+    count BIGINT NOT NULL CHECK (count >= 1),
+    digest BYTEA NOT NULL CHECK (length(digest) = 32),
+    -- Which secret has signed it.
+    secret_id BYTEA NOT NULL CHECK (length(secret_id) = 8),
+    code BYTEA NOT NULL CHECK (length(code) = 32)
+);
+
+-- What one machine at a time does, and until when it is that one's. Nothing is decided by it.
+CREATE TABLE service_lease (
+    name TEXT COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 32),
+    -- A number of a process.
+    holder BYTEA NOT NULL CHECK (length(holder) = 16),
+    -- What people call its machine.
+    machine TEXT COLLATE "C" NOT NULL CHECK (length(machine) BETWEEN 1 AND 255),
+    leased_until BIGINT NOT NULL
+);
+
+-- What people were told already, by whom it was told to.
+CREATE TABLE notice_told (
+    target TEXT COLLATE "C" NOT NULL CHECK (length(target) BETWEEN 1 AND 32),
+    notice BYTEA NOT NULL CHECK (length(notice) = 16),
+    PRIMARY KEY (target, notice)
+);

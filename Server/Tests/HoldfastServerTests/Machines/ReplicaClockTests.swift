@@ -1,0 +1,74 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// Three machines of which two have clocks that are wrong.
+@Suite(
+    "serve on several machines, with a wrong clock", .besidePostgres, .timeLimit(.minutes(5)),
+    .enabled(if: PostgresServer.isTested && WrongClock.isTested, "needs PostgreSQL and faketime"))
+struct ReplicaClockTests {
+    private static let trouble = "signing and judging: clock"
+
+    @Test("Machines a year ahead and two minutes behind sign and judge nothing and say so; the third one goes on")
+    func wrong() async throws {
+        try await ReplicaSite.run(on: try await StorageKind.postgresql.address()) { replicated in
+            let (good, ahead, behind) = (
+                replicated.replicas[0], replicated.replicas[1], replicated.replicas[2]
+            )
+            let first = try await replicated.approvedChange(until: 180)
+            try await good.start()
+            try await replicated.publish(first, on: good)
+            try await replicated.follow()
+            var wrong: [ServingProcess] = []
+            for (replica, shift) in [(ahead, "+366d"), (behind, "-120s")] {
+                let process = try await replica.start(
+                    wrappedBy: WrongClock.wrapper, environment: try WrongClock.shifted(shift))
+                wrong.append(process)
+                try await process.says(Self.trouble)
+                try await WrongClockTests.isMute(replica.port)
+            }
+            defer { for process in wrong { WrongClock.clean(process) } }
+
+            // A publication, whichever machine an operator is on.
+            let change = try await replicated.approvedChange(until: 170)
+            let count = try await length(replicated)
+            let refused = try ServingProcess(
+                WrongClock.wrapper + [
+                    ServerProgram.url.path, "publish", "\(change)", "--data", ahead.server.url.path,
+                ], environment: try WrongClock.shifted("+366d"))
+            defer { WrongClock.clean(refused) }
+            #expect(await refused.status() == 3)
+            try await refused.says("clock")
+            #expect(try await length(replicated) == count)
+            #expect(try await replicated.publish(change, on: good) == 2)
+
+            // What others have published they serve as well, and challenges they do not answer.
+            try await replicated.follow()
+            for replica in [ahead, behind] { try await WrongClockTests.isMute(replica.port) }
+            try await replicated.everybodyFollows(good.port, from: good)
+            for entry in try await entries(replicated) {
+                let lead = entry.time - replicated.site.now
+                #expect((-600...1).contains(lead), "\(entry.event) \(lead) s from now")
+            }
+
+            // With its clock right it is one of them.
+            await ahead.kill()
+            try await ahead.start()
+            try await replicated.follow([ahead])
+            try await replicated.everybodyFollows(ahead.port, from: ahead)
+        }
+    }
+
+    /// How many entries the audit has.
+    private func length(_ replicated: ReplicaSite) async throws -> Int64 {
+        _ = try await replicated.site.open.catalog.now()
+        return replicated.site.open.catalog.ledger.chain.head.count
+    }
+
+    private func entries(_ replicated: ReplicaSite) async throws -> [AuditEntry] {
+        try await replicated.site.open.catalog.audit(after: -1, limit: 1_000).map { try AuditEntry($0) }
+    }
+}

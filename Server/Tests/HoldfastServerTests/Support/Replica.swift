@@ -1,0 +1,95 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import HoldfastServer
+
+/// A machine of a server that has several: a folder of its own on the same database, and the process that serves from it.
+final class Replica: Sendable {
+    let number: Int
+    /// What its commands work on.
+    let server: ServerFolder
+    /// Where apps are answered after each start, so that a balancer finds it again.
+    let port: Int
+    /// Where people are answered after each start.
+    let administration: Int
+    private let secret: URL
+    private let options: [String]
+    private let process = Mutex<ServingProcess?>(nil)
+
+    /// - Parameter options: of `serve`, such as another way to the database.
+    init(_ number: Int, _ server: ServerFolder, secret: URL, _ options: [String]) async throws {
+        self.number = number
+        self.server = server
+        self.secret = secret
+        self.options = options
+        port = try await CachingNginx.freePort()
+        administration = try await CachingNginx.freePort()
+    }
+
+    deinit { process.withLock { $0 }?.signal(SIGKILL) }
+
+    /// What serves; nil once it was killed or stopped.
+    var running: ServingProcess? { process.withLock { $0 } }
+
+    /// What it said so far.
+    var text: String { running?.text ?? "" }
+
+    /// Starts serving, and returns when it listens.
+    /// - Parameter isWhole: whether it has more than the documents of its folder, so that people are answered as well.
+    @discardableResult
+    func start(
+        isWhole: Bool = true, wrappedBy wrapper: [String] = [], environment: [String: String] = [:]
+    ) async throws -> ServingProcess {
+        let started = try ServingProcess(
+            wrapper + [
+                ServerProgram.url.path, "serve", "--data", server.url.path, "--secret", secret.path,
+                "--listen", "127.0.0.1:\(port)", "--admin-listen", "127.0.0.1:\(administration)",
+            ] + options, environment: environment)
+        process.withLock { $0 = started }
+        try await started.says("listening for apps on")
+        if isWhole { try await started.says("listening for administration on") }
+        return started
+    }
+
+    /// As a machine that loses its power.
+    func kill() async {
+        let killed = taken()
+        // What is stopped cannot be waited for otherwise.
+        killed?.signal(SIGKILL)
+        killed?.signal(SIGCONT)
+        _ = await killed?.status()
+    }
+
+    /// As an operator stops it.
+    /// - Returns: with which status it ended.
+    @discardableResult
+    func stop() async -> Int32? { await taken()?.stop() }
+
+    private func taken() -> ServingProcess? {
+        process.withLock { process in
+            defer { process = nil }
+            return process
+        }
+    }
+
+    /// Asks its listener for apps.
+    func get(_ path: String, _ headers: [String] = []) async throws -> RawAnswer {
+        try await RawClient(port: port).get(path, headers)
+    }
+
+    /// The SHA-256 of what it serves at a path; nil for nothing, and for an answer that was cut off.
+    func digest(of path: String) async -> HoldfastServer.Digest? {
+        (try? await RawClient(port: port).body(of: "/\(path)")).map { Digest(of: $0) }
+    }
+
+    /// Runs a command on its folder, to its end.
+    func command(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        try await ServerProgram.run(arguments + ["--data", server.url.path], in: server.url)
+    }
+
+    /// Starts a command on its folder.
+    func starting(_ arguments: String...) throws -> ServingProcess {
+        try ServingProcess([ServerProgram.url.path] + arguments + ["--data", server.url.path])
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// A server of several machines on one database of PostgreSQL. The first has the folder that `init` made; each other one
+/// got what docs/server.md says. The test works on the first folder with the library, as commands do.
+struct ReplicaSite: Sendable {
+    /// What a machine is reached with and started with.
+    struct Machine: Sendable {
+        /// Another way to the database; nil for the address in the configuration.
+        var database: PostgreSQLAddress?
+        var options = ["--no-watch"]
+
+        static let usual = Machine()
+    }
+
+    let site: ServeSite
+    let replicas: [Replica]
+    /// Who signs the targets of the repository; nil without one.
+    let holders: RepositoryHolders?
+
+    /// How long it may take until every machine serves what one of them serves, as docs/server.md says.
+    static let lag = Duration.seconds(10)
+
+    /// Makes the machines; none serves yet.
+    /// - Parameters:
+    ///   - database: theirs.
+    ///   - machines: one for each.
+    ///   - hasRepository: whether a repository is published beside the rest.
+    static func run(
+        on database: PostgreSQLAddress?, _ machines: [Machine] = [.usual, .usual, .usual],
+        hasRepository: Bool = false, _ body: (ReplicaSite) async throws -> Void
+    ) async throws {
+        let database = try #require(database)
+        try await ServeSite.run(database: database) { site in
+            var replicas: [Replica] = []
+            for (index, machine) in machines.enumerated() {
+                var (server, secret) = (site.server, site.secret)
+                if index > 0 { (server, secret) = try copy(of: site, number: index + 1) }
+                let way = machine.database.map { ["--database", $0.withoutPassword] } ?? []
+                replicas.append(try await Replica(index + 1, server, secret: secret, way + machine.options))
+            }
+            let holders = hasRepository ? RepositoryHolders() : nil
+            if let holders { try await site.open.publisher.begin(site.app, holders, in: site.folder) }
+            let replicated = ReplicaSite(site: site, replicas: replicas, holders: holders)
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(replicated)) } catch { result = .failure(error) }
+            for replica in replicas { await replica.kill() }
+            if case .failure(let error) = result {
+                Issue.record("\(error)")
+                throw error
+            }
+        }
+    }
+
+    /// Makes another machine's folder.
+    static func copy(of site: ServeSite, number: Int) throws -> (server: ServerFolder, secret: URL) {
+        let server = ServerFolder(site.folder.appending(path: "data-\(number)"))
+        try FileManager.default.createDirectory(at: server.url, withIntermediateDirectories: false)
+        for file in ["configuration.json", "head"] {
+            try FileManager.default.copyItem(
+                at: site.server.url.appending(path: file), to: server.url.appending(path: file))
+        }
+        let secret = site.folder.appending(path: "secret-\(number)")
+        try FileManager.default.copyItem(at: site.secret, to: secret)
+        return (server, secret)
+    }
+
+    /// Starts them all.
+    func start() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for replica in replicas { group.addTask { try await replica.start() } }
+            try await group.waitForAll()
+        }
+    }
+
+    // MARK: Changes
+
+    /// Proposes, approves and has signed, and leaves it at that.
+    func approvedChange(until days: Int64) async throws -> RandomID {
+        var formats = World.formats
+        if holders != nil {
+            let root = try await site.open.catalog.firstRoot(of: site.app)
+            formats.append(try ContentFormat(.repository, refresh: 21_600, root: root))
+        }
+        let change = try await site.approvedChange(until: days, formats: formats)
+        if let holders { try await site.open.publisher.sign(change, holders, in: site.folder) }
+        return change
+    }
+
+    /// Publishes with the command of a machine.
+    /// - Returns: the generation.
+    @discardableResult
+    func publish(_ change: RandomID, on replica: Replica) async throws -> Int64 {
+        let (status, output) = try await replica.command("publish", "\(change)")
+        try #require(status == 0, "\(output)")
+        return try generation(in: output)
+    }
+
+    /// The generation that a command said it has published.
+    func generation(in output: String) throws -> Int64 {
+        let words = try #require(output.firstMatch(of: /published: generation ([0-9]+)/), "\(output)")
+        return try #require(Int64(words.1))
+    }
+
+    /// What the database has as the newest version of each document that everybody gets, by path.
+    func newest() async throws -> [String: HoldfastServer.Digest] {
+        try await site.open.catalog.look { [app = site.app] _, ledger throws(ServerError) in
+            var newest: [String: HoldfastServer.Digest] = [:]
+            for (name, version) in ledger.documents where name.app == app && !version.isWithdrawn {
+                if !name.name.contains("-canary") { newest[name.name] = version.digest }
+            }
+            return newest
+        }
+    }
+
+    /// What is not signed again in a round, and so tells generations apart.
+    private static let paths = ["lists/bank.json", "pins/bank.pins.json"]
+
+    /// Whether every machine serves it, and it changes.
+    private static func isCompared(_ path: String) -> Bool {
+        !path.hasPrefix("repo/") || path.hasSuffix("/bundle.json") || path.hasSuffix("/timestamp.json")
+    }
+
+    /// Waits until machines serve the newest generation; all that run if none is named.
+    func follow(_ some: [Replica]? = nil, within limit: Duration = ServingProcess.usualLimit) async throws {
+        let newest = try await newest()
+        for replica in some ?? replicas where replica.running != nil {
+            try await eventually(within: limit, "machine \(replica.number) follows: \(replica.text.suffix(4_000))") {
+                for path in Self.paths where await replica.digest(of: path) != newest[path] { return false }
+                return true
+            }
+        }
+    }
+
+    /// Every version that was ever signed, as the audit has it; none has two contents.
+    func signed() async throws -> [String: [HoldfastServer.Digest: Int64]] {
+        var signed: [String: [HoldfastServer.Digest: Int64]] = [:]
+        var versions: Set<String> = []
+        var place: Int64 = -1
+        while case let page = try await site.open.catalog.audit(after: place, limit: 1_000), !page.isEmpty {
+            place += Int64(page.count)
+            for entry in try page.map({ try AuditEntry($0) }) where entry.event == .signed {
+                let (path, version) = (entry.facts["format"] ?? "", entry.facts["version"] ?? "")
+                let digest = try #require(Digest(hex: (entry.facts["digest"] ?? "").utf8))
+                #expect(versions.insert("\(path) \(version)").inserted, "\(path) has version \(version) twice")
+                let number: Int64 = try #require(Int64(version))
+                signed[path, default: [:]][digest] = number
+            }
+        }
+        return signed
+    }
+
+    /// What `doctor` finds broken on a machine.
+    func faults(on replica: Replica) async throws -> [String] {
+        let (status, output) = try await replica.command("doctor")
+        let faults = output.components(separatedBy: "\n").filter { $0.hasPrefix("fault:") }
+        #expect(status == (faults.isEmpty ? 0 : 1), "\(output)")
+        return faults
+    }
+
+    /// Has every kind of client follow what is served at a port, as the folder of a machine has it.
+    func everybodyFollows(
+        _ port: Int, from replica: Replica, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        // Whoever has just started signs again.
+        try await eventually("machine \(replica.number) is up to date: \(replica.text.suffix(4_000))") {
+            for (path, digest) in try await newest() where Self.isCompared(path) {
+                guard await replica.digest(of: path) == digest,
+                    try replica.server.publicFolder.read(path).map({ Digest(of: $0) }) == digest
+                else { return false }
+            }
+            return true
+        }
+        let one = ServeSite(site, movedTo: replica.server, site.open)
+        try await one.everybodyFollows(port, sourceLocation: sourceLocation)
+    }
+
+    /// Has every kind of client follow where nothing but a list is published.
+    func everybodyFollows(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let publisher = site.open.publisher
+        try await publisher.refresh()
+        try await publisher.everybodyFollows(
+            site.app, lettingIn: [site.shown, site.announced], trusting: site.root, clock: site.clock,
+            hasChallenges: false, isThorough: false, sourceLocation: sourceLocation)
+    }
+}
