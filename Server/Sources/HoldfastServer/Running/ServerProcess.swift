@@ -90,6 +90,7 @@ public struct ServerProcess: Sendable {
             services += [
                 PlacesLoop(publisher, logger: logger), DeadlineWatch(publisher, logger: logger),
                 CanaryWatch(publisher, logger: logger), ReportService(catalog, reports, logger: logger),
+                VantageWatch(catalog, logger: logger),
             ]
         }
         // Who looks at a host writes that down first.

@@ -6,6 +6,7 @@ enum PostgreSQLMigrations {
         PackageResources.postgres_0001_sql, PackageResources.postgres_0002_sql, PackageResources.postgres_0003_sql,
         PackageResources.postgres_0004_sql, PackageResources.postgres_0005_sql, PackageResources.postgres_0006_sql,
         PackageResources.postgres_0007_sql, PackageResources.postgres_0008_sql, PackageResources.postgres_0009_sql,
+        PackageResources.postgres_0011_sql,
     ]
 
     /// Takes the steps that are missing, each in a transaction of its own. Of several servers one does, and the others wait.

@@ -14,8 +14,12 @@ final class PostgresProxy: Sendable {
         case losesAnswer
         /// As before, and lets nobody in afterwards.
         case losesAnswerAndCloses
+        /// Ends the connection before the commit reaches the database, and has who comes next wait.
+        case losesCommitAndHolds
         /// Lets nobody in.
         case closed
+        /// Has whoever comes wait until nothing goes wrong anymore.
+        case holds
         /// Takes what is sent, and passes nothing on.
         case silent
         /// Takes nothing of what is sent.
@@ -33,16 +37,18 @@ final class PostgresProxy: Sendable {
             .childChannelOption(.autoRead, value: false)
             .childChannelInitializer { front in
                 guard state.lets() else { return front.close() }
-                return ClientBootstrap(group: front.eventLoop)
-                    .channelInitializer { back in
-                        front.eventLoop.makeCompletedFuture {
-                            let passing = Passing()
-                            try front.pipeline.syncOperations.addHandler(Front(back, state, passing))
-                            try back.pipeline.syncOperations.addHandler(Back(front, state, passing))
+                return state.turn(on: front.eventLoop).flatMap {
+                    ClientBootstrap(group: front.eventLoop)
+                        .channelInitializer { back in
+                            front.eventLoop.makeCompletedFuture {
+                                let passing = Passing()
+                                try front.pipeline.syncOperations.addHandler(Front(back, state, passing))
+                                try back.pipeline.syncOperations.addHandler(Back(front, state, passing))
+                            }
                         }
-                    }
-                    .connect(host: "127.0.0.1", port: target)
-                    .flatMap { _ in front.setOption(.autoRead, value: true) }
+                        .connect(host: "127.0.0.1", port: target)
+                }
+                .flatMap { _ in front.setOption(.autoRead, value: true) }
             }
             .bind(host: "127.0.0.1", port: 0).get()
         let proxy = PostgresProxy(listener, state)
@@ -60,10 +66,31 @@ final class PostgresProxy: Sendable {
     /// What goes wrong next.
     func set(_ fault: Fault) { shared.set(fault) }
 
+    /// Returns once somebody waits.
+    func holds() async { for await _ in shared.arrivals.stream { return } }
+
     private final class SharedFault: Sendable {
         private let fault = Mutex(Fault.nothing)
+        private let waiting = Mutex<[EventLoopPromise<Void>]>([])
+        let arrivals = AsyncStream<Void>.makeStream()
 
-        func set(_ new: Fault) { fault.withLock { $0 = new } }
+        func set(_ new: Fault) {
+            fault.withLock { $0 = new }
+            guard new != .holds else { return }
+            let promises = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+            for promise in promises { promise.succeed() }
+        }
+
+        func turn(on loop: any EventLoop) -> EventLoopFuture<Void> {
+            guard fault.withLock({ $0 == .holds }) else { return loop.makeSucceededVoidFuture() }
+            let promise = loop.makePromise(of: Void.self)
+            waiting.withLock { $0.append(promise) }
+            arrivals.continuation.yield()
+            return promise.futureResult
+        }
 
         func lets() -> Bool { fault.withLock { $0 != .closed } }
 
@@ -78,7 +105,8 @@ final class PostgresProxy: Sendable {
                     switch fault {
                     case .losesCommit, .losesAnswer: fault = .nothing
                     case .losesAnswerAndCloses: fault = .closed
-                    case .nothing, .closed, .silent, .stalled: break
+                    case .losesCommitAndHolds: fault = .holds
+                    case .nothing, .closed, .holds, .silent, .stalled: break
                     }
                 }
                 return fault
@@ -105,11 +133,11 @@ final class PostgresProxy: Sendable {
             if fault.isStalled() { return context.channel.setOption(.autoRead, value: false).whenComplete { _ in } }
             if buffer.readableBytesView.firstRange(of: Array("COMMIT".utf8) + [0]) != nil {
                 switch fault.commit() {
-                case .losesCommit:
+                case .losesCommit, .losesCommitAndHolds:
                     context.close(promise: nil)
                     return
                 case .losesAnswer, .losesAnswerAndCloses: passing.isOver = true
-                case .nothing, .closed, .silent, .stalled: break
+                case .nothing, .closed, .holds, .silent, .stalled: break
                 }
             }
             back.writeAndFlush(buffer, promise: nil)
