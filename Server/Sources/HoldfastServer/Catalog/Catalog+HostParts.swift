@@ -48,7 +48,8 @@ extension Catalog {
     /// Hosts of an app at which fewer vantages than must agree have read a certificate since a time, sorted by name and
     /// port.
     static func unseenHosts(
-        of app: AppName, since time: Int64, by vantages: Int64, limit: Int64, _ session: any StorageSession, _ ledger: Ledger
+        of app: AppName, since time: Int64, by vantages: Int64, limit: Int64, _ session: any StorageSession,
+        _ ledger: Ledger
     ) throws(ServerError) -> [(id: Int64, host: CatalogHost)] {
         try session.run(
             """

@@ -263,7 +263,8 @@ struct AppSummary: Sendable, Hashable {
         private func unseen() throws(ServerError) -> [OverviewNeed] {
             let since = now - Vantage.lifetime
             let rows = try Catalog.unseenHosts(
-                of: app.name, since: since, by: app.settings.vantages, limit: Int64(AppSummary.greatestCount) + 1, session, ledger)
+                of: app.name, since: since, by: app.settings.vantages, limit: Int64(AppSummary.greatestCount) + 1,
+                session, ledger)
             var needs: [OverviewNeed] = []
             for (id, host) in rows.prefix(AppSummary.greatestCount) {
                 let last = try Catalog.latestObservations(id, limit: 1, session).first

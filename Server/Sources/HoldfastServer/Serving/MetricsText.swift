@@ -82,7 +82,7 @@ struct MetricsText: Sendable {
             Family(
                 "holdfast_ready", .gauge, "Whether the server can sign.", [Sample([], isReady ? 1 : 0)]),
             Family(
-                "holdfast_alarms_total", .counter, 
+                "holdfast_alarms_total", .counter,
                 "Keys that hosts showed and nobody had announced, and vantages that disagreed or went silent.",
                 apps.map { Sample([("app", "\($0)")], Double(alarms[$0] ?? 0)) }),
             Family(

@@ -73,9 +73,10 @@ struct VantageAgreement: Sendable, Hashable {
         var seenFrom: [Digest: [View]] = [:]
         for view in views { for key in view.keys { seenFrom[key, default: []].append(view) } }
         let doubtful = seenFrom.filter { $0.value.count < Int(count) }.sorted { "\($0.key)" < "\($1.key)" }
-        conflict = doubtful.lazy.compactMap { key, witnesses in
-            Self.conflict(about: key, witnesses, views)
-        }.first
+        conflict =
+            doubtful.lazy.compactMap { key, witnesses in
+                Self.conflict(about: key, witnesses, views)
+            }.first
         words =
             if let conflict {
                 "vantages disagree: \(conflict.words)"

@@ -71,7 +71,10 @@ struct VantageCommandTests {
                 #expect(try await desk.run("status", "--data", desk.data, status: 1).contains("HELD: \(label)"))
                 func take(status: Int32 = 0) async throws -> String {
                     let look = try ServingProcess(
-                        [ServerProgram.url.path, "host", "look", label, "--dial", "127.0.0.1", "--allow", "127.0.0.0/8"]
+                        [
+                            ServerProgram.url.path, "host", "look", label, "--dial", "127.0.0.1", "--allow",
+                            "127.0.0.0/8",
+                        ]
                     )
                     #expect(await look.status() == 0, "\(look.text)")
                     try await look.says("holdfast-sightings-v1")

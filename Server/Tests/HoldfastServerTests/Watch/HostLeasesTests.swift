@@ -88,7 +88,9 @@ struct HostLeasesTests {
         }
     }
 
-    @Test("Each vantage has its own turn where several must agree, which its processes share", arguments: StorageKind.tested)
+    @Test(
+        "Each vantage has its own turn where several must agree, which its processes share",
+        arguments: StorageKind.tested)
     func own(_ kind: StorageKind) async throws {
         try await Self.withHosts(3, on: kind) { _, engine, clock in
             try await Self.askForTwo(engine)

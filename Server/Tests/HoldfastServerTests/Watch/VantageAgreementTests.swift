@@ -76,7 +76,7 @@ struct VantageAgreementTests {
         #expect(gone.words == nil && gone.conflict == nil, "\(gone)")
     }
 
-    @Test("A vantage that looked while another saw a key, and saw another one, disagrees: both and their keys are named")
+    @Test("A vantage that looked while another saw a key, and saw another one, disagrees: both keys are named")
     func disagreeing() throws {
         for (first, second) in [
             (try seen("a", old), try seen("b", new)),
