@@ -19,6 +19,8 @@ struct AppCommand: AsyncParsableCommand {
         var staleness: Int64 = 30
         @Option(help: "Hours for which the canary has a change before everybody; 0 for no canary.")
         var canary: Int64 = 24
+        @Option(help: "Vantages that must agree on what a host shows, at most 8.")
+        var vantages: Int64 = 1
         @Option(help: "A build in the field and the pin file that it carries: NAME=FILE. Repeat it.")
         var build: [String] = []
         @Flag(help: "No build in the field carries pins.")
@@ -33,8 +35,8 @@ struct AppCommand: AsyncParsableCommand {
                 return try AppSettings.Build(name: name, pinFile: InputFile.octets(path))
             }
             return try AppSettings(
-                staleness: staleness * 86_400, canary: canary * 3_600, anchors: InputFile.certificates(anchors),
-                builds: builds.isEmpty && !noShippedPins ? nil : builds)
+                staleness: staleness * 86_400, canary: canary * 3_600, vantages: vantages,
+                anchors: InputFile.certificates(anchors), builds: builds.isEmpty && !noShippedPins ? nil : builds)
         }
     }
 
@@ -92,8 +94,11 @@ struct AppCommand: AsyncParsableCommand {
                         JSONAnswer.print(try await AdministrationView.app(app, of: open.catalog))
                         continue
                     }
-                    let name = try await open.catalog.app(app).displayName
-                    Terminal.line("\(app)  \(name)  generation \(open.catalog.ledger.generation(of: app))")
+                    let known = try await open.catalog.app(app)
+                    let generation = open.catalog.ledger.generation(of: app)
+                    let vantages = known.settings.vantages
+                    let words = vantages > 1 ? ", \(vantages) vantages must agree" : ""
+                    Terminal.line("\(app)  \(known.displayName)  generation \(generation)\(words)")
                 }
             }
         }
