@@ -89,17 +89,14 @@ struct ContentBuilder {
     }
 }
 
-extension Catalog {
-    /// What a content adds that nobody announced, in words for those who approve it: it was seen on the network only, where
-    /// whoever stands in between shows what they like.
-    public func unannounced(in content: Content) async throws(ServerError) -> [String] {
-        let scene = try await scene(of: content.app)
+extension AppScene {
+    /// What a content adds that nobody announced, in words.
+    func unannounced(in content: Content) -> [String] {
+        let before = Dictionary((published?.hosts ?? []).map { ($0.sortingKey, $0) }) { first, _ in first }
+        let all = Dictionary(hosts.map { (Array($0.host.label.utf8), $0) }) { first, _ in first }
         var lines: [String] = []
         for host in content.hosts {
-            let old = scene.published?.hosts.first { $0.sortingKey == host.sortingKey }
-            let known = scene.hosts.first {
-                $0.host.name.utf8.elementsEqual(host.name.utf8) && $0.host.port == host.port
-            }
+            let (old, known) = (before[host.sortingKey], all[Array("\(host.name):\(host.port)".utf8)])
             let next = known?.next.chains.compactMap { $0.chain.leaf } ?? []
             let certificates = Set(next.map { Digest(of: $0.der) }).union(old?.certificates.map(\.fingerprint) ?? [])
             for certificate in host.certificates where !certificates.contains(certificate.fingerprint) {
@@ -127,6 +124,14 @@ extension Catalog {
         let vantages = Set(seen.map(\.vantage)).sorted().joined(separator: ", ")
         return "was not announced: SEEN ON THE NETWORK ONLY, from \(vantages), since "
             + (UTCText.encode(first) ?? "\(first)")
+    }
+}
+
+extension Catalog {
+    /// What a content adds that nobody announced, in words for those who approve it: it was seen on the network only, where
+    /// whoever stands in between shows what they like.
+    public func unannounced(in content: Content) async throws(ServerError) -> [String] {
+        try await scene(of: content.app).unannounced(in: content)
     }
 
     /// What can be changed about the content that follows from the catalog.
