@@ -19,6 +19,8 @@ struct AppCommand: AsyncParsableCommand {
         var staleness: Int64 = 30
         @Option(help: "Hours for which the canary has a change before everybody; 0 for no canary.")
         var canary: Int64 = 24
+        @Option(help: "Vantages that must agree on what a host shows, at most 8.")
+        var vantages: Int64 = 1
         @Option(help: "A build in the field and the pin file that it carries: NAME=FILE. Repeat it.")
         var build: [String] = []
         @Flag(help: "No build in the field carries pins.")
@@ -26,15 +28,15 @@ struct AppCommand: AsyncParsableCommand {
 
         func settings(anchors: String) throws -> AppSettings {
             guard (0...366).contains(staleness), (0...168).contains(canary) else {
-                throw ValidationError("Give a staleness of at most 366 days, and a canary of at most 168 hours.")
+                throw ValidationError("Give a --staleness of at most 366 days, and a --canary of at most 168 hours.")
             }
             let builds = try build.map { text in
                 let (name, path) = try CommandValue.pair(text)
                 return try AppSettings.Build(name: name, pinFile: InputFile.octets(path))
             }
             return try AppSettings(
-                staleness: staleness * 86_400, canary: canary * 3_600, anchors: InputFile.certificates(anchors),
-                builds: builds.isEmpty && !noShippedPins ? nil : builds)
+                staleness: staleness * 86_400, canary: canary * 3_600, vantages: vantages,
+                anchors: InputFile.certificates(anchors), builds: builds.isEmpty && !noShippedPins ? nil : builds)
         }
     }
 
@@ -92,8 +94,11 @@ struct AppCommand: AsyncParsableCommand {
                         JSONAnswer.print(try await AdministrationView.app(app, of: open.catalog))
                         continue
                     }
-                    let name = try await open.catalog.app(app).displayName
-                    Terminal.line("\(app)  \(name)  generation \(open.catalog.ledger.generation(of: app))")
+                    let known = try await open.catalog.app(app)
+                    let generation = open.catalog.ledger.generation(of: app)
+                    let vantages = known.settings.vantages
+                    let words = vantages > 1 ? ", \(vantages) vantages must agree" : ""
+                    Terminal.line("\(app)  \(known.displayName)  generation \(generation)\(words)")
                 }
             }
         }
@@ -162,7 +167,7 @@ struct AppCommand: AsyncParsableCommand {
                 }
                 guard let customer else { throw ValidationError("Name the --customer of the trust server.") }
                 return try TrustServerKey(customer: customer, kind: .rsa4096, at: SystemWallClock().now)
-            default: throw ValidationError("A key is for fingerprints or for a trust-server.")
+            default: throw ValidationError("Say what the key is for: --purpose fingerprints or trust-server.")
             }
         }
     }

@@ -33,7 +33,8 @@ struct AppSignerCommand: AsyncParsableCommand {
     func run() async throws {
         let name = try AppName(app)
         guard let purpose = SealedKey.Purpose(rawValue: purpose) else {
-            throw ValidationError("A key is for fingerprints, trust-server, snapshot or timestamp.")
+            throw ValidationError(
+                "Say what the key is for: --purpose fingerprints, trust-server, snapshot or timestamp.")
         }
         guard (purpose == .trustServer) ? certificate != nil : publicKey != nil else {
             throw ValidationError("Give the --public-key, or for a trust server the --certificate.")

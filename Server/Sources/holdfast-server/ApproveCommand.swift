@@ -36,7 +36,9 @@ struct VerdictOptions: ParsableArguments {
 
     /// The text is made here, from the octets that were read and shown, and not taken from a row.
     func say(_ verdict: ApprovalText.Verdict) async throws {
-        guard (1...168).contains(hours) else { throw ValidationError("An approval counts for 1 to 168 hours.") }
+        guard (1...168).contains(hours) else {
+            throw ValidationError("An approval counts for 1 to 168 hours: give that as --hours.")
+        }
         let id = try CommandValue.id(change)
         let key = try key.read()
         try await server.withServer { open in

@@ -66,7 +66,7 @@ struct ChangeCommand: AsyncParsableCommand {
             }
             var gates = try CommandValue.gates(force)
             if emergency != nil { gates.insert(.canary) }
-            guard (1...366).contains(lifetime) else { throw ValidationError("Give a lifetime of 1 to 366 days.") }
+            guard (1...366).contains(lifetime) else { throw ValidationError("Give a --lifetime of 1 to 366 days.") }
             guard again == nil || format.isEmpty && remove.isEmpty && !includeSeen else {
                 throw ValidationError("--again proposes what it was: leave out --format, --remove and --include-seen.")
             }
@@ -107,7 +107,7 @@ struct ChangeCommand: AsyncParsableCommand {
             _ open: ServerFolder.Open
         ) async throws {
             guard try await open.catalog.change(earlier).content.app == app else {
-                throw ValidationError("The change is of another app.")
+                throw ValidationError("Change \(earlier) is of another app; change list \(app) shows those of \(app).")
             }
             let now = Int64(SystemWallClock().now.timeIntervalSince1970)
             var generator = SystemRandomNumberGenerator()
@@ -122,7 +122,7 @@ struct ChangeCommand: AsyncParsableCommand {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard let kind = ContentFormat.Kind(rawValue: parts.first ?? "") else {
                 let known = ContentFormat.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ValidationError("A format is one of \(known).")
+                throw ValidationError("Give a --format: \(known).")
             }
             guard kind != .repository || root != nil else {
                 throw ValidationError("The app has no repository; begin one with app repository init.")

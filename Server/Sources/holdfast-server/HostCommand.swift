@@ -28,7 +28,7 @@ struct HostCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let renewal = CatalogHost.Renewal(rawValue: renewal) else {
-                throw ValidationError("A host is renewed as announced, same-key or issuer.")
+                throw ValidationError("Say how the host is renewed: --renewal announced, same-key or issuer.")
             }
             let host = try CatalogHost(name: host, port: port, dial: dial, renewal: renewal, hasOneKeyKind: oneKeyKind)
             try await server.withServer { open in

@@ -58,7 +58,8 @@ extension HostCommand {
             abstract: "Take what host look printed on another machine, within the hour.",
             discussion: """
                 What two vantages have seen can be proposed with change propose --include-seen. The audit has who handed \
-                it in: what a file says is worth as much as the way by which it came.
+                it in: what a file says is worth as much as the way by which it came. Exit code 1 if it raises an alarm, \
+                because another vantage sees other keys.
                 """)
         @OptionGroup var server: ServerOptions
         @OptionGroup var actor: ActorOption
@@ -73,13 +74,15 @@ extension HostCommand {
             let name = try AppName(app)
             let sightings = try SightingsFile(InputFile.octets(file))
             try await server.withServer { open in
-                try await open.catalog.take(sightings, from: vantage, of: name, by: actor.actor)
+                let alarms = try await open.catalog.take(sightings, from: vantage, of: name, by: actor.actor)
                 for (label, shown) in sightings.hosts {
                     Terminal.line(label)
                     for shown in shown {
                         Terminal.line("  \(shown.address)  certificate \(Digest(of: shown.chain.certificates[0]))")
                     }
                 }
+                for alarm in alarms { Terminal.line("ALARM: \(alarm)") }
+                guard alarms.isEmpty else { throw NegativeAnswer(words: "vantages disagree") }
             }
         }
     }

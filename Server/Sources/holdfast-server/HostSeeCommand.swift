@@ -12,7 +12,7 @@ extension HostCommand {
             discussion: """
                 Addresses that are not of the public Internet are asked only if --allow names them. Exit code 1 unless \
                 every address shows a key that is published or announced; before the first publication, unless every \
-                address shows a certificate.
+                address shows a certificate; and where an app asks that several vantages agree, unless they do.
                 """)
         @OptionGroup var server: ServerOptions
         @Argument(help: "The app.")
@@ -45,7 +45,8 @@ extension HostCommand {
                         Terminal.line("  \(finding.place)  \(finding.verdict)\(key)\(words)")
                     }
                     for alarm in report.alarms { Terminal.line("  ALARM: \(alarm)") }
-                    isGood = isGood && !report.findings.isEmpty
+                    if let held = report.held { Terminal.line("  HELD: \(held)") }
+                    isGood = isGood && !report.findings.isEmpty && report.held == nil
                 }
                 guard isGood else { throw NegativeAnswer(words: "not every address shows what is known") }
             }

@@ -104,14 +104,14 @@ struct ImportCommand: AsyncParsableCommand {
         guard (proposer == nil) == noProposer else {
             throw ValidationError("Say which approver proposes it with --proposer, or --no-proposer.")
         }
-        guard (1...366).contains(lifetime) else { throw ValidationError("Give a lifetime of 1 to 366 days.") }
+        guard (1...366).contains(lifetime) else { throw ValidationError("Give a --lifetime of 1 to 366 days.") }
     }
 
     func run() async throws {
         if let compare { return try await compareAnswers(with: compare) }
         let settings = try clients.settings(anchors: anchors ?? "")
         let gates = try CommandValue.gates(force)
-        let since = try unchangedSince.map(CommandValue.seconds)
+        let since = try unchangedSince.map { try CommandValue.seconds($0, of: "--unchanged-since") }
         let takeover = try await takeover()
         try await server.withServer { open in
             let rules = Publisher.TakeoverRules(
@@ -189,7 +189,9 @@ struct ImportCommand: AsyncParsableCommand {
     // MARK: Comparing
 
     private func compareAnswers(with address: String) async throws {
-        guard let url = URL(string: address) else { throw ValidationError("Give an address such as https://HOST/.") }
+        guard let url = URL(string: address) else {
+            throw ValidationError("Give an address to --compare with, such as https://HOST/.")
+        }
         let other = try OtherServer(url, anchors: try ca.map(InputFile.certificates))
         let wanted = try app.map { try AppName($0) }.map { [$0] }
         try await server.withServer { open in

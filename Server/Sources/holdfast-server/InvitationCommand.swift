@@ -42,9 +42,11 @@ struct InvitationCommand: AsyncParsableCommand {
         var output: String
 
         func run() async throws {
-            guard (1...30).contains(days) else { throw ValidationError("An invitation counts for 1 to 30 days.") }
+            guard (1...30).contains(days) else {
+                throw ValidationError("An invitation counts for 1 to 30 days: give that as --days.")
+            }
             guard let purpose = PasskeyPurpose(rawValue: purpose) else {
-                throw ValidationError("A passkey is for sign-in or for approval.")
+                throw ValidationError("Say what the passkey is for: --purpose sign-in or approval.")
             }
             let apps: Set<AppName>? = app.isEmpty ? nil : Set(try app.map { try AppName($0) })
             let given = try adminOrigin.map { try RelyingParty(origin: $0) }

@@ -18,7 +18,9 @@ struct NextCommand: AsyncParsableCommand {
         var from: String
 
         func run() async throws {
-            let (chain, begins) = (try HostChain(InputFile.certificates(chain)), try CommandValue.seconds(from))
+            let (chain, begins) = (
+                try HostChain(InputFile.certificates(chain)), try CommandValue.seconds(from, of: "--from")
+            )
             try await place.withHost { catalog, host, app, actor in
                 try await catalog.announce(chain, from: begins, on: host, of: app, by: actor)
             }
@@ -33,8 +35,7 @@ struct NextCommand: AsyncParsableCommand {
 
         func run() async throws {
             let octets = try InputFile.octets(key)
-            let read = octets.first == 0x30 ? octets : try InputFile.pem(octets, "PUBLIC KEY", key).first
-            guard let der = read else { throw ValidationError("\(key) has no public key.") }
+            let der = octets.first == 0x30 ? octets : try PEMFile.blocks("PUBLIC KEY", of: octets, named: key)[0]
             try await place.withHost { catalog, host, app, actor in
                 try await catalog.announce(key: der, on: host, of: app, by: actor)
             }

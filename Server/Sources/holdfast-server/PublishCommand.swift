@@ -109,7 +109,7 @@ struct RevertCommand: AsyncParsableCommand {
     func run() async throws {
         let now = Int64(SystemWallClock().now.timeIntervalSince1970)
         guard lifetime.map({ (1...366).contains($0) }) ?? true else {
-            throw ValidationError("Give a lifetime of 1 to 366 days.")
+            throw ValidationError("Give a --lifetime of 1 to 366 days.")
         }
         try await server.withServer { open in
             var generator = SystemRandomNumberGenerator()

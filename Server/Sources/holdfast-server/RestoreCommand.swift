@@ -62,7 +62,7 @@ struct RestoreCommand: AsyncParsableCommand {
             throw ValidationError("Say where clients find documents (--public-url), or --no-public-url.")
         }
         guard publicURL.map({ URL(string: $0)?.host() != nil }) ?? true else {
-            throw ValidationError("Give an address such as https://pins.example.com/.")
+            throw ValidationError("Give --public-url an address such as https://pins.example.com/.")
         }
     }
 
@@ -77,11 +77,12 @@ struct RestoreCommand: AsyncParsableCommand {
             places: places.map { .folder(URL(filePath: $0)) }, disregarded: Set(disregard),
             goneFrom: Set(withoutPlace))
         if let address = publicURL.flatMap({ URL(string: $0) }) {
-            rules.places.append(.address(address, URLSessionDataProvider(allowsPlainHTTPToLoopback: true)))
+            rules.places.append(.address(address, PublicDataProvider()))
         }
         if let head {
             guard let known = AuditHead(Array(head.utf8)) else {
-                throw ValidationError("A head is a number, a space and 64 hexadecimal digits.")
+                throw ValidationError(
+                    "Give --head as backup and serve print it: a number, a space and 64 hexadecimal digits.")
             }
             rules.known = known
         }

@@ -37,6 +37,7 @@ struct StatusCommand: AsyncParsableCommand {
                     Terminal.line("  if nobody publishes, the first is refused at \(CommandValue.time(time))")
                 }
                 for loss in standing.losses + standing.expiredServers { Terminal.line("  \(loss)") }
+                for words in standing.held { Terminal.line("  HELD: \(words)") }
                 let places = try await open.publisher.placeStandings(of: app)
                 for place in places {
                     for words in [place.words] + place.notes.map(\.words) { Terminal.line("  \(words)") }
@@ -123,6 +124,7 @@ struct StatusCommand: AsyncParsableCommand {
             "losses": AdministrationView.texts(standing.losses), "open": .array(open),
             "plainTextKeys": AdministrationView.texts(standing.plainTextKeys),
             "expiredServers": AdministrationView.texts(standing.expiredServers),
+            "held": AdministrationView.texts(standing.held),
             "places": .array(places.map { .object(Self.members(of: $0)) }),
         ]
         if let time = standing.refusedFrom { members["refusedFrom"] = AdministrationView.time(time) }

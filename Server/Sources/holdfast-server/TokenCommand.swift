@@ -38,7 +38,9 @@ struct TokenCommand: AsyncParsableCommand {
             guard (app == nil) == everyApp else { throw ValidationError("Name its --app, or --every-app.") }
             guard (scope == nil) != gate.isEmpty else { throw ValidationError("Give a --scope, or hosts with --gate.") }
             guard gate.isEmpty || !everyApp else { throw ValidationError("A gate is for one app: name its --app.") }
-            guard (1...3_660).contains(days) else { throw ValidationError("A token counts for 1 to 3660 days.") }
+            guard (1...3_660).contains(days) else {
+                throw ValidationError("A token counts for 1 to 3660 days: give that as --days.")
+            }
         }
 
         private func read() throws -> TokenGrant.Scope {
@@ -48,7 +50,7 @@ struct TokenCommand: AsyncParsableCommand {
             case "read": return .read
             case "propose": return .propose
             case "administer": return .administer
-            default: throw ValidationError("A scope is read, propose or administer.")
+            default: throw ValidationError("Give a --scope: read, propose or administer.")
             }
         }
 

@@ -25,8 +25,10 @@ struct LoadGenerator {
     func flood(_ body: [UInt8], port: Int, rate: Double) async throws -> Flood.Result {
         let content = folder.appending(path: "post.json")
         try Data(body).write(to: content)
+        // It runs in another folder, where the name that this program was called by may mean nothing.
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let words =
-            ["chrt", "-i", "0", "taskset", "-c", Cores.asking, CommandLine.arguments[0]]
+            ["chrt", "-i", "0", "taskset", "-c", Cores.asking, program]
             + ["flood", "\(port)", "\(rate)", "\(seconds)", content.path]
         return try Flood.Result(try await ForeignProgram.run(words[0], Array(words.dropFirst()), in: folder))
     }

@@ -109,7 +109,9 @@ extension InstallationReadiness {
         let pause = until.map { min(max(1, $0 - now), 86_400) } ?? 300
         var error = AdministrationError(
             .conflict, .notReady, expected: "that every client gets in with it", found: words,
-            remedy: until == nil ? "Have a change published that has it." : "Install it then, and ask again before.",
+            remedy: isHeld
+                ? "Look at the host from every vantage, and find out why they do not agree."
+                : until == nil ? "Have a change published that has it." : "Install it then, and ask again before.",
             headers: [("Retry-After", "\(pause)")])
         error.facts = facts
         return error

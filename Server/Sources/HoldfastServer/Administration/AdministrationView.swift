@@ -18,6 +18,7 @@ package enum AdministrationView {
             "name": .text("\(name)"), "displayName": .text(app.displayName),
             "generation": .integer(catalog.ledger.generation(of: name)),
             "staleness": .integer(app.settings.staleness), "canary": .integer(app.settings.canary),
+            "vantages": .integer(app.settings.vantages),
         ]
         if let publication = catalog.ledger.publication(of: name) {
             members["change"] = .text("\(publication.change)")
@@ -83,10 +84,10 @@ package enum AdministrationView {
         let app = change.content.app
         let chain = try await catalog.approvers()
         let state = change.state(chain, generation: catalog.ledger.generation(of: app), at: try await catalog.now())
-        let published = try await publisher.published(app)
+        let scene = try await catalog.scene(of: app)
         var members = summary(change, state)
-        members["difference"] = texts(ContentDifference(from: published, to: change.content).lines)
-        members["unannounced"] = texts(try await catalog.unannounced(in: change.content))
+        members["difference"] = texts(ContentDifference(from: scene.published, to: change.content).lines)
+        members["unannounced"] = texts(scene.unannounced(in: change.content))
         members["needed"] = .integer(Int64(chain.head.approvers.number))
         members["approvers"] = .text("\(chain.head.digest)")
         members["approvals"] = .array(change.approvals.map { approval($0, chain.head.approvers) })

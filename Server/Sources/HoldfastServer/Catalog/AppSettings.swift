@@ -35,6 +35,8 @@ public struct AppSettings: Sendable, Hashable {
     public let staleness: Int64
     /// For how many seconds the canary has a change before everybody gets it; 0 for no canary.
     public let canary: Int64
+    /// How many vantages must have seen a key before anything is judged by it.
+    public let vantages: Int64
     /// DER of the certificates that the clients' systems trust.
     public let anchors: [[UInt8]]
     /// The builds in the field; nil if nobody has said, which no outlook is content with.
@@ -46,18 +48,25 @@ public struct AppSettings: Sendable, Hashable {
     private static let name = "holdfast-app-v1"
     private static let stalenesses: ClosedRange<Int64> = 3_600...31_622_400
     private static let canaries: ClosedRange<Int64> = 0...604_800
+    /// More than anybody watches from. A table has the same bound.
+    package static let vantageCounts: ClosedRange<Int64> = 1...8
 
     /// Puts settings together.
     /// - Throws: ``ServerError`` `invalidValue` for a staleness outside an hour to 366 days, a canary of more than seven
-    ///   days, no anchors, or one that is no certificate.
+    ///   days, more than eight vantages, no anchors, or one that is no certificate.
     public init(
-        staleness: Int64 = 30 * 86_400, canary: Int64 = 86_400, anchors: [[UInt8]], builds: [Build]?
+        staleness: Int64 = 30 * 86_400, canary: Int64 = 86_400, vantages: Int64 = 1, anchors: [[UInt8]],
+        builds: [Build]?
     ) throws(ServerError) {
         guard Self.stalenesses.contains(staleness), Self.canaries.contains(canary) else {
             throw ServerError(
                 .invalidValue, of: "settings",
                 expected: "a staleness of 3600 to 31622400 seconds, a canary of at most 604800",
                 found: "\(staleness) and \(canary)")
+        }
+        guard Self.vantageCounts.contains(vantages) else {
+            throw ServerError(
+                .invalidValue, of: "vantages", expected: "1 to \(Self.vantageCounts.upperBound)", found: "\(vantages)")
         }
         guard (1...1_000).contains(anchors.count), anchors.allSatisfy({ (try? X509Certificate(der: $0)) != nil }) else {
             throw ServerError(
@@ -67,6 +76,7 @@ public struct AppSettings: Sendable, Hashable {
         }
         self.staleness = staleness
         self.canary = canary
+        self.vantages = vantages
         self.anchors = anchors
         self.builds = try builds.map { builds throws(ServerError) in
             try Content.sorted(builds, "builds") { Array($0.name.utf8) }
@@ -75,6 +85,8 @@ public struct AppSettings: Sendable, Hashable {
             "format": .text(Self.name), "staleness": .integer(staleness), "canary": .integer(canary),
             "anchors": .array(anchors.map { .text(Base64.encode($0)) }),
         ]
+        // Settings of servers that knew of one vantage only have the digest that they had.
+        if vantages > 1 { members["vantages"] = .integer(vantages) }
         if let builds = self.builds {
             members["builds"] = .array(
                 builds.map { build in
@@ -107,6 +119,7 @@ public struct AppSettings: Sendable, Hashable {
             }
             return der
         }
+        let vantages = try fields.optionalInteger("vantages", in: Self.vantageCounts) ?? 1
         var builds: [Build]?
         if let value = fields.optional("builds") {
             guard case .array(let elements) = value, elements.count <= 256 else {
@@ -124,7 +137,8 @@ public struct AppSettings: Sendable, Hashable {
             }
         }
         try fields.finish()
-        try self.init(staleness: staleness, canary: canary, anchors: anchors, builds: builds)
+        try self.init(
+            staleness: staleness, canary: canary, vantages: vantages, anchors: anchors, builds: builds)
         guard self.octets == octets else {
             throw ServerError(.malformed, of: "settings", expected: "the one spelling", found: "another")
         }

@@ -17,14 +17,4 @@ extension Catalog {
         }
         return content
     }
-
-    /// What is published for an app; nil before the first publication.
-    /// - Throws: ``ServerError`` `brokenChain` if it is not what the audit names.
-    func publishedContent(of app: AppName) async throws(ServerError) -> Content? {
-        try await look { session, ledger throws(ServerError) in
-            try ledger.publication(of: app).map { publication throws(ServerError) in
-                try Self.content(of: publication, app, session)
-            }
-        }
-    }
 }

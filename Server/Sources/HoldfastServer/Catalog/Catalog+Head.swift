@@ -41,10 +41,11 @@ extension Catalog {
         guard end != known || end == .empty else { return }
         let signed = try SignedHead(session)
         let (signer, all) = seals.withLock { ($0.first, $0) }
-        if let signed, signed.head == end, let seal = all.first(where: { $0.secretID == signed.secretID }),
-            seal.isRight(signed.code, of: end)
-        {
-            return headState.withLock { $0.waitsForSignature = false }
+        let seal = all.first { $0.secretID == signed?.secretID }
+        if let signed, seal?.isRight(signed.code, of: signed.head) ?? false {
+            guard signed.head != end else { return headState.withLock { $0.waitsForSignature = false } }
+            // One of the machines has written more.
+            guard signed.head.count < end.count else { throw isAnother("\(end)", [signed.head]) }
         }
         // Commands of this machine may have no secret, and neither had programs of before.
         guard isOwn else { throw isUnsigned(end, signed, heads, all) }

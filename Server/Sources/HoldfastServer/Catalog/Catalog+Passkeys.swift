@@ -31,7 +31,8 @@ extension Catalog {
     ///   - visitor: who sent it: the digest of the visitor's token.
     /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` and ``PasskeyCeremony/registered(_:for:at:by:at:)`` do;
     ///   `notForThis` without a challenge, and for a key that a statement of approvers names, unless it is a passkey to
-    ///   approve with for the same apps; `constraint` for a passkey that is there already, or one too many.
+    ///   approve with for the same apps, and for one that was registered for something else; `constraint` for a passkey
+    ///   that is there already, or one too many.
     func register(
         _ registration: PasskeyRegistration, _ token: AccessToken, at party: RelyingParty, by visitor: Digest
     ) async throws(ServerError) -> RegisteredPasskey {
@@ -51,6 +52,11 @@ extension Catalog {
                 throw ServerError(
                     .notForThis, of: "passkey", expected: "a key that no statement of approvers names",
                     found: "one that approves in another way, or did", remedy: "Make another passkey.")
+            }
+            guard step.ledger.people.mayRegister(identity, for: credential.purpose, invitation.apps) else {
+                throw ServerError(
+                    .notForThis, of: "passkey", expected: "a new key, or one for what it was registered before",
+                    found: "one that was for something else", remedy: "Make another passkey.")
             }
             let passkey = RegisteredPasskey(credential, of: invitation.person, for: invitation.apps)
             try step.add(passkey)
@@ -186,6 +192,16 @@ extension Catalog.Step {
                 .octets(identity.octets), .octets(id), .octets(passkey.octets),
                 .integer(Int64(passkey.credential.counter)),
             ])
+    }
+
+    /// Ends what was registered with the key of somebody whom a statement of approvers names, unless it is what the
+    /// statement names.
+    mutating func yield(_ member: ApproverSet.Member) throws(ServerError) {
+        let identity = member.key.identity
+        guard ledger.people.hasStranger(member) else { return }
+        try removePasskey(identity)
+        try record(
+            .passkey, by: "approvers", ["action": PeopleLedger.Action.yielded.rawValue, "passkey": "\(identity)"])
     }
 
     fileprivate func removePasskey(_ identity: Digest) throws(ServerError) {

@@ -129,6 +129,8 @@ public struct Ledger: Sendable {
     /// When each alarm was raised last, and each reminder said, in seconds since 1970.
     private(set) var alarmedAt: [Name: Int64] = [:]
     private(set) var remindedAt: [Name: Int64] = [:]
+    /// Which vantages disagreed, and which are silent.
+    private(set) var vantages = VantageAlarms()
     /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
     public private(set) var sightings: [Name: [String: Sighting]] = [:]
     /// The tokens that were made and not revoked, by their digests.
@@ -244,6 +246,7 @@ public struct Ledger: Sendable {
             signedAt[name] = entry.time
             outdatedLists.remove(name)
         case .alarm:
+            guard try !vantages.take(facts, at: entry.time) else { break }
             let name = Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))")
             if facts.has("until") {
                 reminders.insert(name)

@@ -12,6 +12,8 @@ struct PeopleLedger: Sendable {
     /// What became of a passkey or a session.
     enum Action: String, Sendable, Hashable, CaseIterable {
         case begun, ended
+        /// A statement of approvers names the key for something else than it was registered for.
+        case yielded
     }
 
     /// The invitations that nobody has used, by their tokens' digests: the digest of the text.
@@ -23,6 +25,8 @@ struct PeopleLedger: Sendable {
     /// The apps that passkeys are for, by their keys' digests, also of those that were removed; those of all apps are not
     /// there.
     private var apps: [Digest: Set<AppName>] = [:]
+    /// What all passkeys were for that were ever registered, by their keys' digests.
+    private var purposes: [Digest: PasskeyPurpose] = [:]
     /// The sessions that nobody has ended, by their tokens' digests.
     private(set) var sessions: [Digest: Session] = [:]
 
@@ -47,11 +51,19 @@ struct PeopleLedger: Sendable {
                 let named = try facts.has("apps") ? facts.text("apps") : nil
                 let some = named.flatMap { AppName.set(line: $0.utf8) }
                 guard named == nil || some != nil else { throw facts.impossible("names of apps") }
+                guard let purpose = PasskeyPurpose(octets: try facts.text("purpose").utf8) else {
+                    throw facts.impossible("what a passkey is for")
+                }
                 invitations[invitation] = nil
                 passkeys[passkey] = digest
                 apps[passkey] = some
+                purposes[passkey] = purpose
             case .ended:
                 guard passkeys.removeValue(forKey: passkey) != nil else { throw facts.impossible("a passkey") }
+                sessions = sessions.filter { $0.value.passkey != passkey }
+            case .yielded:
+                let isThere = passkeys.removeValue(forKey: passkey) != nil
+                guard apps.removeValue(forKey: passkey) != nil || isThere else { throw facts.impossible("a passkey") }
                 sessions = sessions.filter { $0.value.passkey != passkey }
             }
         case .session:
@@ -67,6 +79,7 @@ struct PeopleLedger: Sendable {
                 sessions[session] = Session(passkey: passkey, end: end)
             case .ended:
                 guard sessions.removeValue(forKey: session) != nil else { throw facts.impossible("a session") }
+            case .yielded: throw facts.impossible("what became of a session")
             }
         case .pages:
             guard let party = RelyingParty(octets: try facts.text("origin").utf8) else {
@@ -88,6 +101,20 @@ struct PeopleLedger: Sendable {
     func allows(_ identity: Digest, all wanted: Set<AppName>?) -> Bool {
         guard let limits = apps[identity] else { return true }
         return wanted.map(limits.isSuperset) ?? false
+    }
+
+    /// Whether a passkey with the key of an approver is registered, or limits of one that was removed are left, and it is
+    /// not the approver's.
+    func hasStranger(_ member: ApproverSet.Member) -> Bool {
+        let identity = member.key.identity
+        guard passkeys[identity] != nil || apps[identity] != nil else { return false }
+        return !member.isPasskey || purposes[identity] != .approval
+    }
+
+    /// Whether a key may be registered as a passkey for something: one that was, even if it was removed since, is for the
+    /// same again, or somebody else changed what it is for.
+    func mayRegister(_ identity: Digest, for purpose: PasskeyPurpose, _ wanted: Set<AppName>?) -> Bool {
+        purposes[identity].map { $0 == purpose && apps[identity] == wanted } ?? true
     }
 
     /// Who may approve nothing of an app, whatever statements of approvers say.

@@ -50,11 +50,7 @@ public struct Change: Sendable, Hashable {
 
     /// The approvers who may say something about it and have said nothing yet, and whom the server tells about an emergency.
     public func silentApprovers(of chain: ApproverChain) -> [ApproverSet.Member] {
-        let heard = approvals.filter { (try? ApprovalText($0.text))?.subject.approvers == chain.head.digest }
-            .map(\.signature.identity)
-        return chain.head.approvers.members.filter {
-            !heard.contains($0.key.identity) && !barred.contains($0.key.identity)
-        }
+        standing.silentApprovers(of: chain)
     }
 
     /// Whether its time is over: people have not agreed in time, or nothing may be signed for its content anymore.

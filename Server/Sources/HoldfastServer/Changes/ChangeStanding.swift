@@ -14,6 +14,8 @@ struct ChangeStanding: Sendable, Hashable {
     let proposed: Int64
     let approvals: [SignedApproval]
     let ended: AuditEntry.Event?
+    /// Those who may approve nothing of its app, whatever statements of approvers say.
+    let barred: Set<Digest>
 
     /// The last second at which it can be published.
     var end: Int64 { proposed + Change.span }
@@ -37,6 +39,15 @@ struct ChangeStanding: Sendable, Hashable {
             (try? ApprovalText(approval.text)).map { $0.verdict == .reject || $0.subject == subject } ?? true
         }
         return try ApprovedSubject(subject, approvals: counting, chain: chain, proposer: proposer, at: now)
+    }
+
+    /// The approvers who may say something about it and have said nothing yet.
+    func silentApprovers(of chain: ApproverChain) -> [ApproverSet.Member] {
+        let heard = approvals.filter { (try? ApprovalText($0.text))?.subject.approvers == chain.head.digest }
+            .map(\.signature.identity)
+        return chain.head.approvers.members.filter {
+            !heard.contains($0.key.identity) && !barred.contains($0.key.identity)
+        }
     }
 
     /// Where it is on its way.
@@ -63,7 +74,7 @@ extension Change {
         ChangeStanding(
             id: id, app: content.app, content: content.digest, outlook: Digest(of: outlook),
             baseGeneration: baseGeneration, forced: forced, proposer: proposer, reason: reason, proposed: proposed,
-            approvals: approvals, ended: ended)
+            approvals: approvals, ended: ended, barred: barred)
     }
 }
 
@@ -81,6 +92,12 @@ extension Catalog {
             baseGeneration: proposal.baseGeneration, forced: try gates(proposal.forced), proposer: proposal.proposer,
             reason: proposal.reason, proposed: proposal.time,
             approvals: try approvals(of: id, proposal.app, session, ledger),
-            ended: ledger.ended[id])
+            ended: ledger.ended[id], barred: ledger.people.barred(from: proposal.app))
+    }
+
+    /// Where a change is on its way, without what it publishes.
+    /// - Throws: ``ServerError`` `notFound`.
+    func standing(of id: RandomID) async throws(ServerError) -> ChangeStanding {
+        try await look { session, ledger throws(ServerError) in try Self.standing(of: id, session, ledger) }
     }
 }

@@ -59,21 +59,25 @@ struct ContentBuilder {
             keys: keys.filter { !removed.contains($0.pin) })
     }
 
-    /// What was seen within the hour. What is neither published nor announced must have been seen from two vantages.
+    /// What was seen within the hour. What is neither published nor announced must have been seen from two vantages, or from
+    /// as many as the app asks for.
     private func seen(
         of host: AppScene.Host, unlike old: ContentHost?, _ announced: [X509Certificate]
     ) throws(ServerError) -> [X509Certificate] {
         let known = Set(announced.map { Digest(of: $0.der) } + (old?.certificates.map(\.fingerprint) ?? []))
+        let needed = max(2, Int(scene.app.settings.vantages))
         var seen: [X509Certificate] = []
         for observation in host.observations where observation.lastSeen >= scene.now - Vantage.lifetime {
             guard let leaf = observation.chain?.leaf else { continue }
             let fingerprint = Digest(of: leaf.der)
             let vantages = host.vantages[fingerprint] ?? []
-            guard known.contains(fingerprint) || vantages.count >= 2 else {
+            guard known.contains(fingerprint) || vantages.count >= needed else {
                 if removed.contains(fingerprint) { continue }
                 throw ServerError(
                     .gate, of: host.host.label,
-                    expected: "certificate \(fingerprint) seen from two vantages within the hour, or announced",
+                    expected:
+                        "certificate \(fingerprint) seen from \(needed == 2 ? "two" : "\(needed)") vantages within the hour, "
+                        + "or announced",
                     found: vantages.isEmpty ? "neither" : "seen from \(vantages.joined(separator: ", ")) only",
                     remedy:
                         "Announce it with holdfast-server next chain; or look from another place with holdfast-server "
@@ -85,17 +89,14 @@ struct ContentBuilder {
     }
 }
 
-extension Catalog {
-    /// What a content adds that nobody announced, in words for those who approve it: it was seen on the network only, where
-    /// whoever stands in between shows what they like.
-    public func unannounced(in content: Content) async throws(ServerError) -> [String] {
-        let scene = try await scene(of: content.app)
+extension AppScene {
+    /// What a content adds that nobody announced, in words.
+    func unannounced(in content: Content) -> [String] {
+        let before = Dictionary((published?.hosts ?? []).map { ($0.sortingKey, $0) }) { first, _ in first }
+        let all = Dictionary(hosts.map { (Array($0.host.label.utf8), $0) }) { first, _ in first }
         var lines: [String] = []
         for host in content.hosts {
-            let old = scene.published?.hosts.first { $0.sortingKey == host.sortingKey }
-            let known = scene.hosts.first {
-                $0.host.name.utf8.elementsEqual(host.name.utf8) && $0.host.port == host.port
-            }
+            let (old, known) = (before[host.sortingKey], all[Array("\(host.name):\(host.port)".utf8)])
             let next = known?.next.chains.compactMap { $0.chain.leaf } ?? []
             let certificates = Set(next.map { Digest(of: $0.der) }).union(old?.certificates.map(\.fingerprint) ?? [])
             for certificate in host.certificates where !certificates.contains(certificate.fingerprint) {
@@ -123,6 +124,14 @@ extension Catalog {
         let vantages = Set(seen.map(\.vantage)).sorted().joined(separator: ", ")
         return "was not announced: SEEN ON THE NETWORK ONLY, from \(vantages), since "
             + (UTCText.encode(first) ?? "\(first)")
+    }
+}
+
+extension Catalog {
+    /// What a content adds that nobody announced, in words for those who approve it: it was seen on the network only, where
+    /// whoever stands in between shows what they like.
+    public func unannounced(in content: Content) async throws(ServerError) -> [String] {
+        try await scene(of: content.app).unannounced(in: content)
     }
 
     /// What can be changed about the content that follows from the catalog.

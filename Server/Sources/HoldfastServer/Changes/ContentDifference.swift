@@ -12,16 +12,18 @@ public struct ContentDifference: Sendable, Hashable {
     public init(from old: Content?, to new: Content) {
         var lines: [String] = []
         let before = old?.hosts ?? []
+        let all = Dictionary(before.map { ($0.sortingKey, $0) }) { first, _ in first }
         for host in new.hosts {
             let label = "\(host.name):\(host.port)"
-            guard let known = before.first(where: { $0.sortingKey == host.sortingKey }) else {
+            guard let known = all[host.sortingKey] else {
                 lines.append("adds host \(label)")
                 lines += Self.lines(label, from: nil, to: host)
                 continue
             }
             lines += Self.lines(label, from: known, to: host)
         }
-        for host in before where !new.hosts.contains(where: { $0.sortingKey == host.sortingKey }) {
+        let kept = Set(new.hosts.map(\.sortingKey))
+        for host in before where !kept.contains(host.sortingKey) {
             lines.append(
                 "removes host \(host.name):\(host.port): apps get no pins for it, and reach it without or not at all")
         }

@@ -31,7 +31,9 @@ struct GateKeeper {
                     outlook = judged
                     let losses = OutlookLosses(judged, scene)
                     refusals =
-                        gate == .lint ? lint + losses.dropped : gate == .replay ? losses.refused : losses.lockedOut
+                        gate == .lint
+                        ? lint + losses.dropped
+                        : gate == .replay ? losses.refused : losses.lockedOut + scene.held
                 } catch {
                     refusals = [error.description] + clients.goingOn(without: change.content)
                 }

@@ -17,6 +17,9 @@ struct HTTPExchange: Sendable {
         }
     }
 
+    /// The answer has more octets than it may.
+    struct TooLarge: Error {}
+
     private let head: HTTPRequestHead
     private let greatestBody: Int
     private let limit: TimeAmount
@@ -58,27 +61,34 @@ struct HTTPExchange: Sendable {
                         let pipeline = channel.pipeline.syncOperations
                         try secure(pipeline)
                         try pipeline.addHTTPClientHandlers()
-                        try pipeline.addHandler(
-                            AnswerHandler(head, greatestBody: greatestBody, within: limit, answer))
+                        try pipeline.addHandler(handler(answer))
                     }
                 }
                 .connect(host: host, port: port).get()
             defer { channel.close(promise: nil) }
-            return try await answer.futureResult.get()
+            return try await withTaskCancellationHandler {
+                try await answer.futureResult.get()
+            } onCancel: {
+                channel.close(promise: nil)
+            }
         } catch {
             // A promise that nobody keeps would be one that was forgotten.
             answer.fail(error)
             throw error
         }
     }
+
+    /// What asks on a connection, and collects the answer.
+    func handler(_ answer: EventLoopPromise<Answer>) -> AnswerHandler {
+        AnswerHandler(head, greatestBody: greatestBody, within: limit, answer)
+    }
 }
 
 /// Asks once, and collects the answer.
-private final class AnswerHandler: ChannelInboundHandler {
+final class AnswerHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
-    private struct TooLarge: Error {}
     private struct NoAnswer: Error {}
 
     private let question: HTTPRequestHead
@@ -86,7 +96,7 @@ private final class AnswerHandler: ChannelInboundHandler {
     private let limit: TimeAmount
     private let answer: EventLoopPromise<HTTPExchange.Answer>
     private var head: HTTPResponseHead?
-    private var body: [UInt8] = []
+    private(set) var body: [UInt8] = []
     private var hasAnswered = false
 
     init(
@@ -110,7 +120,7 @@ private final class AnswerHandler: ChannelInboundHandler {
         case .head(let head): self.head = head
         case .body(let part):
             guard body.count + part.readableBytes <= greatestBody else {
-                finish(.failure(TooLarge()), context)
+                finish(.failure(HTTPExchange.TooLarge()), context)
                 return
             }
             body += part.readableBytesView

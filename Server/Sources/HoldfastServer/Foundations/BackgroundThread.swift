@@ -27,6 +27,10 @@ final class BackgroundThread: TaskExecutor {
 
     private init() {}
 
+    /// Lets others have the processor, for work that has many small parts. Whatever its niceness is, a thread that has been
+    /// chosen keeps the processor until the kernel's next tick, four milliseconds where there are 250 of them in a second.
+    static func giveWay() { sched_yield() }
+
     private func begin() {
         let thread = Thread { [self] in
             #if os(Linux)

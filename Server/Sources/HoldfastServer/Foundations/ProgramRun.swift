@@ -253,8 +253,13 @@ struct ProgramRun: ~Copyable {
     private func reportedCode() -> Int32? {
         var buffer = [UInt8](repeating: 0, count: 8)
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(report, $0.baseAddress, $0.count, 0) }
-        guard count > 1, buffer[count - 1] == 0x0A else { return nil }
-        return Int32(String(decoding: buffer[..<(count - 1)], as: UTF8.self))
+        return Self.code(in: buffer.prefix(max(0, count)))
+    }
+
+    /// The exit code in a line; nil for anything else.
+    static func code(in line: some BidirectionalCollection<UInt8>) -> Int32? {
+        guard line.last == 0x0A, line.dropLast().allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return UInt8(String(decoding: line.dropLast(), as: UTF8.self)).map { Int32($0) }
     }
 
     /// - Returns: whether the output is complete.

@@ -3,9 +3,15 @@ import Foundation
 /// Reads and replaces files as a whole: a reader, or a program after a crash, finds the old content or the new one.
 enum WholeFile {
     /// The content of a file; nil if there is none.
+    /// - Parameters:
+    ///   - url: the file.
+    ///   - limit: how many octets it may have.
+    ///   - followsLinks: whether it may be a link to a file, as ACME clients make them.
     /// - Throws: ``ServerError`` `file` if it cannot be read, is no regular file, or has more octets than the limit.
-    static func read(_ url: URL, limit: Int) throws(ServerError) -> [UInt8]? {
-        let descriptor = unsafe open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    static func read(_ url: URL, limit: Int, followingLinks followsLinks: Bool = false) throws(ServerError) -> [UInt8]?
+    {
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
+        let descriptor = unsafe open(url.path, flags)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw ServerError(

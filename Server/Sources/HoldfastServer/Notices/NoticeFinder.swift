@@ -66,7 +66,7 @@ struct NoticeFinder: Sendable {
     ) -> [Notice] {
         var notices: [Notice] = []
         if let now { notices += emergencies(ledger, at: now) }
-        notices += canaries(ledger) + alarms(ledger) + reminders(ledger)
+        notices += canaries(ledger) + alarms(ledger) + vantages(ledger) + reminders(ledger)
         if let now {
             notices += ends(ledger, snapshot, at: now)
             notices += changes(ledger, at: now)
@@ -116,6 +116,23 @@ struct NoticeFinder: Sendable {
                 .alarm, of: server, facts,
                 words: "\(host) of \(alarm.app) showed a key that nobody announced.")
         }.sorted { "\($0.id)" < "\($1.id)" }
+    }
+
+    private func vantages(_ ledger: Ledger) -> [Notice] {
+        let disagreements = ledger.vantages.disagreements.map { name, said in
+            let (app, host) = ("\(name.app)", Self.parts(name).host)
+            return Notice(
+                .alarm, of: server,
+                ["app": app, "host": host, "vantages": said.vantages, "raised": ClockGuard.text(said.time)],
+                words: "Vantages disagree about the key of \(host) of \(app): \(said.vantages).")
+        }
+        let silences = ledger.vantages.silences.map { name, since in
+            let (app, text) = ("\(name.app)", ClockGuard.text(since))
+            return Notice(
+                .alarm, of: server, ["app": app, "vantage": name.name, "since": text],
+                words: "Vantage \(name.name) has seen nothing of \(app) since \(text), and is needed.")
+        }
+        return (disagreements + silences).sorted { "\($0.id)" < "\($1.id)" }
     }
 
     private func reminders(_ ledger: Ledger) -> [Notice] {

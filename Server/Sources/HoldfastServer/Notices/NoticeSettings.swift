@@ -1,7 +1,6 @@
 public import Foundation
 public import Holdfast
 public import HoldfastProbe
-import NIOSSL
 
 /// Whom the server tells about what people should know: at most one webhook and one program.
 public struct NoticeSettings: Sendable {
@@ -67,13 +66,16 @@ public struct NoticeSettings: Sendable {
     private static func anchors(_ file: URL?) async throws(ServerError) -> TrustAnchors {
         do {
             guard let file else { return try await TrustAnchors.system() }
-            let certificates = try NIOSSLCertificate.fromPEMFile(file.path).map { try $0.toDERBytes() }
-            return try TrustAnchors(der: certificates)
+            return try TrustAnchors(der: try PEMFile.certificates(at: file))
+        } catch let error as ServerError {
+            throw error
         } catch {
             throw ServerError(
                 .file, of: file?.path ?? "the anchors of the system", expected: "certificates of authorities in PEM",
                 found: "none that can be read",
-                remedy: file == nil ? "Install the package ca-certificates, or give --webhook-ca." : nil)
+                remedy: file == nil
+                    ? "Install the package ca-certificates, or give --webhook-ca."
+                    : "Give a file with the certificates of the authorities that signed the webhook's certificate.")
         }
     }
 }

@@ -154,7 +154,7 @@ private final class SocketGuard: ChannelInboundHandler {
 }
 
 /// Takes the status of the answer. What follows it is not read.
-private final class StatusReader: ChannelInboundHandler {
+final class StatusReader: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
     private var status: EventLoopPromise<Int>?

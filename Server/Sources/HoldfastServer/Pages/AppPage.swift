@@ -22,6 +22,7 @@ struct AppPage: Sendable {
             "ends": .text(facts.published.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
             "staleness": .text(PageText.span(facts.app.settings.staleness)),
             "canary": .text(canary == 0 ? "none" : PageText.span(canary)),
+            "vantages": .number(facts.app.settings.vantages),
             "reports": .text(reports), "reportsAddress": .text(PageLink.reports(facts.name)),
             "hostCount": .text(PageText.count(facts.hostCount, "host")), "hosts": .list(facts.hosts.map(host)),
             "moreHosts": .optional(facts.rest.map { PageLink.hosts(of: facts.name, after: $0) }),

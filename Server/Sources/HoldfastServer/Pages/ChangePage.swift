@@ -2,49 +2,44 @@ import HoldfastPublishing
 
 /// A change: what it does in words, how clients fare with it, who has approved it, and what the viewer may say.
 struct ChangePage: Sendable {
-    let change: Change
+    let change: ChangeStanding
     let state: Change.State
-    /// What is published now; nil before the first publication.
-    let published: Content?
-    /// What nobody announced, in words.
-    let unannounced: [String]
     let chain: ApproverChain
-    /// What the gates say; nil for a change that has ended, and while too many ask.
-    let gates: GateAnswers.Answer?
+    /// What it does, and what the gates say; nil while too many ask.
+    let facts: ChangeFacts?
     /// For how long clients go on without asking, in seconds.
     let staleness: Int64
     /// What forms of the viewer carry.
     let csrfToken: String
     let now: Int64
 
-    /// More rows than anybody compares.
-    private static let greatestRowCount = 500
-
     private var approvers: ApproverSet { chain.head.approvers }
     private var isOpen: Bool { state == .proposed || state == .approved }
+    /// Gates that were asked before a change ended would be asked about something else now.
+    private var answer: ChangeFacts.Answer? { isOpen ? facts?.answer : nil }
 
     /// What the template shows.
     var content: [String: PageValue] {
-        let outlook = try? StoredOutlook(change.outlook)
+        let outlook = facts?.outlook
         let content: [String: PageValue] = [
-            "app": .text("\(change.content.app)"), "isEmergency": .flag(change.isEmergency),
+            "app": .text("\(change.app)"), "isEmergency": .flag(change.isEmergency),
             "state": .text(state.rawValue), "stateWords": .text(stateWords), "reason": .text(change.reason),
             "proposed": .text(PageText.timeAndDistance(change.proposed, from: now)),
-            "proposer": .text(change.proposer.map(name) ?? "nobody who approves"),
+            "proposer": .text(proposer), "proposerKey": .optional(change.proposer.map { "\($0)" }),
             "end": .text(PageText.timeAndDistance(change.end, from: now)), "base": .number(change.baseGeneration),
             "forced": .text(change.forced.isEmpty ? "none" : Catalog.text(of: change.forced)),
-            "id": .text("\(change.id)"), "content": .text("\(change.content.digest)"),
-            "outlookDigest": .text("\(Digest(of: change.outlook))"),
-            "difference": .texts(Self.shortened(ContentDifference(from: published, to: change.content).lines)),
-            "unannounced": .texts(Self.shortened(unannounced)), "verdictWords": .text(verdictWords(outlook)),
+            "id": .text("\(change.id)"), "content": .text("\(change.content)"),
+            "outlookDigest": .text("\(change.outlook)"), "isRead": .flag(facts != nil),
+            "difference": .texts(facts?.difference ?? []), "unannounced": .texts(facts?.unannounced ?? []),
+            "verdictWords": .text(verdictWords(outlook)),
             "ages": .texts(PublicationOutlook.Holders.allCases.map(age)),
-            "outlook": .list((outlook?.rows ?? []).prefix(Self.greatestRowCount).map(row)),
-            "premises": .texts(Self.shortened(outlook?.premises ?? [])), "gatesWords": .text(gatesWords),
-            "gates": .list(
-                gates.map { GateTable(answer: $0, change: change, approvers: chain, now: now).rows } ?? []),
+            "outlook": .list((outlook?.rows ?? []).map(row)),
+            "premises": .texts(ChangeFacts.shortened(outlook?.premises ?? [])), "gatesWords": .text(gatesWords),
+            "gates": .list(answer.map { GateTable(answer: $0, change: change, approvers: chain, now: now).rows } ?? []),
             "needed": .text(approvers.neededWords),
             "approvals": .list(change.approvals.map(approval) + silent),
-            "verdict": .optional(isOpen ? form : nil),
+            // Nobody says anything about what the page does not show.
+            "verdict": .optional(isOpen && facts != nil ? form : nil),
         ]
         return content
     }
@@ -60,20 +55,14 @@ struct ChangePage: Sendable {
     }
 
     private var gatesWords: String {
-        if let gates {
-            return "As they answered at \(PageText.time(gates.time)). They are asked again when it is published."
+        if let answer {
+            return "As they answered at \(PageText.time(answer.time)). They are asked again when it is published."
         }
         return switch state {
-        case .proposed, .approved: "Too many pages wait for their answers: load this page again."
+        case .proposed, .approved: "They were not asked."
         case .published: "It was published, so it passed each gate then, or was forced past it."
         case .rejected, .lapsed: "Nobody asks them anymore."
         }
-    }
-
-    /// What a page has room for.
-    private static func shortened(_ lines: [String]) -> [String] {
-        guard lines.count > greatestRowCount else { return lines }
-        return lines.prefix(greatestRowCount) + ["and \(lines.count - greatestRowCount) more"]
     }
 
     // MARK: The outlook
@@ -87,8 +76,8 @@ struct ChangePage: Sendable {
             case .out: "Some clients are locked out."
             case .unknown: "Nobody can say whether all clients get in."
             }
-        guard outlook.rows.count > Self.greatestRowCount else { return words }
-        return words + " The table has the first \(Self.greatestRowCount) of \(outlook.rows.count) rows."
+        guard outlook.rows.count < outlook.rowCount else { return words }
+        return words + " The table has the first \(outlook.rows.count) of \(outlook.rowCount) rows."
     }
 
     private func age(_ holders: PublicationOutlook.Holders) -> String {
@@ -109,8 +98,9 @@ struct ChangePage: Sendable {
     }
 
     private func cell(_ fare: StoredOutlook.Fare?, _ holders: PublicationOutlook.Holders) -> PageValue {
+        let age = PageValue.text(age(holders))
         guard let fare else {
-            return ["rank": PageRank.usual.value, "words": .text(PageText.nothing), "cause": .flag(false)]
+            return ["rank": PageRank.usual.value, "words": .text(PageText.nothing), "cause": .flag(false), "age": age]
         }
         let until = fare.until.map(PageText.time)
         let (words, rank): (String, PageRank) =
@@ -123,13 +113,15 @@ struct ChangePage: Sendable {
         return [
             // Those who have not asked for so long change no verdict.
             "rank": (holders == .older ? .usual : rank).value, "words": .text(words), "cause": .optional(fare.cause),
+            "age": age,
         ]
     }
 
     // MARK: Approvals
 
-    private func name(_ identity: Digest) -> String {
-        approvers.member(identity).map { "\($0.name), \(identity)" } ?? "\(identity)"
+    private var proposer: String {
+        guard let identity = change.proposer else { return "nobody who approves" }
+        return approvers.member(identity)?.name ?? "nobody who approves now"
     }
 
     private func approval(_ approval: SignedApproval) -> PageValue {
@@ -162,7 +154,7 @@ struct ChangePage: Sendable {
             case nil: "No approver has one."
             }
         return [
-            "id": .text("\(change.id)"), "path": .text("/changes/\(change.content.app)/\(change.id)"),
+            "id": .text("\(change.id)"), "path": .text("/changes/\(change.app)/\(change.id)"),
             "csrf": .text(csrfToken), "passkeyWords": .text(words),
             "hasPasskeys": .flag(approvers.passkeys != nil),
         ]

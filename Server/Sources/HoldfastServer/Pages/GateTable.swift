@@ -1,8 +1,8 @@
 /// The gates of a change in words: which it has passed, at which it waits and until when, what refuses it, and who lets it
 /// pass all the same.
 struct GateTable: Sendable {
-    let answer: GateAnswers.Answer
-    let change: Change
+    let answer: ChangeFacts.Answer
+    let change: ChangeStanding
     let approvers: ApproverChain
     let now: Int64
 

@@ -35,6 +35,7 @@ struct HostPage: Sendable {
             "dial": .text(host.host.dial ?? "what the name resolves to"), "pins": .text(AppPage.words(pins)),
             "lastWithout": .text(lastWithout ?? PageText.nothing),
             "alarms": .texts(facts.alarms.map { "\($0)" }),
+            "held": .optional(host.agreement(by: facts.app.settings, at: facts.now).words),
             "isEmpty": .flag(timeline.rows.isEmpty), "picture": .optional(timeline.rows.isEmpty ? nil : picture),
             "lines": .list(timeline.rows.map(line)), "chains": .list(chains),
             "observations": .list(shown.map(observation)),

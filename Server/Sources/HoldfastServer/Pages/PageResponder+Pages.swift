@@ -106,15 +106,14 @@ extension PageResponder {
     private func changePage(
         _ id: RandomID, _ app: AppName, _ approvers: ApproverChain, _ viewer: Viewer
     ) async throws(ServerError) -> [String: PageValue] {
-        let change = try await catalog.change(id)
-        guard change.content.app == app else { throw Self.missing }
+        let change = try await catalog.standing(of: id)
+        guard change.app == app else { throw Self.missing }
         let now = try await catalog.now()
         let state = change.state(approvers, generation: catalog.ledger.generation(of: app), at: now)
         let isOpen = state == .proposed || state == .approved
         return ChangePage(
-            change: change, state: state, published: try await catalog.publishedContent(of: app),
-            unannounced: try await catalog.unannounced(in: change.content), chain: approvers,
-            gates: isOpen ? try await gates.answer(about: change, to: viewer, from: publisher) : nil,
+            change: change, state: state, chain: approvers,
+            facts: try await changes.facts(about: change, isOpen: isOpen, to: viewer, from: publisher),
             staleness: try await catalog.app(app).settings.staleness, csrfToken: viewer.csrfToken, now: now
         ).content
     }

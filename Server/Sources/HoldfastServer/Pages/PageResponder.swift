@@ -14,8 +14,8 @@ struct PageResponder: Sendable {
     private let notices = ApproverNotices()
     /// What the overview knows of each app.
     let summaries = AppSummaries()
-    /// What gates say about open changes.
-    let gates = GateAnswers()
+    /// What was read of changes.
+    let changes = ChangeReader()
 
     var catalog: Catalog { publisher.catalog }
 

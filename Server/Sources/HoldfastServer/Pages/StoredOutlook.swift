@@ -37,7 +37,9 @@ struct StoredOutlook: Sendable, Hashable {
 
     let verdict: PublicationOutlook.Verdict
     /// In the order of the outlook.
-    let rows: [Row]
+    private(set) var rows: [Row]
+    /// How many rows there are, also those that were left out.
+    let rowCount: Int
     let premises: [String]
 
     /// Larger than any outlook that is proposed.
@@ -67,6 +69,14 @@ struct StoredOutlook: Sendable, Hashable {
             rows[place].fares.merge(row.fares) { $1.isWorse(than: $0) ? $1 : $0 }
         }
         self.rows = rows
+        rowCount = rows.count
+    }
+
+    /// The same with the first rows alone.
+    func shortened(to count: Int) -> StoredOutlook {
+        var shorter = self
+        shorter.rows = Array(rows.prefix(count))
+        return shorter
     }
 
     private static func row(_ value: CanonicalJSON, _ path: String) throws(ServerError) -> Row {

@@ -15,6 +15,8 @@ public struct InstallationReadiness: Sendable, Hashable {
     public let words: String
     /// When this was judged, in seconds since 1970.
     public let now: Int64
+    /// Whether it waits for vantages that must agree, whatever is published.
+    public internal(set) var isHeld = false
 }
 
 extension Publisher {
@@ -47,6 +49,11 @@ extension Publisher {
                 isReady: false, since: since, until: end == .max ? nil : end,
                 words: "clients may have documents from before a backup was restored, or from another server",
                 now: scene.now)
+        }
+        // By what one vantage sees nothing is judged where several must agree.
+        if let words = place.agreement(by: scene.app.settings, at: scene.now).words {
+            return InstallationReadiness(
+                isReady: false, since: since, until: nil, words: words, now: scene.now, isHeld: true)
         }
         let ends = place.shown.compactMap { $0.chain?.leaf?.notAfter.addingTimeInterval(1) }.min()
         guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else {

@@ -28,10 +28,13 @@ extension Publisher {
         public let plainTextKeys: [String]
         /// The servers that show a certificate that has expired, such as one that was forgotten, in words.
         public let expiredServers: [String]
+        /// The hosts about which too few vantages agree, so that nothing is judged by what was seen, in words.
+        public let held: [String]
 
         /// Whether everybody gets in, and nothing has to be done soon.
         public var isGood: Bool {
-            losses.isEmpty && expiredServers.isEmpty && !isPressing && canary?.refusals.isEmpty ?? true
+            losses.isEmpty && expiredServers.isEmpty && held.isEmpty && !isPressing
+                && canary?.refusals.isEmpty ?? true
         }
     }
 
@@ -63,7 +66,7 @@ extension Publisher {
             refusedFrom: refusedFrom, deadline: deadline,
             isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: urgent + usual,
             canary: canaryStanding(scene), plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning),
-            expiredServers: scene.expiredServers)
+            expiredServers: scene.expiredServers, held: scene.held)
     }
 
     /// Something that is wrong, or that an operator must know.

@@ -36,10 +36,11 @@ extension Publisher {
             guard catalog.engine.isOfOneMachine, error.code.saysUnwritable else { throw error }
             round.outage = error
         }
+        let fresh = freshApps(age)
         for app in catalog.apps {
             let ledger = catalog.ledger
             if skipping, settled.rests(app, ledger) { continue }
-            if isFresh(app, ledger, sparing: age) {
+            if fresh.contains(app) {
                 round.hasSpared = true
                 continue
             }
@@ -121,15 +122,21 @@ extension Publisher {
         return isSignedAgain
     }
 
-    /// Whether all that a round signs of an app was signed lately, by whichever machine.
-    private func isFresh(_ app: AppName, _ ledger: Ledger, sparing age: Int64) -> Bool {
-        guard age > 0, let now = catalog.signingTime, ledger.canaries[app] == nil,
-            ledger.repository(of: app).documents.isEmpty, !ledger.outdatedLists.contains(where: { $0.app == app })
-        else { return false }
-        let trust = ledger.documents.filter { name, version in
-            name.app == app && !version.isWithdrawn && name.name.utf8.starts(with: "trust/".utf8)
+    /// The apps of which all that a round signs is younger than so many seconds, whichever machine has signed it.
+    private func freshApps(_ age: Int64) -> Set<AppName> {
+        guard age > 0, let now = catalog.signingTime else { return [] }
+        let ledger = catalog.ledger
+        // What else is to be done for an app is found out in a round of its own.
+        var (fresh, others): (Set<AppName>, Set<AppName>) = ([], Set(ledger.canaries.keys))
+        others.formUnion(ledger.outdatedLists.map(\.app))
+        for (name, version) in ledger.documents where !version.isWithdrawn {
+            if RepositoryPath.rank(of: name.name) != nil {
+                others.insert(name.app)
+            } else if name.name.utf8.starts(with: "trust/".utf8) {
+                if now - (ledger.signedAt[name] ?? 0) < age { fresh.insert(name.app) } else { others.insert(name.app) }
+            }
         }
-        return !trust.isEmpty && trust.keys.allSatisfy { now - (ledger.signedAt[$0] ?? 0) < age }
+        return fresh.subtracting(others)
     }
 
     private func renew(

@@ -74,7 +74,7 @@ public struct Publisher: Sendable {
     public init(
         _ catalog: Catalog, folder: PublicFolder, secret: SigningSecret?, live: LiveSnapshot = LiveSnapshot(),
         name: String = SystemText.hostName,
-        reader: any RemoteDataProvider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true),
+        reader: any RemoteDataProvider = PublicDataProvider(),
         listener: OwnListener = OwnListener()
     ) {
         self.catalog = catalog

@@ -50,7 +50,7 @@ extension ServerFolder {
         /// States what is known.
         public init(
             places: [PublicPlace], known: AuditHead? = nil, disregarded: Set<String> = [], goneFrom: Set<String> = [],
-            reader: any RemoteDataProvider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
+            reader: any RemoteDataProvider = PublicDataProvider()
         ) {
             self.places = places
             self.known = known

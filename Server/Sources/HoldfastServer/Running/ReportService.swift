@@ -49,8 +49,8 @@ struct ReportService: Service {
         try? await counting.write()
     }
 
-    /// Counts every body that waits.
-    func readWaiting() { while counting.countNext() {} }
+    /// Counts every body that waits. Between two of them, whoever waits for the processor gets it.
+    func readWaiting() { while counting.countNext() { BackgroundThread.giveWay() } }
 
     private func read() async {
         for await _ in inbox.intake.arrivals { readWaiting() }

@@ -175,7 +175,8 @@ public struct ServeSettings: Sendable {
             value = try JSONReader.read(octets, file.path, limit: greatestFile)
         } catch {
             throw ServerError(
-                .invalidValue, of: file.path, expected: error.expected, found: error.found, remedy: error.remedy)
+                .invalidValue, of: file.path, expected: error.expected, found: error.found,
+                remedy: "Write an object of JSON with the settings, such as {\"listen\": \"127.0.0.1:8080\"}.")
         }
         guard case .object(let members) = value else { throw strange(file.path) }
         var values: [Name: String] = [:]

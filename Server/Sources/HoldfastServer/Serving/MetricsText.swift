@@ -70,7 +70,8 @@ struct MetricsText: Sendable {
     ///   - now: seconds since 1970.
     static func families(of ledger: Ledger, isReady: Bool, at now: Int64) -> [Family] {
         var alarms: [AppName: Int] = [:]
-        for alarm in ledger.alarms { alarms[alarm.app, default: 0] += 1 }
+        let ofVantages = [Ledger.Name](ledger.vantages.disagreements.keys) + ledger.vantages.silences.keys
+        for alarm in ofVantages + ledger.alarms { alarms[alarm.app, default: 0] += 1 }
         var oldest: [AppName: Int64] = [:]
         for (_, proposal) in ledger.openChanges(at: now) where oldest[proposal.app] == nil {
             oldest[proposal.app] = proposal.time
@@ -81,7 +82,8 @@ struct MetricsText: Sendable {
             Family(
                 "holdfast_ready", .gauge, "Whether the server can sign.", [Sample([], isReady ? 1 : 0)]),
             Family(
-                "holdfast_alarms_total", .counter, "Keys that hosts showed and nobody had announced.",
+                "holdfast_alarms_total", .counter,
+                "Keys that hosts showed and nobody had announced, and vantages that disagreed or went silent.",
                 apps.map { Sample([("app", "\($0)")], Double(alarms[$0] ?? 0)) }),
             Family(
                 "holdfast_canary_held", .gauge,

@@ -25,7 +25,7 @@ final class ReportLane {
     }
 
     /// Answers to others for each report.
-    static let othersForEach = 16
+    static let othersForEach = 32
     /// Reports in a turn at most, and while nobody else asks: whoever comes meanwhile waits until it is over.
     static let greatestTurn = 4
     /// What is scheduled for later lets the loop look at its sockets first; what is executed at once does not.

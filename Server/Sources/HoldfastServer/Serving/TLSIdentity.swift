@@ -39,28 +39,35 @@ public final class TLSIdentity: Sendable {
     var leaf: [UInt8] { held.withLock { $0.leaf } }
 
     private static func read(_ certificates: URL, _ key: URL) throws(ServerError) -> Held {
-        let (chain, leaf) = try usable(certificates, "certificates in PEM") { file in
-            let chain = try NIOSSLCertificate.fromPEMFile(file)
-            return (chain, try chain.first?.toDERBytes() ?? [])
+        // Certificates that TLS takes count, also those of which a path would be refused.
+        let blocks = try PEMFile.blocks("CERTIFICATE", at: certificates)
+        let chain = try usable(certificates, "certificates in PEM", "a block that is no certificate") {
+            try blocks.map { try NIOSSLCertificate(bytes: $0, format: .der) }
         }
-        let privateKey = try usable(key, "a private key in PEM") { try NIOSSLPrivateKey(file: $0, format: .pem) }
+        let octets = try PEMFile.octets(at: key)
+        let privateKey = try usable(key, "a private key in PEM without a password", "none") {
+            try NIOSSLPrivateKey(bytes: octets, format: .pem)
+        }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
-        let context = try usable(key, "the key of the certificate in \(certificates.path)") { _ in
+        let context = try usable(key, "the key of the certificate in \(certificates.path)", "another key") {
             try NIOSSLContext(configuration: configuration)
         }
-        return Held(context: context, leaf: leaf)
+        return Held(context: context, leaf: blocks[0])
     }
 
+    /// What another library says about a key may contain parts of it, so it is not repeated.
     private static func usable<Value>(
-        _ file: URL, _ expected: String, _ body: (String) throws -> Value
+        _ file: URL, _ expected: String, _ found: String, _ body: () throws -> Value
     ) throws(ServerError) -> Value {
         do {
-            return try body(file.path)
+            return try body()
         } catch {
-            throw ServerError(.file, of: file.path, expected: expected, found: "\(error)")
+            throw ServerError(
+                .file, of: file.path, expected: expected, found: found,
+                remedy: "Give the chain with the server's own certificate first, and the key of that certificate.")
         }
     }
 }

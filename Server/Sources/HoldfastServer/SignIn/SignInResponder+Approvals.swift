@@ -9,7 +9,7 @@ extension SignInResponder {
     ) async throws(AdministrationError) -> ListenerAnswer {
         try reading { [body] () throws(ServerError) in try body.finish() }
         let (text, passkeys) = try await refusing { [catalog] () async throws(ServerError) in
-            let change = try await catalog.change(id, of: app)
+            let change = try await catalog.standing(of: id, in: app)
             let chain = try await catalog.approvers()
             let end = min(change.end, try await catalog.now() + Self.span)
             return (
@@ -28,8 +28,8 @@ extension SignInResponder {
             try body.finish()
             return read
         }
-        let members = try await refusing { [catalog, publisher] () async throws(ServerError) in
-            _ = try await catalog.change(id, of: app)
+        let state = try await refusing { [catalog, publisher] () async throws(ServerError) in
+            _ = try await catalog.standing(of: id, in: app)
             let approval = try ApprovalText(text)
             guard approval.subject.change == id, approval.verdict == verdict else {
                 throw ServerError(
@@ -39,9 +39,11 @@ extension SignInResponder {
             try await catalog.add(SignedApproval(text: text, signature: ApproverSignature(evidence)))
             // The canary may have what was rejected. What cannot be written is tried again in the next round.
             if verdict == .reject { _ = await publisher.followed() }
-            return try await AdministrationView.change(id, by: publisher)
+            return try await catalog.standing(of: id).state(
+                catalog.approvers(), generation: catalog.ledger.generation(of: app), at: catalog.now())
         }
-        return AdministrationResponder.json(members.map { ($0.key, $0.value) })
+        // The page, which is loaded again then, says the rest.
+        return AdministrationResponder.json([("change", .text("\(id)")), ("state", .text(state.rawValue))])
     }
 
     func beginStatement(_ body: inout SignInBody) async throws(AdministrationError) -> ListenerAnswer {
@@ -94,9 +96,9 @@ extension SignInResponder {
 
 extension Catalog {
     /// A change of an app.
-    fileprivate func change(_ id: RandomID, of app: AppName) async throws(ServerError) -> Change {
-        let change = try await change(id)
-        guard change.content.app == app else {
+    fileprivate func standing(of id: RandomID, in app: AppName) async throws(ServerError) -> ChangeStanding {
+        let change = try await standing(of: id)
+        guard change.app == app else {
             throw ServerError(.notFound, of: "change", expected: "a change of \(app)", found: "\(id)")
         }
         return change

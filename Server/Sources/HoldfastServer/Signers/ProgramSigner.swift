@@ -24,7 +24,14 @@ struct ProgramSigner: Sendable {
         let request = SigningRequest(
             key: key, publicKey: publicKey, use: use, content: content, approved: approved, message: message,
             document: document)
-        let end = ProgramRun.runBlocking(program, input: request.octets, output: .atMost(Self.longestSignature))
+        return try octets(
+            of: ProgramRun.runBlocking(program, input: request.octets, output: .atMost(Self.longestSignature)),
+            for: use)
+    }
+
+    /// What a program printed; nobody has verified it.
+    /// - Throws: ``ServerError`` `signerProgram` if it did not sign.
+    func octets(of end: ProgramRun.End, for use: SigningRequest.Use) throws(ServerError) -> [UInt8] {
         switch end {
         case .ended(code: 0, let octets) where !octets.isEmpty: return octets
         case .ended(code: Self.refusal, _):

@@ -76,6 +76,8 @@ public final class DatabaseHold: Sendable {
     /// - Throws: as ``take(_:)``.
     func share() async throws(ServerError) {
         try await slot.use { slot throws(ServerError) in
+            // The database lets go of it before it answers, and not some time after the connection is gone.
+            try slot.connected().rollback()
             slot.discard()
             try slot.connected().execute("SELECT 1")
         }

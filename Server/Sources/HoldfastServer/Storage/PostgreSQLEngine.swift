@@ -40,8 +40,10 @@ public final class PostgreSQLEngine: StorageEngine {
                 return try migrations.missing(on: connection)
             }
             guard !missing.isEmpty else { return engine }
-            // Servers that know fewer steps go on beside those that only add something.
-            let isAlone = hold != nil && missing.contains { !$0.isAdditive }
+            // Nobody works on tables that are only being made, and servers that know fewer steps go on beside those that
+            // only add something.
+            let isNew = missing.count == migrations.known.count
+            let isAlone = hold != nil && !isNew && missing.contains { !$0.isAdditive }
             if isAlone { try await hold?.takeAlone() }
             do throws(ServerError) {
                 try await engine.writer.use { _ throws(ServerError) in

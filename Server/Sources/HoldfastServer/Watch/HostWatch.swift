@@ -50,19 +50,21 @@ public struct HostWatch: Sendable {
             switch sighting.result {
             case .failure(let failure):
                 return WatchFinding(place: place, chain: [], verdict: .unreadable, words: failure.sentence, key: nil)
-            case .success(let shown):
-                let chain = shown.decision.chain?.certificates ?? []
-                let key = chain.first.flatMap { try? X509Certificate(der: $0) }.map {
-                    Digest(of: $0.subjectPublicKeyInfo)
-                }
-                let (verdict, words) = judge.verdict(shown.decision, validator, at: clock.now)
-                return WatchFinding(place: place, chain: chain, verdict: verdict, words: words, key: key)
+            case .success(let shown): return finding(of: shown.decision, at: place, by: judge)
             }
         }
     }
 
+    /// What an address means that showed a chain.
+    func finding(of decision: TrustDecision, at place: String, by judge: Judge) -> WatchFinding {
+        let chain = decision.chain?.certificates ?? []
+        let key = chain.first.flatMap { try? X509Certificate(der: $0) }.map { Digest(of: $0.subjectPublicKeyInfo) }
+        let (verdict, words) = judge.verdict(decision, validator, at: clock.now)
+        return WatchFinding(place: place, chain: chain, verdict: verdict, words: words, key: key)
+    }
+
     /// Whether a path satisfies pins is decided by ``PinnedPolicy`` alone.
-    private struct Judge {
+    struct Judge {
         let policy: any TrustPolicy
         /// The same pins without standard validation; nil where there are none.
         private let pinsAlone: PinnedPolicy?

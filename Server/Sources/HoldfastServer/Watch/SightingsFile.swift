@@ -91,10 +91,12 @@ extension Catalog {
     ///   - vantage: from where; another place than this server's.
     ///   - app: the app, which has all those hosts.
     ///   - actor: who hands it in, for the audit.
+    /// - Returns: the alarms that are new, in words: another vantage sees other keys.
     /// - Throws: ``ServerError`` `invalidValue`, `notFound`; nothing is taken then.
+    @discardableResult
     public func take(
         _ file: SightingsFile, from vantage: String, of app: AppName, by actor: String
-    ) async throws(ServerError) {
+    ) async throws(ServerError) -> [String] {
         guard !vantage.utf8.elementsEqual(Vantage.usual.utf8) else {
             throw ServerError(
                 .invalidValue, of: "vantage", expected: "another place than this server's", found: vantage,
@@ -120,5 +122,9 @@ extension Catalog {
             looks.append((host, seen))
         }
         try await note(looks, from: vantage, of: app, by: actor)
+        let hosts = looks.map(\.host)
+        return zip(hosts, try await compareVantages(of: hosts, app)).compactMap { host, comparison in
+            comparison.alarm.map { "\(host.label): \($0)" }
+        }
     }
 }

@@ -12,6 +12,8 @@ struct WatchScene: Sendable {
         /// What is published or announced as its own certificates.
         let known: Set<Digest>
         let validator: PathValidator
+        /// How many vantages must agree.
+        let vantages: Int64
     }
 
     /// For each lease in its place: what to look at, nil for a host that is gone, or why nobody knows.
@@ -44,8 +46,15 @@ final class WatchMemory: Sendable {
         }
     }
 
+    /// What the settings of an app say about looking.
+    struct Rules: Sendable {
+        let validator: PathValidator
+        /// How many vantages must agree.
+        let vantages: Int64
+    }
+
     private struct State {
-        var validators: [Digest: PathValidator] = [:]
+        var rules: [Digest: Rules] = [:]
         var contents: [Digest: PublishedHosts] = [:]
         var hosts = 0
     }
@@ -53,21 +62,23 @@ final class WatchMemory: Sendable {
     private let state = Mutex(State())
 
     /// Sets of anchors have hundreds of kilobytes each, and most apps have the same.
-    private static let greatestValidators = 32
+    private static let greatestRules = 32
     private static let greatestHosts = 50_000
 
-    /// The validator for the settings with a digest.
-    func validator(
-        of settings: Digest, _ read: () throws(ServerError) -> [[UInt8]]
-    ) throws(ServerError) -> PathValidator {
-        if let known = state.withLock({ $0.validators[settings] }) { return known }
+    /// What the settings with a digest say.
+    func rules(
+        of settings: Digest, _ read: () throws(ServerError) -> AppSettings
+    ) throws(ServerError) -> Rules {
+        if let known = state.withLock({ $0.rules[settings] }) { return known }
+        let read = try read()
         // The settings were checked when they were written; without anchors nothing would be valid.
-        let validator = PathValidator(anchors: (try? TrustAnchors(der: try read())) ?? TrustAnchors([]))
+        let validator = PathValidator(anchors: (try? TrustAnchors(der: read.anchors)) ?? TrustAnchors([]))
+        let rules = Rules(validator: validator, vantages: read.vantages)
         state.withLock { state in
-            if state.validators.count >= Self.greatestValidators { state.validators = [:] }
-            state.validators[settings] = validator
+            if state.rules.count >= Self.greatestRules { state.rules = [:] }
+            state.rules[settings] = rules
         }
-        return validator
+        return rules
     }
 
     /// The hosts of the content with a digest.
@@ -108,8 +119,8 @@ extension Catalog {
         let app = lease.app
         guard let host = try Self.host(lease.id, of: app, session, ledger) else { return nil }
         let settings = ledger.settings[.init(app: app, name: settingsName)] ?? .nothing
-        let validator = try memory.validator(of: settings) { () throws(ServerError) in
-            try Self.app(app, session, ledger).settings.anchors
+        let rules = try memory.rules(of: settings) { () throws(ServerError) in
+            try Self.app(app, session, ledger).settings
         }
         let dialed = try dialed(host.name, port: host.port)
         let hosts = try ledger.publication(of: app).map { publication throws(ServerError) in
@@ -128,7 +139,7 @@ extension Catalog {
             lease: lease, host: host, watched: watched,
             known: Set(
                 (hosts?.named(host)?.certificates ?? []).map(\.fingerprint) + next.chains.map(\.chain.fingerprint)),
-            validator: validator)
+            validator: rules.validator, vantages: rules.vantages)
     }
 
     private static func dialed(_ name: String, port: Int64) throws(ServerError) -> DialedHost {

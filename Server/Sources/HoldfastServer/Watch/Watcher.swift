@@ -39,6 +39,8 @@ public struct Watcher: Service {
         public let findings: [WatchFinding]
         /// The alarms that are new, in words.
         public let alarms: [String]
+        /// Why nothing is judged by it, in words: too few vantages agree. Nil where they do, or where one is enough.
+        public let held: String?
     }
 
     /// Seconds; longer than any host takes, with all deadlines.
@@ -58,7 +60,7 @@ public struct Watcher: Service {
     /// Watches the hosts of a catalog.
     public init(_ catalog: Catalog, _ settings: Settings, logger: Logger) {
         self.catalog = catalog
-        leases = HostLeases(catalog.engine)
+        leases = HostLeases(catalog.engine, from: settings.vantage)
         self.settings = settings
         self.logger = logger
     }
@@ -190,7 +192,7 @@ public struct Watcher: Service {
     }
 
     private static func nothing(_ lease: HostLeases.Lease) -> Report {
-        Report(app: lease.app, host: "\(lease.name):\(lease.port)", findings: [], alarms: [])
+        Report(app: lease.app, host: "\(lease.name):\(lease.port)", findings: [], alarms: [], held: nil)
     }
 
     private func findings(_ target: WatchScene.Target) async -> [WatchFinding] {
@@ -218,6 +220,7 @@ public struct Watcher: Service {
         }
         let written = try await leases.giveBack(returns)
         try await say(looks, seen.map { $0.compactMap(\.chain) }, written)
+        let comparisons = try await compare(looks, written)
         var reports: [Report] = []
         for look in looks {
             let (target, lease) = (look.target, look.target.lease)
@@ -228,9 +231,21 @@ public struct Watcher: Service {
             reports.append(
                 Report(
                     app: lease.app, host: target.host.label, findings: look.findings,
-                    alarms: try await alarms(look)))
+                    alarms: try await alarms(look) + (comparisons[lease.id]?.alarm.map { [$0] } ?? []),
+                    held: comparisons[lease.id]?.held))
         }
         return reports
+    }
+
+    /// Compares what was seen with what other vantages see, where an app asks for that: by the row of the host.
+    private func compare(
+        _ looks: [Look], _ written: Set<Int64>
+    ) async throws(ServerError) -> [Int64: Catalog.Comparison] {
+        let hosts = looks.map(\.target).filter { $0.vantages > 1 && written.contains($0.lease.id) }.map {
+            Catalog.ComparedHost(id: $0.lease.id, host: $0.host, app: $0.lease.app, count: $0.vantages)
+        }
+        let comparisons = try await catalog.compareVantages(of: hosts)
+        return Dictionary(zip(hosts.map(\.id), comparisons)) { first, _ in first }
     }
 
     private func say(

@@ -96,51 +96,36 @@ enum InputFile {
     private static let limit = 16 << 20
 
     static func octets(_ path: String) throws -> [UInt8] {
-        let file = URL(filePath: path)
+        // ACME clients make links to what is newest.
+        let file = URL(filePath: path).resolvingSymlinksInPath()
         guard let size = try? file.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey]),
             size.isRegularFile == true,
             size.fileSize ?? 0 <= limit, let content = try? Data(contentsOf: file)
-        else { throw ValidationError("\(path) cannot be read, or has more than \(limit) octets.") }
+        else {
+            throw ValidationError(
+                "\(path) is no regular file of at most \(limit >> 20) MiB that can be read; check the path and its permissions."
+            )
+        }
         return Array(content)
     }
 
     /// The certificates of a file, PEM or DER.
     static func certificates(_ path: String) throws -> [[UInt8]] {
-        let octets = try octets(path)
-        if octets.first == 0x30 { return [octets] }
-        let blocks = try pem(octets, "CERTIFICATE", path)
-        guard !blocks.isEmpty else { throw ValidationError("\(path) has no certificate.") }
-        return blocks
-    }
-
-    /// The blocks of a label in a PEM file (RFC 7468).
-    static func pem(_ octets: [UInt8], _ label: String, _ path: String) throws -> [[UInt8]] {
-        var blocks: [[UInt8]] = []
-        var text: [UInt8]?
-        for line in octets.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            if line.elementsEqual("-----BEGIN \(label)-----".utf8) {
-                text = []
-            } else if line.elementsEqual("-----END \(label)-----".utf8) {
-                guard let done = text, let der = Data(base64Encoded: Data(done)) else {
-                    throw ValidationError("\(path) has a block \(label) that is no Base64.")
-                }
-                blocks.append(Array(der))
-                text = nil
-            } else if text != nil {
-                text?.append(contentsOf: line)
-            }
-        }
-        return blocks
+        try PEMFile.certificates(octets(path), named: path)
     }
 
     /// A public key: what `holdfastctl keygen` prints, PEM, or DER.
     static func publicKey(_ path: String) throws -> ApproverKey {
         let octets = try octets(path)
         if octets.first == 0x30 { return try ApproverKey(der: octets) }
-        if let der = try pem(octets, "PUBLIC KEY", path).first { return try ApproverKey(der: der) }
+        let isPEM = octets.split(separator: 0x0A).contains { $0.starts(with: "-----BEGIN ".utf8) }
+        if isPEM {
+            return try ApproverKey(der: PEMFile.blocks("PUBLIC KEY", of: octets, named: path)[0])
+        }
         let line = octets.prefix { $0 != 0x0A && $0 != 0x0D }
         guard line.count <= 128, line.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw ValidationError("\(path) is no public key.")
+            throw ValidationError(
+                "\(path) is no public key; give what holdfastctl keygen printed, or one in PEM or DER.")
         }
         return try ApproverKey(printed: String(decoding: line, as: UTF8.self))
     }
@@ -189,7 +174,10 @@ enum CommandValue {
     static func gates(_ names: [String]) throws -> Set<Gate> {
         var gates: Set<Gate> = []
         for name in names {
-            guard let gate = Gate(rawValue: name) else { throw ValidationError("There is no gate \(name).") }
+            guard let gate = Gate(rawValue: name) else {
+                let known = Gate.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("There is no gate \(name) to --force; there are \(known).")
+            }
             gates.insert(gate)
         }
         return gates
@@ -199,23 +187,25 @@ enum CommandValue {
         Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
     }
 
-    static func seconds(_ text: String) throws -> Int64 {
+    static func seconds(_ text: String, of option: String) throws -> Int64 {
         guard text.utf8.count <= 32, let date = try? Date(text, strategy: .iso8601) else {
-            throw ValidationError("Give a time such as 2026-12-24T12:00:00Z.")
+            throw ValidationError("\(option) is a time such as 2026-12-24T12:00:00Z.")
         }
         return Int64(date.timeIntervalSince1970)
     }
 
     static func id(_ text: String) throws -> RandomID {
         guard let id = RandomID(hex: text.utf8) else {
-            throw ValidationError("A change is named by 32 hexadecimal digits.")
+            throw ValidationError("A change is named by 32 hexadecimal digits; change list APP shows those of an app.")
         }
         return id
     }
 
     static func digest(_ text: String) throws -> Digest {
         guard let digest = Digest(hex: text.utf8) else {
-            throw ValidationError("A certificate or key is named by 64 lower-case hexadecimal digits.")
+            throw ValidationError(
+                "A certificate or key is named by its SHA-256, 64 lower-case hexadecimal digits; this is none: \(text.prefix(80))."
+            )
         }
         return digest
     }
@@ -231,7 +221,7 @@ enum CommandValue {
     /// `NAME=VALUE`.
     static func pair(_ text: String) throws -> (name: String, value: String) {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else { throw ValidationError("Write it as NAME=FILE.") }
+        guard parts.count == 2 else { throw ValidationError("Write it as NAME=FILE: \(text.prefix(80))") }
         return (parts[0], parts[1])
     }
 

@@ -42,6 +42,9 @@ enum Terminal {
     /// Prints a line on standard error. A server goes on serving when nobody reads it anymore.
     static func report(_ line: String) { try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8)) }
 
+    /// Ends the program, whatever else it does. Commands have an `exit` of their own.
+    static func end(_ status: Int32) -> Never { exit(status) }
+
     /// Asks a question that is answered with yes or anything else.
     static func agrees(to question: String) -> Bool {
         write("\(escaped(question)) Type yes: ")

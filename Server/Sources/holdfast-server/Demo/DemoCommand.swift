@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import Foundation
 import Holdfast
 
@@ -16,6 +17,8 @@ struct DemoCommand: AsyncParsableCommand {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
+        let signals = Self.interrupted { try? FileManager.default.removeItem(at: folder) }
+        defer { for signal in signals { signal.cancel() } }
         let failures = try await DemoStage.run(in: folder, clock: SystemWallClock()) { stage, address in
             let story = DemoStory(stage, at: address)
             try await story.tell()
@@ -24,5 +27,20 @@ struct DemoCommand: AsyncParsableCommand {
         guard failures == 0 else { throw NegativeAnswer(words: "\(failures) steps went wrong") }
         Terminal.line(
             "Everything went as it should: nobody was locked out, and nothing was signed that was not approved.")
+    }
+
+    /// Whoever stops it sees no steps that went wrong, and finds nothing of it.
+    private static func interrupted(_ clean: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
+        [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                clean()
+                Terminal.report("interrupted: the folder of the demo is removed")
+                Terminal.end(128 + number)
+            }
+            source.activate()
+            return source
+        }
     }
 }

@@ -98,4 +98,19 @@ struct DemoTests {
             #expect(times.count == 2 && times.reduce(0, +) < Self.processorSeconds, "\(times)")
         }
     }
+
+    @Test("Stopped halfway it says so, no step went wrong, and nothing of it is left", arguments: [SIGINT, SIGTERM])
+    func interrupted(_ signal: Int32) async throws {
+        try await withFolder { folder in
+            let demo = try ServingProcess(
+                [ServerProgram.url.path, "demo"], in: folder, environment: ["TMPDIR": folder.path])
+            try await demo.says("is seen, and its next certificate announced")
+            demo.signal(signal)
+            #expect(await demo.status() == 128 + signal)
+            try await demo.says("interrupted: the folder of the demo is removed")
+            #expect(!demo.text.contains("FAILED") && !demo.text.contains("Error"), "\(demo.text)")
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(left.filter { $0.hasPrefix("holdfast-server-demo") } == [])
+        }
+    }
 }

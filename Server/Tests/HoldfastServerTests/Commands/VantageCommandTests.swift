@@ -49,6 +49,53 @@ struct VantageCommandTests {
         }
     }
 
+    @Test("An app that asks two vantages to agree is held until they do, and is told of those that do not")
+    func agreeing() async throws {
+        try await withFolder { folder in
+            let desk = try CommandTests.Desk(in: folder)
+            try await desk.makeEmptyServer()
+            let add = ["app", "add", "bank", "--data", desk.data, "--anchors", "roots.pem", "--no-shipped-pins"]
+            #expect(try await desk.run(add + ["--vantages", "9"], status: 2).contains("of vantages:"))
+            _ = try await desk.run(add + ["--vantages", "2"])
+            #expect(try await desk.run("app", "list", "--data", desk.data).contains("2 vantages must agree"))
+            let json = try await desk.run("app", "list", "--data", desk.data, "--json")
+            #expect(json.contains(#""vantages":2"#), "\(json)")
+            try await withLoopbackTLSServer(serving: desk.shown) { tls in
+                let label = "\(World.host):\(tls.port)"
+                _ = try await desk.run(
+                    "host", "add", "bank", World.host, "--port", "\(tls.port)", "--dial", "127.0.0.1", "--data",
+                    desk.data)
+                let see = ["host", "see", "bank", "--data", desk.data, "--allow", "127.0.0.0/8"]
+                let alone = try await desk.run(see, status: 1)
+                #expect(alone.contains("HELD: it was seen from server only"), "\(alone)")
+                #expect(try await desk.run("status", "--data", desk.data, status: 1).contains("HELD: \(label)"))
+                func take(status: Int32 = 0) async throws -> String {
+                    let look = try ServingProcess(
+                        [
+                            ServerProgram.url.path, "host", "look", label, "--dial", "127.0.0.1", "--allow",
+                            "127.0.0.0/8",
+                        ]
+                    )
+                    #expect(await look.status() == 0, "\(look.text)")
+                    try await look.says("holdfast-sightings-v1")
+                    try Data(look.text.utf8).write(to: folder.appending(path: "seen.json"))
+                    return try await desk.run(
+                        "host", "import", "bank", "seen.json", "--vantage", "office", "--data", desk.data,
+                        status: status)
+                }
+                _ = try await take()
+                #expect(try await desk.run("status", "--data", desk.data).contains("nothing is published"))
+                _ = try await desk.run(see)
+                try tls.serve(try desk.authority.impersonate(desk.shown))
+                // Nobody else has looked since the key changed, so another look of this machine tells.
+                _ = try await desk.run(see, status: 1)
+                try tls.serve(desk.shown)
+                let again = try await take(status: 1)
+                #expect(again.contains("ALARM: \(label): vantages disagree"), "\(again)")
+            }
+        }
+    }
+
     @Test("host look names what it cannot see, and asks no private address that nobody allowed")
     func look() async throws {
         try await withFolder { folder in

@@ -111,10 +111,15 @@ struct VerbTests {
             try await refuses(["app", "add", "!", "--anchors", "roots.pem"], 2, "of app", "letters, digits")
             try await refuses(["app", "add", "shop", "--anchors", "missing.pem"], 2, "missing.pem")
             try await refuses(["app", "add", "shop", "--anchors", "hello.txt"], 2, "hello.txt", "no certificate")
+            // Half of a file would lack a certificate, and nobody would say so.
+            let roots = try Data(contentsOf: folder.appending(path: "roots.pem"))
+            try (roots + roots.prefix(roots.count / 2)).write(to: folder.appending(path: "half.pem"))
+            try await refuses(["app", "add", "shop", "--anchors", "half.pem"], 2, "half.pem", "the end of the file")
             try await refuses(
-                ["app", "add", "shop", "--anchors", "roots.pem", "--staleness", "367"], 2, "at most 366 days")
+                ["app", "add", "shop", "--anchors", "roots.pem", "--staleness", "367"], 2,
+                "--staleness of at most 366 days")
             try await refuses(
-                ["app", "add", "shop", "--anchors", "roots.pem", "--canary", "169"], 2, "at most 168 hours")
+                ["app", "add", "shop", "--anchors", "roots.pem", "--canary", "169"], 2, "--canary of at most 168 hours")
             try await refuses(["app", "add", "shop", "--anchors", "roots.pem", "--build", "x"], 2, "NAME=FILE")
             try await refuses(
                 ["app", "add", "shop", "--anchors", "roots.pem", "--staleness", "many"], 2, "--staleness", "many")
@@ -122,7 +127,7 @@ struct VerbTests {
             try await refuses(
                 ["app", "settings", "shop", "--anchors", "roots.pem", "--no-shipped-pins"], 3, "notFound")
             try await refuses(["app", "key", "shop"], 3, "notFound")
-            try await refuses(["app", "key", "bank", "--purpose", "x"], 2, "trust-server")
+            try await refuses(["app", "key", "bank", "--purpose", "x"], 2, "--purpose fingerprints or trust-server")
             try await refuses(["app", "key", "bank", "--purpose", "trust-server"], 2, "--customer")
             try await refuses(["app", "key", "bank", "--file", "hello.txt"], 2, "key")
             try await refuses(["host", "add", "bank", "API.example.com"], 2, "lower case")
@@ -130,7 +135,7 @@ struct VerbTests {
             try await refuses(["host", "add", "bank", World.host, "--port", "65536"], 2, "1 to 65535")
             try await refuses(["host", "add", "bank", World.host, "--dial", "nowhere at all"], 2, "dial")
             try await refuses(
-                ["host", "add", "bank", World.host, "--renewal", "x"], 2, "announced, same-key or issuer")
+                ["host", "add", "bank", World.host, "--renewal", "x"], 2, "--renewal announced, same-key or issuer")
             try await refuses(["host", "add", "shop", World.host], 3, "notFound")
             try await refuses(["host", "list", "shop"], 3, "notFound")
             try await refuses(["host", "see", "shop"], 3, "notFound")
@@ -139,7 +144,7 @@ struct VerbTests {
                 "host list bank")
             try await refuses(
                 ["next", "chain", "bank", World.host, "--chain", "next.pem", "--from", "tomorrow"], 2,
-                "2026-12-24T12:00:00Z")
+                "--from is a time such as 2026-12-24T12:00:00Z")
             try await refuses(
                 ["next", "chain", "bank", World.host, "--chain", "hello.txt", "--from", "2026-12-24T12:00:00Z"], 2,
                 "no certificate")
@@ -147,18 +152,20 @@ struct VerbTests {
                 ["next", "key", "bank", World.host, "--key", "hello.txt"], 2, "hello.txt", "no public key")
             try await refuses(["next", "withdraw", "bank", "\(World.host):444"], 2, "host list bank")
             try await refuses(propose + ["--format", "carrier-pigeon"], 2, "trust-server", "okhttp")
-            try await refuses(propose + ["--force", "gravity"], 2, "gravity")
-            try await refuses(propose + ["--lifetime", "0"], 2, "1 to 366 days")
+            try await refuses(
+                propose + ["--force", "gravity"], 2, "no gate gravity to --force", "lint, replay, outlook")
+            try await refuses(propose + ["--lifetime", "0"], 2, "--lifetime of 1 to 366 days")
             try await refuses(propose + ["--remove", "AB"], 2, "64 lower-case")
             try await refuses(propose + ["--refresh", "1"], 2, "refresh", "60")
             try await refuses(propose + ["--proposer", "alice"], 2, "--no-proposer")
             try await refuses(Array(propose.dropLast()) + ["--proposer", "zoe"], 2, "No approver is called zoe")
             try await refuses(["change", "list", "shop"], 3, "notFound")
-            try await refuses(["change", "show", "x"], 2, "32 hexadecimal digits")
+            try await refuses(["change", "show", "x"], 2, "32 hexadecimal digits", "change list")
             try await refuses(["change", "show", nobody], 3, "notFound")
             try await refuses(["change", "show", change, "--content", "hello.txt"], 2, "nothing is overwritten")
             try await refuses(["approve", change, "--key", "hello.txt", "--yes"], 2, "key")
-            try await refuses(["approve", change, "--key", "alice.pem", "--yes", "--hours", "0"], 2, "1 to 168 hours")
+            try await refuses(
+                ["approve", change, "--key", "alice.pem", "--yes", "--hours", "0"], 2, "1 to 168 hours", "as --hours")
             try await refuses(["approve", nobody, "--key", "alice.pem", "--yes"], 3, "notFound")
             try await refuses(["reject", nobody, "--key", "alice.pem", "--yes"], 3, "notFound")
             try await refuses(["approve", change, "--key", "alice.pem"], 1, "nothing was signed")
@@ -169,9 +176,11 @@ struct VerbTests {
             try await refuses(["revert", "bank", "--to", "1", "--reason", "x"], 2, "--no-proposer")
             try await refuses(["token", "add", "t", "--app", "bank"], 2, "--scope", "--gate")
             try await refuses(["token", "add", "t", "--scope", "read"], 2, "--every-app")
-            try await refuses(["token", "add", "t", "--app", "bank", "--scope", "x"], 2, "read, propose or administer")
             try await refuses(
-                ["token", "add", "t", "--app", "bank", "--scope", "read", "--days", "0"], 2, "1 to 3660 days")
+                ["token", "add", "t", "--app", "bank", "--scope", "x"], 2, "a --scope: read, propose or administer")
+            try await refuses(
+                ["token", "add", "t", "--app", "bank", "--scope", "read", "--days", "0"], 2, "1 to 3660 days",
+                "as --days")
             try await refuses(["token", "add", "t t", "--app", "bank", "--scope", "read"], 2, "of name")
             try await refuses(["token", "add", "t", "--app", "bank", "--gate", "x.example.com"], 3, "notFound")
             try await refuses(["token", "add", "t", "--app", "shop", "--scope", "read"], 3, "notFound")
@@ -185,6 +194,12 @@ struct VerbTests {
             #expect(try content(of: desk) == before)
             // Right values go through where the wrong ones were refused.
             try await publish(change, on: desk)
+            // An ACME client makes links to what is newest.
+            try FileManager.default.createSymbolicLink(
+                at: folder.appending(path: "link.pem"), withDestinationURL: folder.appending(path: "next.pem"))
+            let linked = try await desk.run(
+                "gate", "bank", World.host, "--data", desk.data, "--certificate", "link.pem")
+            #expect(linked.contains("ready: every client gets in"), "\(linked)")
             try await desk.everybodyFollows(isThorough: false)
         }
     }

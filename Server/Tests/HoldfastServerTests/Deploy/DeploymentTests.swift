@@ -66,7 +66,10 @@ struct DeploymentTests {
         let lines = try text("Dockerfile").split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
         let stages = lines.filter { $0.hasPrefix("FROM ") }
         #expect(stages.count == 2 && stages[0].hasSuffix(" AS build"), "\(stages)")
-        #expect(stages.allSatisfy { !$0.contains(":latest") && $0.contains(":") })
+        // Each names its image by an argument whose value has a version.
+        #expect(stages[0] == "FROM ${SWIFT} AS build" && stages[1] == "FROM ${BASE}", "\(stages)")
+        let images = lines.filter { $0.hasPrefix("ARG ") }.map { $0.split(separator: "=").last ?? "" }
+        #expect(images.count == 2 && images.allSatisfy { $0.contains(":") && !$0.hasSuffix(":latest") }, "\(images)")
         let end = try #require(lines.lastIndex { $0.hasPrefix("FROM ") })
         let last = lines[end...]
         #expect(last.contains("USER 10001") && last.contains("STOPSIGNAL SIGTERM"))
@@ -77,7 +80,7 @@ struct DeploymentTests {
             ], "nothing of the source is in it")
         let user = try #require(last.firstIndex(of: "USER 10001"))
         #expect(!last[user...].contains { $0.hasPrefix("RUN ") || $0.hasPrefix("COPY ") })
-        #expect(try text("Dockerfile").contains("nobody has built it yet"))
+        #expect(try text("Dockerfile").contains("in the place of both images"))
     }
 
     /// What the image's packages are for: a library that is compiled against, and the one that a program with it needs.
@@ -112,7 +115,7 @@ struct DeploymentTests {
         let build = try #require(image.firstMatch(of: /RUN (swift build .*?) --static-swift-stdlib/)?.1)
         #expect(try Self.readme.contains("\(build)\n"), "the README builds another way than \(build)")
         #expect(manifest.contains(#".executable(name: "holdfast-server","#))
-        let compiler = try #require(image.firstMatch(of: /FROM (swift:[0-9.]+)/)?.1)
+        let compiler = try #require(image.firstMatch(of: /ARG SWIFT=(swift:[0-9.]+)/)?.1)
         #expect(try Self.text(of: ".github/workflows/linux.yml").contains("container: \(compiler)\n"))
         #expect(try Self.text(of: "Dockerfile").contains("FROM \(compiler)"))
         // Nothing that is built is left out of what Docker gets, and nothing that was built here is in it.

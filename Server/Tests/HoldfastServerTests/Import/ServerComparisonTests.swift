@@ -106,6 +106,40 @@ struct ServerComparisonTests {
         }
     }
 
+    @Test("An answer of another server that was damaged anywhere, with its signature, is alike in no case")
+    func damagedAnswers() async throws {
+        try await World.run { world in
+            // Published, so that both sign with the key that apps have.
+            try await world.publish()
+            let own = try await OwnAnswers(of: world.app, world.publisher)
+            let question = try #require(ComparisonQuestion.all(of: world.app, own.content).first)
+            let good = own.answer(to: question)
+            let signature = Array(try #require(good.header(Challenge.signatureHeader)).utf8)
+            let seeds = [good.body, signature, Array("200".utf8)]
+            var (number, alike) = (0, 0)
+            _ = campaign(0xA46, seeds, count: mutants(inPartsOf: 10)) { mutant in
+                let part = number % seeds.count
+                number += 1
+                var headers = good.headers
+                if part == 1 {
+                    let text = String(decoding: mutant, as: UTF8.self)
+                    headers.replaceOrAdd(name: Challenge.signatureHeader, value: text)
+                    // Two of them are none.
+                    if mutant.count % 8 == 0 { headers.add(name: Challenge.signatureHeader, value: text) }
+                }
+                let status = part == 2 ? Int(String(decoding: mutant, as: UTF8.self)) ?? 0 : good.status
+                var judge = AnswerComparison(question, own)
+                judge.compare(
+                    HTTPExchange.Answer(status: status, headers: headers, body: part == 0 ? mutant : good.body), good)
+                let isWhole = mutant == seeds[part] && headers[Challenge.signatureHeader].count == 1
+                #expect(judge.differences.isEmpty == (isWhole || part == 2 && status == 200), "\(judge.differences)")
+                #expect(judge.differences.allSatisfy { $0.utf8.count <= 2_000 } && judge.notes.count <= 2)
+                alike += judge.differences.isEmpty ? 1 : 0
+            }
+            #expect(alike < number)
+        }
+    }
+
     @Test("What clients could notice is listed")
     func different() async throws {
         try await World.run { world in

@@ -100,13 +100,43 @@ struct ChangePageTests {
             let damaged = Change(
                 id: id, content: change.content, outlook: Array("{".utf8), baseGeneration: 0, forced: [], proposer: nil,
                 reason: "a test", proposed: world.now, canaryBegan: nil, approvals: [], ended: nil)
+            let chain = try await world.catalog.approvers()
+            func content(_ facts: ChangeFacts?) -> PageValue {
+                .record(
+                    ChangePage(
+                        change: damaged.standing, state: .proposed, chain: chain, facts: facts, staleness: 86_400,
+                        csrfToken: "", now: world.now
+                    ).content)
+            }
+            let page = content(ChangeFacts(of: damaged, replacing: nil, unannounced: [], nil))
+            #expect(page.text("verdictWords") == "The outlook that is stored cannot be read.")
+            #expect(page["outlook"]?.values.isEmpty == true && page["verdict"]?.text("id") == "\(id)")
+            // Nobody approves what the page has not read.
+            let unread = content(nil)
+            #expect(unread["isRead"] == .flag(false) && unread["verdict"] == .flag(false))
+        }
+    }
+
+    @Test("What is longer than a page has room for is cut, and says how much is left out")
+    func long() async throws {
+        try await World.run { world in
+            let id = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
+            let change = try await world.catalog.change(id)
+            let row = #"{"client":"staticList","dialed":"h0","holders":"current","verdict":"in"}"#
+            let rows = (0..<501).map { row.replacing("h0", with: "h\($0).example.com") }.joined(separator: ",")
+            let text = #"{"inputs":{},"premises":[],"rows":[\#(rows)],"schema":1,"verdict":"in"}"#
+            let long = Change(
+                id: id, content: change.content, outlook: Array(text.utf8), baseGeneration: 0, forced: [],
+                proposer: nil, reason: "a test", proposed: world.now, canaryBegan: nil, approvals: [], ended: nil)
+            let lines = (0..<501).map { "line \($0)" }
+            let facts = ChangeFacts(of: long, replacing: nil, unannounced: lines, nil)
+            #expect(facts.unannounced.count == 501 && facts.unannounced.last == "and 1 more")
+            #expect(facts.outlook?.rows.count == 500 && facts.outlook?.rowCount == 501)
             let page = ChangePage(
-                change: damaged, state: .proposed, published: nil, unannounced: [],
-                chain: try await world.catalog.approvers(), gates: nil, staleness: 86_400, csrfToken: "", now: world.now
-            )
-            let content = PageValue.record(page.content)
-            #expect(content.text("verdictWords") == "The outlook that is stored cannot be read.")
-            #expect(content["outlook"]?.values.isEmpty == true)
+                change: long.standing, state: .proposed, chain: try await world.catalog.approvers(), facts: facts,
+                staleness: 86_400, csrfToken: "", now: world.now)
+            let words = PageValue.record(page.content).text("verdictWords")
+            #expect(words?.hasSuffix("The table has the first 500 of 501 rows.") == true, "\(words ?? "none")")
         }
     }
 }

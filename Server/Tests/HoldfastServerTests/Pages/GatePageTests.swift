@@ -79,9 +79,9 @@ struct GatePageTests {
             let desk = try PageDesk(world)
             let id = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
             func asked() async throws -> Int64? {
-                let change = try await world.catalog.change(id)
-                return try await desk.responder.gates.answer(
-                    about: change, to: PageDesk.viewer, from: world.publisher)?.time
+                try await desk.responder.changes.facts(
+                    about: world.catalog.standing(of: id), isOpen: true, to: PageDesk.viewer, from: world.publisher
+                )?.answer?.time
             }
             let first = try await asked()
             world.clock.advance(by: .seconds(59))

@@ -17,43 +17,6 @@ struct PageBoundsTests {
         var description: String { "\(queries) queries, \(rows) rows" }
     }
 
-    private static func host(_ number: Int) throws -> CatalogHost {
-        try CatalogHost(name: "h\(String("\(100_000 + number)".dropFirst())).example.com")
-    }
-
-    /// Adds apps, hosts of the app of the world with ten places each, and changes of it, in one transaction.
-    private func grow(_ world: World, apps: Range<Int>, hosts: Range<Int>, alarms: Range<Int>) async throws {
-        let (root, bank) = (world.root.root, world.app)
-        try await world.catalog.transact { step throws(ServerError) in
-            let settings = try AppSettings(canary: 0, anchors: [root], builds: [])
-            for number in apps {
-                let name = try AppName("shop-\(String("\(10_000 + number)".dropFirst()))")
-                try step.addApp(name, displayName: "Shop \(number)", settings: settings, by: "test")
-            }
-            for number in hosts {
-                guard let host = try? Self.host(number) else { continue }
-                try step.set(host, of: bank, by: "test")
-            }
-            for number in alarms {
-                guard let host = try? Self.host(number) else { continue }
-                try step.record(
-                    .alarm, by: "watcher",
-                    [
-                        "app": "\(bank)", "host": host.label, "digest": "\(Digest(of: "\(number)".utf8))",
-                        "words": "seen",
-                    ])
-            }
-            try step.session.run(
-                """
-                INSERT INTO observation (host_id, vantage, address, chain_digest, failure, first_seen_at, last_seen_at) \
-                WITH RECURSIVE number (place) AS \
-                (SELECT 0 UNION ALL SELECT place + 1 FROM number WHERE place < 9) \
-                SELECT host.id, 'here', '192.0.2.' || number.place, (SELECT digest FROM chain ORDER BY digest LIMIT 1), \
-                NULL, $1, $1 FROM host, number WHERE host.app = 'bank' AND host.name >= $2
-                """, [.integer(step.now), .text("h\(String("\(100_000 + hosts.lowerBound)".dropFirst()))")])
-        }
-    }
-
     /// What a page costs that was never made before.
     private func cost(_ target: String, _ world: World, _ engine: CountingEngine, _ publisher: Publisher) async throws
         -> Cost
@@ -81,10 +44,10 @@ struct PageBoundsTests {
                 "/apps/bank/hosts/h00003.example.com", "/audit",
             ]
             // More than pages have room for.
-            try await grow(world, apps: 0..<120, hosts: 0..<600, alarms: 0..<80)
+            try await world.grow(apps: 0..<120, hosts: 0..<600, alarms: 0..<80)
             var few: [Cost] = []
             for target in targets { few.append(try await cost(target, world, engine, publisher)) }
-            try await grow(world, apps: 120..<1_000, hosts: 600..<9_990, alarms: 80..<1_000)
+            try await world.grow(apps: 120..<1_000, hosts: 600..<9_990, alarms: 80..<1_000)
             let rows = try await world.engine.read { session throws(ServerError) in
                 try session.run("SELECT count(*) FROM observation").first?.integer(0)
             }
@@ -101,7 +64,7 @@ struct PageBoundsTests {
     @Test("Many apps are on several overviews, which say whom nobody has looked at, and look further each time")
     func paging() async throws {
         try await World.run { world in
-            try await grow(world, apps: 0..<120, hosts: 0..<30, alarms: 0..<0)
+            try await world.grow(apps: 0..<120, hosts: 0..<30, alarms: 0..<0)
             let desk = try PageDesk(world)
             let first = PageValue.record(try await desk.overview().content)
             #expect(first["apps"]?.values.count == OverviewPage.greatestAppCount)
@@ -141,7 +104,7 @@ struct PageBoundsTests {
     @Test("The hosts of an app, its changes and its documents are on several pages")
     func parts() async throws {
         try await World.run { world in
-            try await grow(world, apps: 0..<0, hosts: 0..<30, alarms: 0..<0)
+            try await world.grow(apps: 0..<0, hosts: 0..<30, alarms: 0..<0)
             let desk = try PageDesk(world)
             let first = PageValue.record(try await desk.made("/apps/bank").content)
             #expect(first["hosts"]?.values.count == 25 && first.text("hostCount") == "31 hosts")

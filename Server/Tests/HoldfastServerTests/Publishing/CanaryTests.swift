@@ -148,14 +148,13 @@ struct CanaryTests {
             let change = try await world.approved().change
             try await world.publisher.publish(change)
             try await world.followCanary()
-            try await world.pass(1)
             let engine = try world.interruptible()
             let other = try await world.another(engine)
             var look = CanaryLook()
             look.refuse("apps that follow the list refuse it")
             let refused = look
-            // After it was noted that all get in, and before the transaction that publishes.
-            engine.interrupt { engine.interrupt { try await world.catalog.note(refused, of: change, world.app) } }
+            // After the gates, before the transaction.
+            engine.interrupt { try await world.catalog.note(refused, of: change, world.app) }
             let error = await expectError(.outOfTurn) { try await other.publish(change) }
             #expect(engine.wasInterrupted && error?.found == "apps that follow the list refuse it")
             #expect(world.catalog.ledger.generation(of: world.app) == 1)

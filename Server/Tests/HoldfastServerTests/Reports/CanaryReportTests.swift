@@ -192,6 +192,30 @@ struct CanaryReportTests {
         }
     }
 
+    @Test(
+        "Whenever a canary begins, 72 hours have a day for the summaries of its first whole day, and 24 hours have none"
+    )
+    func spans() throws {
+        let midnight = (Story.now / 86_400) * 86_400
+        func isLater(_ day: Int64, told time: Int64, than began: Int64) throws -> Bool {
+            let name = String(try #require(UTCText.encode(day)).prefix(10))
+            let body = ReportDesk.summary(successes: 1, failures: [:], day: name, version: "-")
+            let report = try #require(try ReportReader.read(Array(body.utf8)).first)
+            return ReportCount.since(report, of: .canary, at: time) >= (began + 3_599) / 3_600
+        }
+        for began in stride(from: midnight, to: midnight + Self.day, by: 5_400) {
+            var hours: [Int64: Int] = [:]
+            for (span, hour) in [24, 72].flatMap({ span in (0..<span).map { (Int64(span), Int64($0)) } }) {
+                let time = began + hour * 3_600
+                // Each client tells a day on the next one.
+                let yesterday = (time / 86_400 - 1) * 86_400
+                hours[span, default: 0] += try isLater(yesterday, told: time, than: began) ? 1 : 0
+            }
+            // At midnight sharp the day that begins is a whole one.
+            #expect(hours[24] == 0 && (24...48).contains(hours[72, default: 0]), "\(began - midnight): \(hours)")
+        }
+    }
+
     @Test("What clients tell late is about the time that they say, and if they say none, about the hour of its coming")
     func late() throws {
         let time = Story.now

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import HoldfastServer
@@ -74,21 +75,87 @@ struct InvitedKeyTests {
         }
     }
 
-    @Test("A key that was registered for certain apps becomes no key file of an approver")
+    @Test("Whoever registers the key of somebody who is about to approve hinders no statement, and has nothing of it")
+    func preceding() async throws {
+        for (purpose, isLimited, isRemoved) in [
+            (PasskeyPurpose.signIn, true, false), (.approval, true, false), (.approval, true, true),
+            (.signIn, false, false),
+        ] as [(PasskeyPurpose, Bool, Bool)] {
+            try await World.run { world in
+                let shop = try await world.addApp("shop").app
+                let (daves, people) = (SoftPasskey(isEd25519: true, number: 4, id: [4]), PasskeyDesk(world: world))
+                let dave = try Approver.dave.identity
+                #expect(try daves.key == Approver.dave.key)
+                try await people.answer(daves, try await invite(world, purpose, isLimited ? [shop] : nil, seed: 95))
+                if isRemoved { try await world.catalog.removePasskey(dave, by: "operator") }
+                let session = try await purpose == .signIn ? people.signIn(daves) : nil
+                let next = try ApproverStatement(
+                    after: try await world.catalog.approvers().head,
+                    approvers: ApproverSet([.alice, .bob, .dave].map { (who: Approver) in try who.member }, number: 2))
+                // Without a signature by the key itself nothing is decided.
+                await expectError(.notApproved) {
+                    try await world.catalog.append(PasskeyStory.signed(next, by: [.alice, .bob], []))
+                }
+                #expect(try await world.catalog.passkeys().count == (isRemoved ? 0 : 1))
+                try await world.catalog.append(PasskeyStory.signed(next, by: [.alice, .bob, .dave], []))
+                #expect(try await world.catalog.approvers().head == next)
+                #expect(try await world.catalog.passkeys().isEmpty)
+                if let session { #expect(try await world.catalog.session(of: session) == nil) }
+                let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
+                try await world.approve(change, by: [.alice, .dave])
+                // Another process reads the same out of the audit, and the key is nobody's to register.
+                let engine = try SQLiteEngine(world.folder.appending(path: "server.db"), clock: world.clock)
+                let known = try await world.another(engine).catalog.ledger.people
+                #expect(known.allows(dave, world.app) && known.passkeys.isEmpty)
+                await engine.close()
+                let token = try await invite(world, purpose, [shop], seed: 97)
+                await expectError(.notForThis) { try await people.answer(daves, token) }
+                #expect(try await world.publisher.publish(change) == .published(generation: 1))
+                try await world.everybodyFollows(isThorough: false)
+            }
+        }
+    }
+
+    @Test("A passkey that a statement names for certain apps becomes no key file by a later one")
     func reserved() async throws {
         try await World.run { world in
             let shop = try await world.addApp("shop").app
-            let daves = SoftPasskey(isEd25519: true, number: 4, id: [4])
-            #expect(try daves.key == Approver.dave.key)
-            let token = try await invite(world, .signIn, [shop], seed: 95)
-            try await PasskeyDesk(world: world).answer(daves, token)
+            try await letPasskeysApprove(world)
+            let phone = try PasskeyStory.phone.key
             let next = try ApproverStatement(
                 after: try await world.catalog.approvers().head,
-                approvers: ApproverSet([.alice, .bob, .dave].map { (who: Approver) in try who.member }, number: 2))
+                approvers: ApproverSet(
+                    [Approver.alice.member, Approver.bob.member, ApproverSet.Member(name: "phone", key: phone)],
+                    number: 2))
+            let raw = ApproverSignature(
+                identity: phone.identity, signature: try PasskeyStory.phone.signature(of: next.octets))
+            let signatures = try [Approver.alice, .bob].map { try $0.signature(of: next.octets) } + [raw]
             await expectError(.constraint) {
-                try await world.catalog.append(PasskeyStory.signed(next, by: [.alice, .bob, .dave], []))
+                try await world.catalog.append(SignedApprovers(text: next.octets, signatures: signatures))
             }
-            #expect(try await world.catalog.approvers().head.index == 0)
+            #expect(try await world.catalog.approvers().head.index == 1)
+            #expect(world.catalog.ledger.people.limits(of: phone.identity) == [shop])
+        }
+    }
+
+    @Test("A passkey that was removed is registered again for what it was for, and for nothing else")
+    func again() async throws {
+        try await World.run { world in
+            let shop = try await world.addApp("shop").app
+            let people = PasskeyDesk(world: world)
+            // No statement names it yet, and one that does is on its way.
+            try await people.register(PasskeyStory.stick, .approval, seed: 93)
+            let next = try PasskeyStory.statement(after: try await world.catalog.approvers().head)
+            let stick = try PasskeyStory.stick.key.identity
+            try await world.catalog.removePasskey(stick, by: "operator")
+            let others: [(PasskeyPurpose, Set<AppName>?)] = [(.approval, [shop]), (.signIn, nil), (.signIn, [shop])]
+            for (index, (purpose, apps)) in others.enumerated() {
+                let token = try await invite(world, purpose, apps, seed: 201 + 2 * UInt64(index))
+                await expectError(.notForThis) { try await people.answer(PasskeyStory.stick, token) }
+            }
+            try await people.answer(PasskeyStory.stick, try await invite(world, .approval, nil, seed: 221))
+            try await world.catalog.append(PasskeyStory.signed(next, [PasskeyStory.phone, self.stick(1)]))
+            #expect(world.catalog.ledger.people.allows(stick, world.app))
         }
     }
 

@@ -201,6 +201,41 @@ struct PostgreSQLFaultTests: PostgreSQLCases {
         #expect(try !ticket().isOfSameRun(as: first))
     }
 
+    @Test("A commit that a crash took with it is in doubt, although its number is that of another transaction by now")
+    func crashed() async throws {
+        try await PostgresServer.run { server in
+            let (name, other) = (try await server.database(), try await server.database())
+            try await PostgresProxy.run(before: server.port) { proxy in
+                try await withEngine(try server.address(name, port: proxy.port)) { engine in
+                    try await add("bank", to: engine)
+                    let connection = try PostgreSQLConnection(try server.address(name), limits: .usual, clock: nil)
+                    let before = try #require(try connection.begin(.writing))
+                    connection.rollback()
+
+                    proxy.set(.losesCommitAndHolds)
+                    async let lost: Void = add("lost", to: engine)
+                    await proxy.holds()
+                    try await server.crash()
+                    // More transactions than were lost: their numbers are given again.
+                    let tables = (0..<9).map { "CREATE TABLE t\($0) (a int);" }
+                    try await server.run(tables.joined(), in: other)
+                    proxy.set(.nothing)
+                    let result: Result<Void, any Error>
+                    do { result = .success(try await lost) } catch { result = .failure(error) }
+                    expectError(.commitInDoubt) { try result.get() }
+                    #expect(try await names(in: engine) == ["bank"])
+
+                    let another = try PostgreSQLConnection(try server.address(name), limits: .usual, clock: nil)
+                    let after = try #require(try another.begin(.writing))
+                    another.rollback()
+                    // The server says that it runs since the same time.
+                    #expect(after.server == before.server && after.checkpoint != before.checkpoint)
+                    #expect(!after.isOfSameRun(as: before))
+                }
+            }
+        }
+    }
+
     @Test("After the database was stopped at once and started again, the same engine goes on with what it had")
     func restarted() async throws {
         try await PostgresServer.run { server in

@@ -117,7 +117,7 @@ struct PostgreSQLTests: PostgreSQLCases {
         try await withEngine(try server.address(name)) { _ in }
         try await server.run(
             "DROP TABLE session, passkey_challenge, passkey, invitation_approval, invitation, audit_head, "
-                + "service_lease, notice_told; "
+                + "service_lease, notice_told, host_vantage; ALTER TABLE app DROP COLUMN vantages; "
                 + "UPDATE schema_version SET version = 7; CREATE TABLE passkey (a int);", in: name)
         await #expect(throws: ServerError.self) { try await PostgreSQLEngine.open(try server.address(name)) }
         #expect(try await server.run("SELECT version FROM schema_version;", in: name).contains(" 7\n"))

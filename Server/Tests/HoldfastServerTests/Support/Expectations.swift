@@ -91,6 +91,27 @@ func campaign(
     return read
 }
 
+/// As ``campaign(_:_:count:fileID:line:_:)``, for what has to be waited for.
+func campaign(
+    awaiting seed: UInt64, _ octets: [[UInt8]], count: Int = mutants, fileID: String = #fileID, line: Int = #line,
+    _ body: ([UInt8]) async throws -> Void
+) async -> Int {
+    defer { noteCampaign(of: count, fileID: fileID, line: line) }
+    var generator = SeededGenerator(seed: seed)
+    var read = 0
+    for number in 0..<count {
+        let mutant = mutated(octets[number % octets.count], &generator)
+        do {
+            try await body(mutant)
+            read += 1
+        } catch is ServerError {
+        } catch {
+            Issue.record("another error than one of the server: \(error)")
+        }
+    }
+    return read
+}
+
 /// The octets with something changed: an octet, a part left out, doubled or moved.
 func mutated(_ octets: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
     var octets = octets

@@ -14,8 +14,12 @@ final class PostgresProxy: Sendable {
         case losesAnswer
         /// As before, and lets nobody in afterwards.
         case losesAnswerAndCloses
+        /// Ends the connection before the commit reaches the database, and has who comes next wait.
+        case losesCommitAndHolds
         /// Lets nobody in.
         case closed
+        /// Has whoever comes wait until nothing goes wrong anymore.
+        case holds
         /// Takes what is sent, and passes nothing on.
         case silent
         /// Takes nothing of what is sent.
@@ -38,16 +42,18 @@ final class PostgresProxy: Sendable {
             .childChannelInitializer { front in
                 guard state.lets() else { return front.close() }
                 state.add(front)
-                return ClientBootstrap(group: front.eventLoop)
-                    .channelInitializer { back in
-                        front.eventLoop.makeCompletedFuture {
-                            let passing = Passing()
-                            try front.pipeline.syncOperations.addHandler(Front(back, state, passing))
-                            try back.pipeline.syncOperations.addHandler(Back(front, state, passing))
+                return state.turn(on: front.eventLoop).flatMap {
+                    ClientBootstrap(group: front.eventLoop)
+                        .channelInitializer { back in
+                            front.eventLoop.makeCompletedFuture {
+                                let passing = Passing()
+                                try front.pipeline.syncOperations.addHandler(Front(back, state, passing))
+                                try back.pipeline.syncOperations.addHandler(Back(front, state, passing))
+                            }
                         }
-                    }
-                    .connect(host: "127.0.0.1", port: target)
-                    .flatMap { _ in front.setOption(.autoRead, value: true) }
+                        .connect(host: "127.0.0.1", port: target)
+                }
+                .flatMap { _ in front.setOption(.autoRead, value: true) }
             }
             .bind(host: "127.0.0.1", port: 0).get()
         let proxy = PostgresProxy(listener, state)
@@ -71,8 +77,13 @@ final class PostgresProxy: Sendable {
     /// Whether a commit is kept.
     var holdsOne: Bool { shared.holdsOne }
 
+    /// Returns once somebody waits.
+    func holds() async { for await _ in shared.arrivals.stream { return } }
+
     private final class SharedFault: Sendable {
         private let fault = Mutex(Fault.nothing)
+        private let waiting = Mutex<[EventLoopPromise<Void>]>([])
+        let arrivals = AsyncStream<Void>.makeStream()
         private let fronts = Mutex<[ObjectIdentifier: any Channel]>([:])
         /// Passes on the commit that is kept.
         private let held = Mutex<(@Sendable () -> Void)?>(nil)
@@ -84,6 +95,20 @@ final class PostgresProxy: Sendable {
                 return held
             }
             passOn?()
+            guard new != .holds else { return }
+            let promises = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+            for promise in promises { promise.succeed() }
+        }
+
+        func turn(on loop: any EventLoop) -> EventLoopFuture<Void> {
+            guard fault.withLock({ $0 == .holds }) else { return loop.makeSucceededVoidFuture() }
+            let promise = loop.makePromise(of: Void.self)
+            waiting.withLock { $0.append(promise) }
+            arrivals.continuation.yield()
+            return promise.futureResult
         }
 
         func add(_ front: any Channel) {
@@ -123,7 +148,8 @@ final class PostgresProxy: Sendable {
                     case .losesCommit, .losesAnswer: fault = .nothing
                     case .losesAnswerAndCloses: fault = .closed
                     case .holdsPublication: fault = .nothing
-                    case .nothing, .closed, .silent, .stalled, .losesOctets: break
+                    case .losesCommitAndHolds: fault = .holds
+                    case .nothing, .closed, .holds, .silent, .stalled, .losesOctets: break
                     }
                 }
                 return fault
@@ -154,14 +180,14 @@ final class PostgresProxy: Sendable {
             if buffer.readableBytesView.firstRange(of: Array("COMMIT".utf8) + [0]) != nil {
                 defer { isPublishing = false }
                 switch fault.commit(publishing: isPublishing) {
-                case .losesCommit:
+                case .losesCommit, .losesCommitAndHolds:
                     context.close(promise: nil)
                     return
                 case .losesAnswer, .losesAnswerAndCloses: passing.isOver = true
                 case .holdsPublication:
                     fault.hold { [back] in back.writeAndFlush(buffer, promise: nil) }
                     return
-                case .nothing, .closed, .silent, .stalled, .losesOctets: break
+                case .nothing, .closed, .holds, .silent, .stalled, .losesOctets: break
                 }
             }
             back.writeAndFlush(fault.left(of: buffer), promise: nil)

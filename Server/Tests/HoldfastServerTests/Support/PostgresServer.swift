@@ -93,6 +93,17 @@ final class PostgresServer: Sendable {
         _ = await running?.status()
     }
 
+    /// Kills a process of it, so that it starts its others anew and goes on from its last checkpoint.
+    func crash() async throws {
+        let text = try await run("SELECT 'pid ' || pid FROM pg_stat_activity WHERE backend_type = 'walwriter';")
+        let words = text.split(whereSeparator: \.isWhitespace)
+        let place = try #require(words.firstIndex(of: "pid"))
+        let running = try #require(process.withLock { $0 })
+        let before = running.text.utf8.count
+        kill(try #require(pid_t(words[place + 1])), SIGKILL)
+        try await running.says("database system is ready to accept connections", after: before)
+    }
+
     /// Makes a database, and gives its name.
     func database() async throws -> String {
         let number = databases.withLock { count in

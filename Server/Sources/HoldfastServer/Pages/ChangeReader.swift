@@ -1,0 +1,99 @@
+import Synchronization
+
+/// Reads changes for their pages. For an open one clients judge, which takes a processor for seconds, and everything that
+/// its app has is read: few pages do that at a time, one of each session, and what was found counts for a minute unless
+/// something happens. What a change does never changes once it has ended.
+final class ChangeReader: Sendable {
+    private struct Known {
+        let facts: ChangeFacts
+        /// The place of the audit up to which they were read.
+        let place: Int64
+        /// When, in seconds since 1970.
+        let time: Int64
+    }
+
+    private let known = Mutex<[RandomID: Known]>([:])
+    private let turns: JudgingTurns
+    private let room: Int
+
+    private static let lifetime: Int64 = 60
+
+    /// - Parameters:
+    ///   - turns: how many pages read at a time.
+    ///   - room: how many changes are kept: more than people look at in a minute.
+    init(turns: JudgingTurns = JudgingTurns(1), room: Int = 128) {
+        self.turns = turns
+        self.room = room
+    }
+
+    /// What the page of a change shows.
+    /// - Parameters:
+    ///   - change: the change.
+    ///   - isOpen: whether people can still publish it.
+    ///   - viewer: whose turn it is.
+    ///   - publisher: asks the gates.
+    /// - Returns: nil if the viewer waits for too many changes already.
+    /// - Throws: ``ServerError``.
+    func facts(
+        about change: ChangeStanding, isOpen: Bool, to viewer: Viewer, from publisher: Publisher
+    ) async throws(ServerError) -> ChangeFacts? {
+        if let facts = try await current(change, isOpen, publisher.catalog) { return facts }
+        guard await turns.begin("\(viewer.session)") else { return nil }
+        defer { turns.end("\(viewer.session)") }
+        // Somebody else may have read the same change meanwhile.
+        if let facts = try await current(change, isOpen, publisher.catalog) { return facts }
+        let place = publisher.catalog.ledger.touches.latest(of: change.app)
+        let now = try await publisher.catalog.now()
+        let facts = try await publisher.facts(of: change.id, isOpen: isOpen, at: now)
+        known.withLock { [room] known in
+            if known.count >= room, let oldest = known.min(by: { $0.value.time < $1.value.time })?.key {
+                known[oldest] = nil
+            }
+            known[change.id] = Known(facts: facts, place: place, time: now)
+        }
+        return facts
+    }
+
+    private func current(
+        _ change: ChangeStanding, _ isOpen: Bool, _ catalog: Catalog
+    ) async throws(ServerError) -> ChangeFacts? {
+        guard let known = known.withLock({ $0[change.id] }) else { return nil }
+        guard isOpen else { return known.facts }
+        // The time is read each time: others may have had their turns for long.
+        let now = try await catalog.now()
+        guard known.facts.answer != nil, known.place == catalog.ledger.touches.latest(of: change.app),
+            (0..<Self.lifetime).contains(now - known.time)
+        else { return nil }
+        return known.facts
+    }
+}
+
+extension Publisher {
+    fileprivate func facts(of id: RandomID, isOpen: Bool, at now: Int64) async throws(ServerError) -> ChangeFacts {
+        let (change, base) = try await catalog.changeAndBase(id)
+        guard isOpen else { return ChangeFacts(of: change, replacing: base, unannounced: [], nil) }
+        let scene = try await catalog.scene(of: change.content.app)
+        let canary = canaryStanding(scene).flatMap { $0.change == id ? $0.end : nil }
+        let answer = ChangeFacts.Answer(
+            report: await GateKeeper(scene: scene, change: change).report().report, canaryEnd: canary, time: now)
+        return ChangeFacts(
+            of: change, replacing: base, unannounced: scene.unannounced(in: change.content), answer)
+    }
+}
+
+extension Catalog {
+    /// A change, and the content that it replaces, also if that was replaced by another since.
+    fileprivate func changeAndBase(_ id: RandomID) async throws(ServerError) -> (change: Change, base: Content?) {
+        try await look { session, ledger throws(ServerError) in
+            let change = try Self.change(id, session, ledger)
+            let app = change.content.app
+            let base = ledger.apps[app]?.last { $0.generation <= change.baseGeneration }
+            return (
+                change,
+                try base.map { publication throws(ServerError) in
+                    try Self.content(of: publication, app, session)
+                }
+            )
+        }
+    }
+}

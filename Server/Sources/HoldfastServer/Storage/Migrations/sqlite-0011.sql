@@ -1,0 +1,13 @@
+-- How many vantages must agree on what the hosts of an app show. Its settings say so, and they alone are believed; this
+-- finds whose turn it is.
+ALTER TABLE app ADD COLUMN vantages INTEGER NOT NULL DEFAULT 1 CHECK (vantages BETWEEN 1 AND 8);
+
+-- Where more than one must agree, each vantage has its own turn for a host.
+CREATE TABLE host_vantage (
+    host_id INTEGER NOT NULL REFERENCES host (id),
+    vantage TEXT NOT NULL CHECK (length(vantage) BETWEEN 1 AND 64),
+    next_poll_at INTEGER NOT NULL,
+    lease_token BLOB CHECK (length(lease_token) = 16),
+    leased_until INTEGER,
+    PRIMARY KEY (host_id, vantage)
+) STRICT;

@@ -1,0 +1,151 @@
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastServer
+
+/// What several machines sign and publish at once, and what each has in its folder.
+@Suite(
+    "Publishing by several machines", .besidePostgres, .timeLimit(.minutes(5)),
+    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+struct SharedPublishingTests {
+    private static let trust = "trust/\(World.customer).json.signed"
+
+    /// A publisher of the second machine, before whose next transaction that writes something can be done.
+    private func interruptible(
+        _ world: World, _ machine: ServerFolder
+    ) async throws -> (publisher: Publisher, engine: InterruptedEngine) {
+        let address = try #require(WorldDatabase.current)
+        let engine = InterruptedEngine(try await PostgreSQLEngine.open(address, clock: world.clock))
+        let catalog = try await Catalog(
+            engine, server: Story.server, genesis: Digest(of: world.story.genesis.text), head: machine.head,
+            time: World.time(world.clock, in: machine.url), secrets: [World.secret()])
+        return (Publisher(catalog, folder: machine.publicFolder, secret: World.secret()), engine)
+    }
+
+    private func version(_ path: String, _ catalog: Catalog, _ world: World) -> Int64? {
+        catalog.ledger.documents[.init(app: world.app, name: path)]?.version
+    }
+
+    @Test("Of two machines that sign again at once one does, and the other takes it", arguments: StorageKind.remote)
+    func atOnce(_ kind: StorageKind) async throws {
+        try await World.withMachines(kind) { world, second in
+            try await world.publish()
+            try await world.pass(300)
+            let (other, engine) = try await interruptible(world, second)
+            let before = try #require(version(Self.trust, world.catalog, world))
+            engine.interrupt {
+                let signed = try await world.publisher.renew().signed
+                #expect(signed.count == 2)
+            }
+            let round = try await other.renew()
+            #expect(engine.wasInterrupted && round.signed == [] && round.problems == [])
+            #expect(version(Self.trust, other.catalog, world) == before + 1)
+            // Without anybody else it signs.
+            try await world.pass(300)
+            #expect(try await other.renew().signed.count == 2)
+            await engine.close()
+            try await world.publisher.refresh()
+            try await world.everybodyFollows(isThorough: false)
+        }
+    }
+
+    @Test("What another machine has signed lately is left alone, until it is old")
+    func sparing() async throws {
+        try await World.withMachines(.postgresql) { world, second in
+            try await world.publish()
+            try await world.pass(300)
+            #expect(try await world.publisher.renew().signed.count == 2)
+            try await world.working(on: second) { other in
+                let spared = try await other.publisher.renew(skippingSettled: false, sparing: 145)
+                #expect(spared.signed == [] && spared.hasSpared)
+                try await world.pass(144)
+                #expect(try await other.publisher.renew(skippingSettled: false, sparing: 145).signed == [])
+                try await world.pass(1)
+                #expect(try await other.publisher.renew(skippingSettled: false, sparing: 145).signed.count == 2)
+                #expect(try await other.publisher.renew().signed.count == 2)
+            }
+            try await world.publisher.refresh()
+            try await world.everybodyFollows(isThorough: false)
+        }
+    }
+
+    @Test("Two machines that publish a change at once publish it once")
+    func published() async throws {
+        try await World.withMachines(.postgresql) { world, second in
+            try await world.publish()
+            let change = try await world.approved(World.formats).change
+            try await world.working(on: second) { other in
+                let results = await withTaskGroup(of: Result<Publisher.Outcome, any Error>.self) { group in
+                    for publisher in [world.publisher, other.publisher] {
+                        group.addTask {
+                            do { return .success(try await publisher.publish(change)) } catch { return .failure(error) }
+                        }
+                    }
+                    return await group.reduce(into: [Result<Publisher.Outcome, any Error>]()) { $0.append($1) }
+                }
+                let published = results.compactMap { try? $0.get() }
+                #expect(published.map(\.stage) == [.published(generation: 2)])
+                for case .failure(let error) in results {
+                    let code = (error as? ServerError)?.code
+                    #expect(code == .outOfTurn || code == .gate, "\(error)")
+                }
+                try await world.publisher.refresh()
+                _ = try await other.catalog.now()
+                #expect(await other.publisher.fillFolder() == [])
+                let faults = try await other.publisher.examine().filter(\.isFault)
+                #expect(faults == [], "\(faults)")
+                try await world.everybodyFollows(isThorough: false)
+            }
+        }
+    }
+
+    @Test("Each machine's folder has what any of them has signed, and never an older one")
+    func folders() async throws {
+        try await World.withMachines(.postgresql) { world, second in
+            try await world.publish()
+            try await world.working(on: second) { other in
+                #expect(await other.publisher.fillFolder() == [])
+                func isSame() throws {
+                    let paths = world.publisher.folder.paths()
+                    #expect(!paths.isEmpty && second.publicFolder.paths() == paths)
+                    for path in paths {
+                        #expect(try second.publicFolder.read(path) == world.publisher.folder.read(path), "\(path)")
+                    }
+                }
+                try isSame()
+                // Signed again, and published.
+                try await world.pass(300)
+                _ = try await world.publisher.renew()
+                try await world.publish(forcing: [.lint])
+                let newest = try world.publisher.folder.read(Self.trust)
+                _ = try await other.catalog.now()
+                #expect(try second.publicFolder.read(Self.trust) != newest)
+                #expect(await other.publisher.fillFolder() == [])
+                try isSame()
+                // What this machine has written itself already is newer than what it was about to write.
+                let current = try #require(version(Self.trust, other.catalog, world))
+                try second.publicFolder.write([1], at: Self.trust, version: current + 1)
+                let fresh = Publisher(other.catalog, folder: second.publicFolder, secret: nil)
+                #expect(await fresh.fillFolder() == [])
+                #expect(try second.publicFolder.read(Self.trust) == [1])
+            }
+        }
+    }
+
+    @Test("A folder that cannot be written is a problem, and is filled when it can be")
+    func obstructed() async throws {
+        try await World.withMachines(.postgresql) { world, second in
+            try await world.publish()
+            try await world.working(on: second) { other in
+                try Data().write(to: second.publicFolder.url)
+                let problems = await other.publisher.fillFolder()
+                #expect(!problems.isEmpty)
+                try FileManager.default.removeItem(at: second.publicFolder.url)
+                #expect(await other.publisher.fillFolder() == [])
+                #expect(second.publicFolder.paths() == world.publisher.folder.paths())
+            }
+        }
+    }
+}
