@@ -130,7 +130,9 @@ public final class DatabaseHold: Sendable {
             throw ServerError(
                 .databaseInUse, of: "database", expected: "newer tables, which are made while no server works on them",
                 found: "older ones that a server works on",
-                remedy: "Stop serve first, on every machine, and start the newer program's serve; commands work again then.")
+                remedy:
+                    "Stop serve first, on every machine, and start the newer program's serve; commands work again then."
+            )
         }
     }
 

@@ -69,7 +69,9 @@ struct ReplicaWatchTests {
         func endLeases() async throws { try await run("UPDATE host SET leased_until = leased_until - 200;") }
     }
 
-    @Test("No host is watched twice in its interval, and none is forgotten, when machines are suspended or killed as they look")
+    @Test(
+        "No host is watched twice in its interval, and none is forgotten, when machines are suspended or killed as they look"
+    )
     func everyHost() async throws {
         let postgres = try #require(PostgresServer.current)
         let name = try await postgres.database()
@@ -83,7 +85,8 @@ struct ReplicaWatchTests {
                 try await PostgresProxy.run(before: server.port) { way in
                     let notes = Notes(postgres: postgres, database: name)
                     for number in 1...Self.hosts {
-                        let host = try CatalogHost(name: "h\(number).example.com", port: Int64(way.port), dial: "127.0.0.1")
+                        let host = try CatalogHost(
+                            name: "h\(number).example.com", port: Int64(way.port), dial: "127.0.0.1")
                         try await site.open.catalog.set(host, of: site.app, by: "test")
                         try await site.open.catalog.announce(
                             HostChain(leaf.chain), from: site.now, on: host, of: site.app, by: "test")

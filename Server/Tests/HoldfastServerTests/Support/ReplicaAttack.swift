@@ -154,7 +154,9 @@ struct ReplicaAttack {
             // The document of a trust server is Base64 or DER.
             texts += texts.compactMap { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }
                 .map { String(decoding: $0, as: UTF8.self) }
-            if texts.contains(where: { text in needles.contains { text.contains($0) } }) { found.append(replica.number) }
+            if texts.contains(where: { text in needles.contains { text.contains($0) } }) {
+                found.append(replica.number)
+            }
         }
         return found
     }
