@@ -24,6 +24,9 @@ struct ReplicaWatchTests {
                 INSERT INTO look SELECT NEW.id, NEW.lease_token, round, false FROM look_round;
             ELSIF NEW.lease_token IS NULL AND OLD.lease_token IS NOT NULL THEN
                 UPDATE look SET ended = true WHERE host = NEW.id AND token = OLD.lease_token;
+            ELSIF NEW.lease_token IS NULL AND NEW.next_poll_at > OLD.next_poll_at THEN
+                -- Somebody who no longer has it writes down what was seen.
+                INSERT INTO look SELECT NEW.id, NULL, round, true FROM look_round;
             END IF;
             RETURN NULL;
         END $$;

@@ -144,9 +144,9 @@ struct ReplicaAttack {
                 texts.append(String(decoding: try replica.server.publicFolder.read(path) ?? [], as: UTF8.self))
             }
             if replica.running != nil {
-                for path in ReplicaWitness.paths { texts.append(try await replica.get("/\(path)").body) }
+                for path in ReplicaWitness.paths { texts.append(try await replica.answer("/\(path)").body) }
                 texts.append(
-                    try await replica.get(
+                    try await replica.answer(
                         "/app/init?appName=bank", ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
                     ).body)
             }
