@@ -55,7 +55,10 @@ struct Postgres {
     func run(_ sql: String, in database: String = "postgres") async throws -> String {
         try await ForeignProgram.run(
             "psql",
-            ["-XqAt", "-v", "ON_ERROR_STOP=1", "-h", folder.path, "-p", "\(port)", "-U", "holdfast", "-c", sql, database],
+            [
+                "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", folder.path, "-p", "\(port)", "-U", "holdfast", "-c", sql,
+                database,
+            ],
             in: folder)
     }
 

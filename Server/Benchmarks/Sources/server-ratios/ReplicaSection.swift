@@ -76,13 +76,15 @@ struct ReplicaSection {
             let process = try RunningProcess(
                 URL(filePath: "/bin/sh"),
                 [
-                    "-c", #"exec "$0" "$@" 2>"$LOG""#.replacing("$LOG", with: log.path), program.path, "serve", "--data",
+                    "-c", #"exec "$0" "$@" 2>"$LOG""#.replacing("$LOG", with: log.path), program.path, "serve",
+                    "--data",
                     own.path, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
                 ] + options, in: folder)
             machines.append(Machine(folder: own, process: process))
             while (try? String(contentsOf: log, encoding: .utf8))?.contains("listening for administration") != true {
                 guard process.isRunning else {
-                    throw BenchmarkError("machine \(number) ended: \((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
+                    throw BenchmarkError(
+                        "machine \(number) ended: \((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
                 }
                 try await Task.sleep(for: .milliseconds(20))
             }

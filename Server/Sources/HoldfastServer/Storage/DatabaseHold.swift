@@ -130,7 +130,9 @@ public final class DatabaseHold: Sendable {
             throw ServerError(
                 .databaseInUse, of: "database", expected: "newer tables, which are made while no server works on them",
                 found: "older ones that a server works on",
-                remedy: "Stop serve first, on every machine, and start the newer program's serve; commands work again then.")
+                remedy:
+                    "Stop serve first, on every machine, and start the newer program's serve; commands work again then."
+            )
         }
     }
 
@@ -160,8 +162,11 @@ public final class DatabaseHold: Sendable {
                 .databaseInUse, of: "database", expected: "a database that nobody has alone",
                 found: "one that a server of an older version works on, or whose tables are being changed")
         }
-        // Whoever changed them had it alone, so from here on they stay as they are.
+        // Whoever changed them had it alone, so from here on they stay as they are. A lock on the table would be kept for as
+        // long as this transaction, and hold up whoever restores a dump.
+        try connection.execute("SAVEPOINT before")
         try migrations.requireLivable(on: connection)
+        try connection.execute("ROLLBACK TO SAVEPOINT before; RELEASE SAVEPOINT before")
         return process
     }
 }

@@ -125,7 +125,9 @@ struct MachineProcedureTests {
         }
     }
 
-    @Test("The composition starts a database and three machines, with options that serve takes, and says that nobody has run it")
+    @Test(
+        "The composition starts a database and three machines with what serve takes, and says that nobody has run it"
+    )
     func composition() async throws {
         let file = Manual.root.appending(path: "Server/Deploy/compose.yaml")
         let text = try String(contentsOf: file, encoding: .utf8)

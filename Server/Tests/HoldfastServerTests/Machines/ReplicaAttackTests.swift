@@ -85,7 +85,11 @@ struct ReplicaAttackTests {
                 """, [.octets(attack.wanted.octets)])
             for replica in replicated.replicas { try await attack.publish(on: replica, "a made-up approval") }
             try await attack.expectClean("a made-up approval")
-            try attack.run("DELETE FROM approval WHERE change_id = $1", [.octets(attack.wanted.octets)])
+            try attack.run(
+                """
+                DELETE FROM approval AS made WHERE change_id = $1 AND EXISTS (SELECT 1 FROM approval AS given \
+                WHERE given.change_id = made.change_id AND sha256(given.identity) = made.identity)
+                """, [.octets(attack.wanted.octets)])
             try await attack.expectControl()
         }
     }

@@ -69,7 +69,9 @@ struct ReplicaRenewalTests {
 
         /// Whether a machine has seen a chain on the host.
         func isSeen(_ chain: [[UInt8]]) async throws -> Bool {
-            try await site.open.catalog.observations(of: host, app).contains { $0.chain?.certificates.first == chain[0] }
+            try await site.open.catalog.observations(of: host, app).contains {
+                $0.chain?.certificates.first == chain[0]
+            }
         }
 
         /// An app of a format, installed now.
@@ -93,7 +95,9 @@ struct ReplicaRenewalTests {
         }
     }
 
-    @Test("A certificate is renewed, announced, installed and published although a machine dies in between; no app refuses")
+    @Test(
+        "A certificate is renewed, announced and installed although a machine dies in between; no app refuses it"
+    )
     func renewal() async throws {
         let script = try Manual("docs/server.md").block("run: announce-certificate").text
         let postgres = try #require(PostgresServer.current)
@@ -111,7 +115,9 @@ struct ReplicaRenewalTests {
                     try await BalancingNginx.with(replicated.replicas.map(\.administration), by: .turns) { admin in
                         try await eventually("every machine serves the repository") {
                             for replica in replicated.replicas {
-                                guard try await replica.get("/repo/shop/bundle.json").status == 200 else { return false }
+                                guard try await replica.get("/repo/shop/bundle.json").status == 200 else {
+                                    return false
+                                }
                             }
                             return true
                         }

@@ -24,6 +24,9 @@ struct ReplicaWatchTests {
                 INSERT INTO look SELECT NEW.id, NEW.lease_token, round, false FROM look_round;
             ELSIF NEW.lease_token IS NULL AND OLD.lease_token IS NOT NULL THEN
                 UPDATE look SET ended = true WHERE host = NEW.id AND token = OLD.lease_token;
+            ELSIF NEW.lease_token IS NULL AND NEW.next_poll_at > OLD.next_poll_at THEN
+                -- Somebody who no longer has it writes down what was seen.
+                INSERT INTO look SELECT NEW.id, NULL, round, true FROM look_round;
             END IF;
             RETURN NULL;
         END $$;
@@ -69,7 +72,9 @@ struct ReplicaWatchTests {
         func endLeases() async throws { try await run("UPDATE host SET leased_until = leased_until - 200;") }
     }
 
-    @Test("No host is watched twice in its interval, and none is forgotten, when machines are suspended or killed as they look")
+    @Test(
+        "No host is watched twice in its interval, and none is forgotten, when machines are suspended or killed as they look"
+    )
     func everyHost() async throws {
         let postgres = try #require(PostgresServer.current)
         let name = try await postgres.database()
@@ -83,7 +88,8 @@ struct ReplicaWatchTests {
                 try await PostgresProxy.run(before: server.port) { way in
                     let notes = Notes(postgres: postgres, database: name)
                     for number in 1...Self.hosts {
-                        let host = try CatalogHost(name: "h\(number).example.com", port: Int64(way.port), dial: "127.0.0.1")
+                        let host = try CatalogHost(
+                            name: "h\(number).example.com", port: Int64(way.port), dial: "127.0.0.1")
                         try await site.open.catalog.set(host, of: site.app, by: "test")
                         try await site.open.catalog.announce(
                             HostChain(leaf.chain), from: site.now, on: host, of: site.app, by: "test")

@@ -63,7 +63,9 @@ struct StoppedPublisherTests {
                 #expect(try await replicated.publish(second, on: others[0]) == 2)
                 try await replicated.follow(others)
                 let new = try await replicated.newest()
-                try await eventually("the place has the newer list") { uploader.digest(of: Self.list) == new[Self.list] }
+                try await eventually("the place has the newer list") {
+                    uploader.digest(of: Self.list) == new[Self.list]
+                }
 
                 // It wakes up, and knows of nothing.
                 for pid in stopped { _ = kill(pid, SIGCONT) }

@@ -103,7 +103,9 @@ struct FreezingUploader {
     /// The SHA-256 of what was put in a place, in its order.
     func puts(at path: String) throws -> [String] {
         let log = (try? String(contentsOf: URL(filePath: folder.path + ".log"), encoding: .utf8)) ?? ""
-        return log.split(separator: "\n").map { $0.split(separator: " ") }.filter { $0[0] == path }.map { String($0[1]) }
+        return log.split(separator: "\n").map { $0.split(separator: " ") }.filter { $0[0] == path }.map {
+            String($0[1])
+        }
     }
 
     /// What is public at a path.

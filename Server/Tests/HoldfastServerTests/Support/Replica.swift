@@ -78,6 +78,16 @@ final class Replica: Sendable {
         try await RawClient(port: port).get(path, headers)
     }
 
+    /// Asks its listener, again while it begins to serve anew.
+    func answer(_ path: String, _ headers: [String] = []) async throws -> RawAnswer {
+        var answer: RawAnswer?
+        try await eventually("machine \(number) answers: \(text.suffix(2_000))") {
+            answer = try? await get(path, headers)
+            return answer?.status ?? 0 > 0
+        }
+        return try #require(answer)
+    }
+
     /// The SHA-256 of what it serves at a path; nil for nothing, and for an answer that was cut off.
     func digest(of path: String) async -> HoldfastServer.Digest? {
         (try? await RawClient(port: port).body(of: "/\(path)")).map { Digest(of: $0) }

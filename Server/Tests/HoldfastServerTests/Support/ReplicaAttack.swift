@@ -144,9 +144,9 @@ struct ReplicaAttack {
                 texts.append(String(decoding: try replica.server.publicFolder.read(path) ?? [], as: UTF8.self))
             }
             if replica.running != nil {
-                for path in ReplicaWitness.paths { texts.append(try await replica.get("/\(path)").body) }
+                for path in ReplicaWitness.paths { texts.append(try await replica.answer("/\(path)").body) }
                 texts.append(
-                    try await replica.get(
+                    try await replica.answer(
                         "/app/init?appName=bank", ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
                     ).body)
             }
@@ -154,7 +154,9 @@ struct ReplicaAttack {
             // The document of a trust server is Base64 or DER.
             texts += texts.compactMap { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }
                 .map { String(decoding: $0, as: UTF8.self) }
-            if texts.contains(where: { text in needles.contains { text.contains($0) } }) { found.append(replica.number) }
+            if texts.contains(where: { text in needles.contains { text.contains($0) } }) {
+                found.append(replica.number)
+            }
         }
         return found
     }

@@ -167,14 +167,17 @@ struct ReplicaSite: Sendable {
     func everybodyFollows(
         _ port: Int, from replica: Replica, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        // Whoever has just started signs again.
+        // Whoever has just started signs again, a moment later.
+        var (known, since): ([String: HoldfastServer.Digest], ContinuousClock.Instant) = ([:], .now)
         try await eventually("machine \(replica.number) is up to date: \(replica.text.suffix(4_000))") {
-            for (path, digest) in try await newest() where Self.isCompared(path) {
+            let newest = try await newest()
+            if newest != known { (known, since) = (newest, .now) }
+            for (path, digest) in newest where Self.isCompared(path) {
                 guard await replica.digest(of: path) == digest,
                     try replica.server.publicFolder.read(path).map({ Digest(of: $0) }) == digest
                 else { return false }
             }
-            return true
+            return ContinuousClock.now - since > .seconds(3)
         }
         let one = ServeSite(site, movedTo: replica.server, site.open)
         try await one.everybodyFollows(port, sourceLocation: sourceLocation)
