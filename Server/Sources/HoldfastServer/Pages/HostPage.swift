@@ -56,7 +56,10 @@ struct HostPage: Sendable {
 
     private func line(_ row: HostTimeline.Row) -> PageValue {
         func days(_ range: ClosedRange<Int64>?) -> PageValue {
-            .text(range.map { "\(PageText.day($0.lowerBound)) to \(PageText.day($0.upperBound))" } ?? PageText.nothing)
+            let days: PageValue? = range.map {
+                ["first": .text(PageText.day($0.lowerBound)), "last": .text(PageText.day($0.upperBound))]
+            }
+            return .optional(days)
         }
         let everybody = row.everybody.map { $0 <= facts.now ? "yes" : "at \(PageText.time($0))" }
         return [
