@@ -174,9 +174,10 @@ public struct ServeSettings: Sendable {
         do throws(ServerError) {
             value = try JSONReader.read(octets, file.path, limit: greatestFile)
         } catch {
+            let usual = "Write an object of JSON with the settings, such as {\"listen\": \"127.0.0.1:8080\"}."
             throw ServerError(
                 .invalidValue, of: file.path, expected: error.expected, found: error.found,
-                remedy: "Write an object of JSON with the settings, such as {\"listen\": \"127.0.0.1:8080\"}.")
+                remedy: error.remedy == error.code.usualRemedy ? usual : error.remedy)
         }
         guard case .object(let members) = value else { throw strange(file.path) }
         var values: [Name: String] = [:]

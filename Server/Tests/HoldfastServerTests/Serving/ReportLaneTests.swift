@@ -11,17 +11,17 @@ struct ReportLaneTests {
     /// Lets the lane have a turn.
     private func turn() { loop.advanceTime(by: .microseconds(100)) }
 
-    @Test("While others ask, a report has its turn for every sixteen answers to them; once nobody does, a turn is full")
+    @Test("While others ask, a report has its turn for every thirty-two answers to them; once nobody does, a turn is full")
     func besideOthers() {
         let lane = ReportLane(loop)
         var done: [Int] = []
         for number in 0..<20 { _ = lane.enter { done.append(number) } }
         #expect(done.isEmpty)
-        for _ in 0..<40 { lane.countOther() }
+        for _ in 0..<72 { lane.countOther() }
         turn()
         #expect(done == [0, 1])
-        // Eight of the forty are left, and seven more are not sixteen.
-        for _ in 0..<7 { lane.countOther() }
+        // Eight of the seventy-two are left, and twenty-three more are not thirty-two.
+        for _ in 0..<23 { lane.countOther() }
         turn()
         #expect(done == [0, 1])
         lane.countOther()
