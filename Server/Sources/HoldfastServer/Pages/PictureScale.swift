@@ -10,7 +10,8 @@ struct PictureScale: Sendable, Hashable {
 
     /// From a few hours to a few years.
     private static let steps: [Int64] = [
-        3_600, 4 * 3_600, 86_400, 7 * 86_400, 30 * 86_400, 91 * 86_400, 182 * 86_400, 365 * 86_400,
+        3_600, 4 * 3_600, 8 * 3_600, 86_400, 2 * 86_400, 7 * 86_400, 14 * 86_400, 30 * 86_400, 91 * 86_400,
+        182 * 86_400, 365 * 86_400,
     ]
 
     /// - Parameters:
