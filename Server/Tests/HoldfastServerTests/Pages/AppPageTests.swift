@@ -100,7 +100,7 @@ struct AppPageTests {
             #expect(rows.count == 3 && page["isCut"] == .flag(false))
             let (here, there) = (row("192.0.2.1", "here"), row("192.0.2.1", "there"))
             #expect(here?.text("first") == PageText.time(Story.now) && here?.text("last") == "2 hours ago")
-            #expect(there?.text("last") == "now")
+            #expect(there?.text("first") == PageText.time(Story.now) && there?.text("last") == "now")
             #expect(there?.text("certificate") == PageText.short(Digest(of: world.shown.der)))
             let failed = row("192.0.2.9", "here")
             #expect(failed?.text("failure") == "no answer" && failed?["certificate"] == .flag(false))
