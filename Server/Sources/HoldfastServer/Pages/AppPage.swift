@@ -47,8 +47,11 @@ struct AppPage: Sendable {
         let pins = facts.pins(of: host.host)
         let shown = host.observations.prefix(Int(AppFacts.greatestPlaceCount))
         let hasMore = host.observations.count > shown.count
+        // What is cut says nothing about who agrees; the page of the host has it.
+        let isHeld = !hasMore && host.agreement(by: facts.app.settings, at: facts.now).words != nil
         return [
-            "label": .text(host.host.label), "address": .text(PageLink.host(host.host, of: facts.name)),
+            "label": .text(host.host.label), "isHeld": .flag(isHeld),
+            "address": .text(PageLink.host(host.host, of: facts.name)),
             "backups": .text(Self.words(pins)), "isUnseen": .flag(shown.isEmpty), "hasMore": .flag(hasMore),
             "span": .number(Int64(shown.count) + (hasMore ? 2 : 1)),
             "shown": .list(shown.map { observation($0, pins) }),

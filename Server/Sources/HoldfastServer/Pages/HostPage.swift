@@ -36,7 +36,8 @@ struct HostPage: Sendable {
             "lastWithout": .text(lastWithout ?? PageText.nothing),
             "alarms": .texts(facts.alarms.map { "\($0)" }),
             "held": .optional(host.agreement(by: facts.app.settings, at: facts.now).words),
-            "isEmpty": .flag(timeline.rows.isEmpty), "picture": .optional(timeline.rows.isEmpty ? nil : picture),
+            "isEmpty": .flag(timeline.rows.isEmpty),
+            "pictures": .list(timeline.rows.isEmpty ? [] : PictureForm.allCases.map(picture)),
             "lines": .list(timeline.rows.map(line)), "chains": .list(chains),
             "observations": .list(shown.map(observation)),
             "isCut": .flag(host.observations.count > shown.count),
@@ -55,7 +56,10 @@ struct HostPage: Sendable {
 
     private func line(_ row: HostTimeline.Row) -> PageValue {
         func days(_ range: ClosedRange<Int64>?) -> PageValue {
-            .text(range.map { "\(PageText.day($0.lowerBound)) to \(PageText.day($0.upperBound))" } ?? PageText.nothing)
+            let days: PageValue? = range.map {
+                ["first": .text(PageText.day($0.lowerBound)), "last": .text(PageText.day($0.upperBound))]
+            }
+            return .optional(days)
         }
         let everybody = row.everybody.map { $0 <= facts.now ? "yes" : "at \(PageText.time($0))" }
         return [
@@ -64,39 +68,44 @@ struct HostPage: Sendable {
         ]
     }
 
-    private var picture: PageValue {
+    private func picture(_ form: PictureForm) -> PageValue {
         let now = facts.now
         let ranges = timeline.rows.flatMap { [$0.seen, $0.coming, $0.pinned] }.compactMap(\.self)
         let begin = ranges.map(\.lowerBound).min() ?? now
         let end = ranges.map(\.upperBound).max() ?? now
         let scale = PictureScale(
-            max(min(begin, now - 86_400), now - Self.back)...min(max(end, now + 86_400), now + Self.ahead))
-        let bottom = Self.top + Int64(timeline.rows.count) * Self.rowHeight
+            max(min(begin, now - 86_400), now - Self.back)...min(max(end, now + 86_400), now + Self.ahead), in: form)
+        let rowHeight = Self.rowHeight + form.nameHeight
+        let bottom = Self.top + Int64(timeline.rows.count) * rowHeight
         return [
-            "width": .number(PictureScale.width), "height": .number(bottom + 20),
+            "form": .text(form.rawValue), "width": .number(form.width), "height": .number(bottom + 20),
             "words": .text("What \(host.host.label) shows and has pinned over time; the table below says the same."),
             "ticks": scale.tickValues(bottom: bottom),
             "rows": .list(
-                timeline.rows.enumerated().map { bars($1, scale, y: Self.top + Int64($0) * Self.rowHeight) }),
-            "today": ["x": .number(scale.x(now)), "bottom": .number(bottom), "textY": .number(bottom + 14)],
+                timeline.rows.enumerated().map { bars($1, scale, y: Self.top + Int64($0) * rowHeight) }),
+            "today": [
+                "x": .number(scale.x(now)), "bottom": .number(bottom), "textY": .number(bottom + 14),
+                "anchor": form.anchor(scale.x(now)),
+            ],
         ]
     }
 
     private func bars(_ row: HostTimeline.Row, _ scale: PictureScale, y: Int64) -> PageValue {
+        let below = y + scale.form.nameHeight
         let all: [(kind: String, range: ClosedRange<Int64>?, down: Int64)] = [
             ("coming", row.coming, 4), ("seen", row.seen, 4), ("pinned", row.pinned, 20),
         ]
         let bars: [PageValue] = all.compactMap { kind, range, down in
             guard let bar = range.flatMap(scale.bar) else { return nil }
             return [
-                "kind": .text(kind), "x": .number(bar.x), "y": .number(y + down), "width": .number(bar.width),
-                "isPinned": .flag(row.pinned != nil && down == 20),
+                "kind": .text(kind), "x": .number(bar.x), "y": .number(below + down), "width": .number(bar.width),
+                "isPinned": .flag(row.pinned != nil && down == 20), "form": .text(scale.form.rawValue),
             ]
         }
         // Where everybody has it already there is nothing to wait for.
         let everybody: PageValue? = row.everybody.flatMap { time in
             guard time > facts.now, scale.range.contains(time) else { return nil }
-            return ["x": .number(scale.x(time)), "top": .number(y + 17), "bottom": .number(y + 35)]
+            return ["x": .number(scale.x(time)), "top": .number(below + 17), "bottom": .number(below + 35)]
         }
         return [
             "name": .text(PageText.short(row.digest)), "note": .text(row.note), "nameY": .number(y + 14),

@@ -6,15 +6,23 @@ struct PictureScale: Sendable, Hashable {
     let left: Int64
     let right: Int64
 
-    static let width: Int64 = 960
-    private static let greatestTickCount: Int64 = 7
-    /// From a few hours to a few years.
-    private static let steps: [Int64] = [3_600, 4 * 3_600, 86_400, 7 * 86_400, 30 * 86_400, 91 * 86_400, 365 * 86_400]
+    let form: PictureForm
 
-    init(_ range: ClosedRange<Int64>, left: Int64 = 200, right: Int64 = PictureScale.width - 12) {
-        self.range = range
-        self.left = left
-        self.right = right
+    /// From a few hours to a few years.
+    private static let steps: [Int64] = [
+        3_600, 4 * 3_600, 8 * 3_600, 86_400, 2 * 86_400, 7 * 86_400, 14 * 86_400, 30 * 86_400, 91 * 86_400,
+        182 * 86_400, 365 * 86_400,
+    ]
+
+    /// - Parameters:
+    ///   - range: what is shown.
+    ///   - form: what the picture has room for.
+    ///   - left: where it begins; nil for where bars of the form do.
+    ///   - right: where it ends.
+    init(_ range: ClosedRange<Int64>, in form: PictureForm = .wide, left: Int64? = nil, right: Int64? = nil) {
+        (self.range, self.form) = (range, form)
+        self.left = left ?? form.left
+        self.right = right ?? form.right
     }
 
     /// Where a time is; what is outside stands at the edge.
@@ -33,7 +41,7 @@ struct PictureScale: Sendable, Hashable {
     /// Times to write above it.
     var ticks: [(x: Int64, words: String)] {
         let span = range.upperBound - range.lowerBound
-        let step = Self.steps.first { span / $0 <= Self.greatestTickCount } ?? max(1, span / Self.greatestTickCount)
+        let step = Self.steps.first { span / $0 <= form.greatestTickCount } ?? max(1, span / form.greatestTickCount)
         let first = (range.lowerBound / step + 1) * step
         return stride(from: first, through: range.upperBound, by: Int(step)).prefix(16).map { time in
             (x(time), step < 86_400 ? String(PageText.time(time).suffix(5)) : PageText.day(time))
@@ -42,6 +50,9 @@ struct PictureScale: Sendable, Hashable {
 
     /// What the template shows of the ticks.
     func tickValues(bottom: Int64) -> PageValue {
-        .list(ticks.map { ["x": .number($0.x), "words": .text($0.words), "bottom": .number(bottom)] })
+        .list(
+            ticks.map { x, words in
+                ["x": .number(x), "words": .text(words), "bottom": .number(bottom), "anchor": form.anchor(x)]
+            })
     }
 }

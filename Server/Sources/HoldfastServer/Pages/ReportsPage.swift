@@ -29,7 +29,7 @@ struct ReportsPage: Sendable {
                     ]
                 }),
             "isEmpty": .flag(history.versions.isEmpty),
-            "picture": .optional(history.versions.isEmpty ? nil : picture),
+            "pictures": .list(history.versions.isEmpty ? [] : PictureForm.allCases.map(picture)),
             "versions": .list(history.versions.map(row)), "samples": .list(samples.map(sample)),
         ]
     }
@@ -54,21 +54,22 @@ struct ReportsPage: Sendable {
         ]
     }
 
-    private var picture: PageValue {
+    private func picture(_ form: PictureForm) -> PageValue {
         let end = history.time(ofBar: Int(history.span.count))
-        let scale = PictureScale(history.time(ofBar: 0)...end)
-        let bottom = Self.top + Int64(history.versions.count) * Self.rowHeight
+        let scale = PictureScale(history.time(ofBar: 0)...end, in: form)
+        let rowHeight = Self.rowHeight + form.nameHeight
+        let bottom = Self.top + Int64(history.versions.count) * rowHeight
         // One scale for all versions, so that their heights can be compared.
         let greatest = max(1, history.versions.flatMap(\.failures).max() ?? 1)
         return [
-            "width": .number(PictureScale.width), "height": .number(bottom + 8),
+            "form": .text(form.rawValue), "width": .number(form.width), "height": .number(bottom + 8),
             "words": .text(
                 "Failed connections over the last \(history.span.words), by version of the document; the table below "
                     + "has the sums."),
             "ticks": scale.tickValues(bottom: bottom),
             "rows": .list(
                 history.versions.enumerated().map { place, version in
-                    bars(version, scale, greatest, y: Self.top + Int64(place) * Self.rowHeight)
+                    bars(version, scale, greatest, y: Self.top + Int64(place) * rowHeight)
                 }),
         ]
     }
@@ -76,7 +77,7 @@ struct ReportsPage: Sendable {
     private func bars(
         _ version: FailureHistory.Version, _ scale: PictureScale, _ greatest: Int64, y: Int64
     ) -> PageValue {
-        let base = y + Self.barHeight + 4
+        let base = y + scale.form.nameHeight + Self.barHeight + 4
         let bars: [PageValue] = version.failures.enumerated().compactMap { place, failures in
             guard failures > 0 else { return nil }
             let (begin, end) = (scale.x(history.time(ofBar: place)), scale.x(history.time(ofBar: place + 1)))
@@ -86,9 +87,10 @@ struct ReportsPage: Sendable {
                 "height": .number(height),
             ]
         }
+        let name = y + (scale.form == .wide ? 22 : 14)
         return [
             "name": .text(Self.name(version)), "note": .text("\(version.failed) of \(version.all) failed"),
-            "nameY": .number(y + 22), "noteY": .number(y + 38), "left": .number(scale.left),
+            "nameY": .number(name), "noteY": .number(name + 15), "left": .number(scale.left),
             "right": .number(scale.right), "base": .number(base), "bars": .list(bars),
         ]
     }

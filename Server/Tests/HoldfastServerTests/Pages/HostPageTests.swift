@@ -35,7 +35,9 @@ struct HostPageTests {
             let page = PageValue.record(HostPage(facts, host).content)
             #expect(page.text("lastWithout")?.contains("in 29 days") == true, "\(page.text("lastWithout") ?? "")")
             #expect(page["lines"]?.values.count == timeline.rows.count)
-            let picture = try #require(page["picture"])
+            let pictures = page["pictures"]?.values ?? []
+            #expect(pictures.map { $0.text("form") } == ["wide", "narrow"])
+            let picture = try #require(pictures.first)
             #expect(picture["rows"]?.values.count == timeline.rows.count)
             let kinds = picture["rows"]?.values.map { $0["bars"]?.values.compactMap { $0.text("kind") } }
             #expect(kinds?.first == ["seen", "pinned"] && kinds?.dropFirst().first == ["coming", "pinned"])
@@ -116,6 +118,17 @@ struct HostPageTests {
             let scale = PictureScale(Story.now...Story.now + days * 86_400)
             #expect((1...16).contains(scale.ticks.count), "\(days)")
             #expect(scale.ticks.allSatisfy { (scale.left...scale.right).contains($0.x) })
+            let narrow = PictureScale(scale.range, in: .narrow)
+            #expect((1...4).contains(narrow.ticks.count), "\(days)")
+            // Words of sixty units stay inside.
+            for value in narrow.tickValues(bottom: 0).values {
+                guard case .number(let x)? = value["x"], let anchor = value.text("anchor") else {
+                    Issue.record("no place")
+                    continue
+                }
+                let begin = anchor == "start" ? x : anchor == "end" ? x - 60 : x - 30
+                #expect(begin >= 0 && begin + 60 <= narrow.form.width, "\(days): \(x) \(anchor)")
+            }
         }
     }
 }

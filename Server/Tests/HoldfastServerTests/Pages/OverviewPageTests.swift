@@ -93,6 +93,19 @@ struct OverviewPageTests {
         }
     }
 
+    @Test("An app needs somebody once all but one of the certificates that are published for a host have ended")
+    func backupsOnPage() async throws {
+        try await World.run { world in
+            try await world.publish(world.draft { $0.formats = World.fewFormats })
+            func missing() async throws -> [OverviewNeed] { try await needs(world).filter { $0.kind == .backup } }
+            #expect(try await missing().isEmpty)
+            try await world.pass(91 * 86_400)
+            let need = try #require(try await missing().first)
+            #expect(need.words.hasPrefix("\(World.host):443 has no backup: ") && need.words.hasSuffix("at once."))
+            #expect(try await missing().count == 1 && need.address == "/apps/bank" && need.title == "bank")
+        }
+    }
+
     @Test("A published host that trusts one certificate alone has no backup")
     func backups() throws {
         let certificates = try (1...2).map {

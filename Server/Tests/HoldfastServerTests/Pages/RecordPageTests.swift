@@ -51,7 +51,7 @@ struct RecordPageTests {
             samples: [], now: Story.now)
         let content = PageValue.record(page.content)
         #expect(content["versions"]?.values.last?.text("name") == "other or unknown")
-        let bars = content["picture"]?["rows"]?.values.last?["bars"]?.values ?? []
+        let bars = content["pictures"]?.values.first?["rows"]?.values.last?["bars"]?.values ?? []
         #expect(bars.count == 2 && bars.allSatisfy { $0["height"] == .number(44) })
     }
 
