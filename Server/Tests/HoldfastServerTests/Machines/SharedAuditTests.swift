@@ -159,25 +159,40 @@ struct SharedAuditTests {
             }
             let attacks: [(String, ServerError.Code, @Sendable (any StorageSession) throws(ServerError) -> Void)] = [
                 ("an entry", .brokenChain, append),
-                ("an entry and no row", .brokenChain, { session throws(ServerError) in
-                    try append(session)
-                    try session.run("DELETE FROM audit_head")
-                }),
-                ("an entry and a row", .brokenChain, { session throws(ServerError) in
-                    try append(session)
-                    try point(session, other.code)
-                }),
-                ("an entry and a row of another server", .brokenChain, { session throws(ServerError) in
-                    try append(session)
-                    try point(session, elsewhere.code)
-                }),
-                ("an entry and a row of another secret", .secretFile, { session throws(ServerError) in
-                    try append(session)
-                    try other.store(session, replacingSecret: true)
-                }),
-                ("a cut", .brokenChain, { session throws(ServerError) in
-                    try session.run("DELETE FROM audit WHERE place = (SELECT max(place) FROM audit)")
-                }),
+                (
+                    "an entry and no row", .brokenChain,
+                    { session throws(ServerError) in
+                        try append(session)
+                        try session.run("DELETE FROM audit_head")
+                    }
+                ),
+                (
+                    "an entry and a row", .brokenChain,
+                    { session throws(ServerError) in
+                        try append(session)
+                        try point(session, other.code)
+                    }
+                ),
+                (
+                    "an entry and a row of another server", .brokenChain,
+                    { session throws(ServerError) in
+                        try append(session)
+                        try point(session, elsewhere.code)
+                    }
+                ),
+                (
+                    "an entry and a row of another secret", .secretFile,
+                    { session throws(ServerError) in
+                        try append(session)
+                        try other.store(session, replacingSecret: true)
+                    }
+                ),
+                (
+                    "a cut", .brokenChain,
+                    { session throws(ServerError) in
+                        try session.run("DELETE FROM audit WHERE place = (SELECT max(place) FROM audit)")
+                    }
+                ),
             ]
             #expect(own.isRight(SignedHead(end, by: own).code, of: end))
             for (name, code, attack) in attacks {

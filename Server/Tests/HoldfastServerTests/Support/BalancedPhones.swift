@@ -133,15 +133,13 @@ final class BalancedPhones: Sendable {
         return refusals
     }
 
-    /// All ask as long as a closure runs, side by side.
+    /// They ask one after the other as long as a closure runs: all at once they would leave the machines no processor.
     func asking<Value>(_ body: () async throws -> Value) async throws -> Value {
-        let tasks = phones.map { phone in
-            Task { while !Task.isCancelled { _ = await ask(phone) } }
-        }
+        let task = Task { while !Task.isCancelled { _ = await ask() } }
         let result: Result<Value, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
-        for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
+        task.cancel()
+        await task.value
         return try result.get()
     }
 
