@@ -89,11 +89,16 @@ public final class ServerTime: Sendable {
     /// - Parameter tolerance: how many seconds the two may differ.
     func compare(_ time: Int64, within tolerance: Int64) {
         let wall = reading.wall
-        let apart = Self.isNear(time, wall, tolerance)
-            ? nil
-            : ServerError(
-                .clock, expected: "about \(ClockGuard.text(time)), as the database has it", found: ClockGuard.text(wall),
-                remedy: "Set the clock of this machine; it signs again when the two differ by at most \(tolerance) s.")
+        let apart: ServerError? =
+            if Self.isNear(time, wall, tolerance) {
+                nil
+            } else {
+                ServerError(
+                    .clock, expected: "about \(ClockGuard.text(time)), as the database has it",
+                    found: ClockGuard.text(wall),
+                    remedy: "Set the clock of this machine; it signs again when the two differ by at most \(tolerance) s."
+                )
+            }
         state.withLock { $0.apart = apart }
     }
 

@@ -47,7 +47,8 @@ struct NoticeDeliveryTests {
     ) async {
         let paused = AsyncStream.makeStream(of: Duration.self)
         let delivery = NoticeDelivery(
-            to: target, remembering: NoticeFile(url: file), pause: { paused.continuation.yield($0) }, counters: counters,
+            to: target, remembering: NoticeFile(url: file), pause: { paused.continuation.yield($0) },
+            counters: counters,
             logger: Self.quiet)
         try? await delivery.begin()
         delivery.offer(notices)
@@ -113,7 +114,8 @@ struct NoticeDeliveryTests {
         let counters = NoticeCounters()
         let target = Target()
         let notices = (0..<NoticeDelivery.capacity + 50).map { Self.notice($0) }
-        let delivery = NoticeDelivery(to: target, remembering: NoticeFile(url: nil), counters: counters, logger: Self.quiet)
+        let delivery = NoticeDelivery(
+            to: target, remembering: NoticeFile(url: nil), counters: counters, logger: Self.quiet)
         delivery.offer(notices)
         #expect(counters.counts["webhook"]?.waiting == NoticeDelivery.capacity)
         // While nobody listened, all but the last ones were settled.

@@ -11,7 +11,7 @@ struct ReportLaneTests {
     /// Lets the lane have a turn.
     private func turn() { loop.advanceTime(by: .microseconds(100)) }
 
-    @Test("While others ask, a report has a turn for every thirty-two answers to them; once nobody does, a turn is full")
+    @Test("While others ask, one report comes after thirty-two answers to them; once nobody does, a turn is full")
     func besideOthers() {
         let lane = ReportLane(loop)
         var done: [Int] = []
