@@ -96,8 +96,7 @@ public final class ServerTime: Sendable {
                 ServerError(
                     .clock, expected: "about \(ClockGuard.text(time)), as the database has it",
                     found: ClockGuard.text(wall),
-                    remedy: "Set the clock of this machine; it signs again when the two differ by at most \(tolerance) s."
-                )
+                    remedy: "Set the clock of this machine; it signs again when they differ by at most \(tolerance) s.")
             }
         state.withLock { $0.apart = apart }
     }

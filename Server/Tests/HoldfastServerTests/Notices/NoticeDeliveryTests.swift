@@ -48,8 +48,7 @@ struct NoticeDeliveryTests {
         let paused = AsyncStream.makeStream(of: Duration.self)
         let delivery = NoticeDelivery(
             to: target, remembering: NoticeFile(url: file), pause: { paused.continuation.yield($0) },
-            counters: counters,
-            logger: Self.quiet)
+            counters: counters, logger: Self.quiet)
         try? await delivery.begin()
         delivery.offer(notices)
         let run = Task { await delivery.run() }
