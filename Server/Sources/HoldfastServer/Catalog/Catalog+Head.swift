@@ -58,13 +58,7 @@ extension Catalog {
     ) -> ServerError {
         guard let signed else { return heads.isEmpty ? head.isMissing : isAnother("\(end)", heads) }
         guard let seal = seals.first(where: { $0.secretID == signed.secretID }) else {
-            return ServerError(
-                .secretFile, of: "audit",
-                expected: "the secret \(Hex.encode(signed.secretID)), with which the end of the audit is signed",
-                found: seals.first.map { "the secret \(Hex.encode($0.secretID))" } ?? "none",
-                remedy:
-                    "Copy the file of the secret from a machine that writes, such as the one that ran reseal, and start serve anew."
-            )
+            return signed.isOfAnotherSecret(than: seals.first?.secretID)
         }
         guard seal.isRight(signed.code, of: signed.head) else {
             return ServerError(
@@ -131,7 +125,7 @@ extension Catalog {
                 return
                     "the end of the audit is signed with the secret \(Hex.encode(signed.secretID)), which is not here: nothing that other machines write is taken"
             }
-            return seal.isRight(signed.code, of: ledger.chain.head)
+            return signed.head == ledger.chain.head && seal.isRight(signed.code, of: signed.head)
                 ? nil
                 : "the last entries of the audit are not signed: other machines cannot take them before serve has signed them"
         }
@@ -156,8 +150,9 @@ extension Catalog {
         defer { withExtendedLifetime(lock) {} }
         // What the file cannot take now is known in memory, and noted by the next look.
         guard let heads = try? head.headsIfThere() ?? [] else { return }
-        if heads.count != 1 || (heads.first?.count ?? 0) < end.count {
-            guard (heads.first?.count ?? 0) <= end.count, (try? head.write(end)) != nil else { return }
+        // A second line stays until another end is there: a commit may be on its way after its process has gone.
+        if (heads.first?.count ?? 0) < end.count {
+            guard (try? head.write(end)) != nil else { return }
         }
         hasNoted(end)
     }

@@ -31,13 +31,28 @@ struct SignedHead: Sendable, Hashable {
 
     /// Writes the row in the place of one that the same secret has signed, or of any.
     /// - Parameter isOther: whether another secret signs from now on.
+    /// - Throws: ``ServerError`` `secretFile` for a row of another secret: what is not signed, no other machine takes.
     func store(_ session: any StorageSession, replacingSecret isOther: Bool = false) throws(ServerError) {
         if isOther { try session.run("DELETE FROM audit_head") }
-        try session.run(
+        let written = try session.run(
             """
             INSERT INTO audit_head (id, count, digest, secret_id, code) VALUES (1, $1, $2, $3, $4) \
             ON CONFLICT (id) DO UPDATE SET count = excluded.count, digest = excluded.digest, code = excluded.code \
-            WHERE audit_head.secret_id = excluded.secret_id
+            WHERE audit_head.secret_id = excluded.secret_id RETURNING id
             """, [.integer(head.count), .octets(head.digest.octets), .octets(secretID), .octets(code)])
+        guard written.isEmpty else { return }
+        throw (try SignedHead(session) ?? self).isOfAnotherSecret(than: secretID)
+    }
+
+    /// That this is signed with a secret that a machine has not.
+    /// - Parameter own: what that machine has; nil for none.
+    func isOfAnotherSecret(than own: [UInt8]?) -> ServerError {
+        ServerError(
+            .secretFile, of: "audit",
+            expected: "the secret \(Hex.encode(secretID)), with which the end of the audit is signed",
+            found: own.map { "the secret \(Hex.encode($0))" } ?? "none",
+            remedy:
+                "Copy the file of the secret from a machine that writes, such as the one that ran reseal, and start serve anew."
+        )
     }
 }

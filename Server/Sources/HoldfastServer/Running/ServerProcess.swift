@@ -57,13 +57,7 @@ public struct ServerProcess: Sendable {
         let isReading = mending != nil
         let leaf = settings.listen.identity.map { identity in { @Sendable in identity.leaf } }
         let readiness: @Sendable () -> [String] = {
-            [
-                problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
-                isReading || publisher.live.current.isAhead ? "The database cannot be written." : nil,
-                catalog.isOutOfReach() ? "The database was not read for a minute." : nil,
-                publisher.live.current.starting == nil ? nil : "What is served is still read.",
-                publisher.live.current.isOfDocuments ? "The database cannot be read." : nil,
-            ].compactMap(\.self)
+            Self.obstacles(of: publisher, secretProblem: problem, isReading: isReading)
         }
         let listener = PublicListener(
             apps, serving: publisher.live,
@@ -190,5 +184,25 @@ public struct ServerProcess: Sendable {
     private static func text(_ address: SocketAddress?) -> String {
         guard let host = address?.ipAddress, let port = address?.port else { return "an unknown address" }
         return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Why a server is not ready, in words.
+    /// - Parameters:
+    ///   - publisher: what it works with.
+    ///   - problem: why nothing can be signed; nil if it can.
+    ///   - isReading: whether the database cannot be written.
+    ///   - now: the time.
+    static func obstacles(
+        of publisher: Publisher, secretProblem problem: ServerError?, isReading: Bool,
+        at now: ContinuousClock.Instant = .now
+    ) -> [String] {
+        let (catalog, snapshot) = (publisher.catalog, publisher.live.current)
+        return [
+            problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
+            isReading || snapshot.isAhead ? "The database cannot be written." : nil,
+            catalog.isOutOfReach(at: now) ? "The database was not read for a minute." : nil,
+            snapshot.starting == nil ? nil : "What is served is still read.",
+            snapshot.isOfDocuments ? "The database cannot be read." : nil,
+        ].compactMap(\.self)
     }
 }

@@ -51,7 +51,8 @@ final class ServiceLease: Service {
         state.withLock { state in state.end.map { $0 > .now } ?? false ? state.turn : nil }
     }
 
-    /// Takes it, or takes it again, unless another process has it.
+    /// Takes it, or takes it again, unless another process has it. Nobody has it for much longer than ``span``,
+    /// whatever the table says: the database's clock was set back then, or somebody wrote to the table.
     /// - Throws: ``ServerError`` of the database; what this process has ends by itself then.
     func renew() async throws(ServerError) {
         let begin = ContinuousClock.now
@@ -62,7 +63,8 @@ final class ServiceLease: Service {
                 INSERT INTO service_lease (name, holder, machine, leased_until) VALUES ($1, $2, $3, {now} + $4) \
                 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, machine = excluded.machine, \
                 leased_until = excluded.leased_until \
-                WHERE service_lease.holder = excluded.holder OR service_lease.leased_until < {now} RETURNING name
+                WHERE service_lease.holder = excluded.holder OR service_lease.leased_until < {now} \
+                OR service_lease.leased_until > {now} + $4 + $4 RETURNING name
                 """, [.text(name), .octets(holder.octets), .text(machine), .integer(seconds)]
             ).isEmpty
         }

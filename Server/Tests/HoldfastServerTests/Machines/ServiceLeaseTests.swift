@@ -49,6 +49,40 @@ struct ServiceLeaseTests {
         }
     }
 
+    @Test("Who was stopped and comes back gives nothing back that another one has", arguments: StorageKind.tested)
+    func late(_ kind: StorageKind) async throws {
+        try await StorageSuite.withEngine(kind) { engine, clock in
+            let (first, second, third) = (lease(engine, "a"), lease(engine, "b"), lease(engine, "c"))
+            try await first.renew()
+            clock.advance(by: .seconds(41))
+            try await second.renew()
+            #expect(second.turn == 1)
+            // It has not asked since, and ends.
+            await first.release()
+            try await third.renew()
+            #expect(third.turn == nil)
+            await second.release()
+            try await third.renew()
+            #expect(third.turn == 1)
+        }
+    }
+
+    @Test(
+        "What is had for longer than anybody may have it is nobody's: the database's clock was set back",
+        arguments: StorageKind.tested)
+    func setBack(_ kind: StorageKind) async throws {
+        try await StorageSuite.withEngine(kind) { engine, clock in
+            let (first, second) = (lease(engine, "a"), lease(engine, "b"))
+            try await first.renew()
+            clock.set(clock.now.addingTimeInterval(-40))
+            try await second.renew()
+            #expect(second.turn == nil)
+            clock.set(clock.now.addingTimeInterval(-1))
+            try await second.renew()
+            #expect(second.turn == 1)
+        }
+    }
+
     @Test("Who could not renew it counts it as lost before the database does")
     func ends() async throws {
         try await StorageSuite.withEngine(.sqlite) { engine, _ in

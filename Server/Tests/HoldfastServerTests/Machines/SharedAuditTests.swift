@@ -11,7 +11,7 @@ import Testing
     .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
 struct SharedAuditTests {
     /// The rows that say where the audit ends.
-    private struct State: Sendable {
+    struct State: Sendable {
         let audit: [StorageRow]
         let head: [StorageRow]
 
@@ -339,6 +339,11 @@ struct SharedAuditTests {
             #expect(!world.catalog.isOutOfReach())
             #expect(!world.catalog.isOutOfReach(at: .now + .seconds(50)))
             #expect(world.catalog.isOutOfReach(at: .now + .seconds(61)))
+            func obstacles(_ later: Duration) -> [String] {
+                ServerProcess.obstacles(of: world.publisher, secretProblem: nil, isReading: false, at: .now + later)
+            }
+            let words = "The database was not read for a minute."
+            #expect(!obstacles(.seconds(50)).contains(words) && obstacles(.seconds(61)).contains(words))
         }
         try await World.run { world in #expect(!world.catalog.isOutOfReach(at: .now + .seconds(3_600))) }
     }

@@ -148,4 +148,31 @@ struct SharedPublishingTests {
             }
         }
     }
+
+    @Test("Behind an address of several machines some have a document only fifteen seconds later, which is no failure")
+    func spreading() async throws {
+        try await World.withMachines(.postgresql) { world, _ in
+            let address = "https://pins.example.com"
+            try await world.catalog.set(FolderAddress(address), of: world.app, by: "operator")
+            let shown = world.folder.appending(path: "shown")
+            let publisher = Publisher(
+                world.catalog, folder: world.publisher.folder, secret: World.secret(), live: world.publisher.live,
+                reader: FolderProvider(folder: shown))
+            let change = try await world.approved().change
+            #expect(try await publisher.publish(change) == .published(generation: 1))
+            #expect(await publisher.readBack() == Publisher.Delivery())
+            try await world.pass(14)
+            #expect(await publisher.readBack() == Publisher.Delivery())
+            try FileManager.default.copyItem(at: world.publisher.folder.url, to: shown)
+            // It is read at once, and not after a pause.
+            let found = await publisher.readBack()
+            #expect(found.problems == [] && found.confirmed.contains("\(address): \(Self.trust)"), "\(found)")
+            try FileManager.default.removeItem(at: shown)
+            try await world.pass(300)
+            #expect(try await publisher.renew().signed.count == 2)
+            try await world.pass(15)
+            let late = await publisher.readBack()
+            #expect(late.confirmed == [] && late.problems.count == 2, "\(late)")
+        }
+    }
 }

@@ -48,6 +48,9 @@ struct NoticeServiceTests {
                 await everybodyKnows("\(alarm)")
                 try await site.open.publisher.publish(change)
                 await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
+                // It is news still when the server starts again, and was told already.
+                let open = try await site.approvedChange(until: 170)
+                await everybodyKnows("\(open)")
                 #expect(await server.stop() == 0)
                 try await report(site)
                 let again = try await ServingProcess.start(site, arguments)

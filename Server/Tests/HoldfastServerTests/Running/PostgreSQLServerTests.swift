@@ -330,6 +330,35 @@ struct PostgreSQLServerTests {
         }
     }
 
+    @Test("A folder that was restored from a backup of several machines has their signature, which does not move")
+    func movesSignature() async throws {
+        let address = try #require(try await StorageKind.postgresql.address())
+        try await ServeSite.run { site in
+            try await site.publish()
+            await site.open.engine.close()
+            // As it was before the secret was changed.
+            let end = AuditHead(count: 1, digest: Digest(of: [1]))
+            let row = SignedHead(end, by: AuditSeal(SealedKeyTests.secret(9), server: Story.server))
+            let old = try SQLiteEngine(site.server.database, clock: site.clock)
+            try await old.write { session throws(ServerError) in try row.store(session) }
+            await old.close()
+            let new = ServerFolder(site.folder.appending(path: "new"))
+            _ = try await new.move(from: site.server, to: address, clock: site.clock)
+            let open = try await new.open(clock: site.clock)
+            #expect(try await open.engine.read { session throws(ServerError) in try SignedHead(session) } == nil)
+            // The first server there signs what it finds, for the others.
+            try await open.catalog.signHead()
+            #expect(try await open.catalog.headDoubt() == nil)
+            let (other, secret) = (ServerFolder(site.folder.appending(path: "other")), site.secret)
+            try FileManager.default.createDirectory(at: other.url, withIntermediateDirectories: false)
+            try FileManager.default.copyItem(at: new.configuration, to: other.configuration)
+            let joined = try await ServerFolder(other.url, secret: secret).open(clock: site.clock)
+            #expect(joined.catalog.isJoining && joined.catalog.ledger.chain.head == open.catalog.ledger.chain.head)
+            await joined.engine.close()
+            await open.engine.close()
+        }
+    }
+
     @Test("The data of a server in its folder are not looked for in a database, and an address needs a server there")
     func mismatch() async throws {
         let address = try #require(try await StorageKind.postgresql.address())
