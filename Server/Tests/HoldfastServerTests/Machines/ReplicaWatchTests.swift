@@ -15,6 +15,8 @@ struct ReplicaWatchTests {
 
     /// Has the database note who takes which host when, and when it is given back.
     private static let noting = """
+        -- Nobody has this one here.
+        UPDATE host SET next_poll_at = next_poll_at + 100000 WHERE name NOT LIKE 'h%';
         CREATE TABLE look (host BIGINT, token BYTEA, round INTEGER, ended BOOLEAN);
         CREATE TABLE look_round (round INTEGER);
         INSERT INTO look_round VALUES (1);
@@ -31,8 +33,6 @@ struct ReplicaWatchTests {
             RETURN NULL;
         END $$;
         CREATE TRIGGER note_look AFTER UPDATE ON host FOR EACH ROW EXECUTE FUNCTION note_look();
-        -- Nobody has this one here.
-        UPDATE host SET next_poll_at = next_poll_at + 100000 WHERE name NOT LIKE 'h%';
         """
 
     /// The database, and what it has noted.
