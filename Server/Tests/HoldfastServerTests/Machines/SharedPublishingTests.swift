@@ -173,6 +173,8 @@ struct SharedPublishingTests {
             try await world.pass(15)
             let late = await publisher.readBack()
             #expect(late.confirmed == [] && late.problems.count == 2, "\(late)")
+            try await publisher.refresh()
+            try await world.everybodyFollows(from: publisher)
         }
     }
 }
