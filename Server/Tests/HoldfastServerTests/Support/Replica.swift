@@ -90,7 +90,17 @@ final class Replica: Sendable {
 
     /// The SHA-256 of what it serves at a path; nil for nothing, and for an answer that was cut off.
     func digest(of path: String) async -> HoldfastServer.Digest? {
-        (try? await RawClient(port: port).body(of: "/\(path)")).map { Digest(of: $0) }
+        let body = await withTaskGroup(of: [UInt8]?.self) { [port] group in
+            group.addTask { (try? await RawClient(port: port).body(of: "/\(path)")) ?? nil }
+            // While the machine is dead, its port may be somebody's who says nothing.
+            group.addTask {
+                try? await Task.sleep(for: .seconds(20))
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        return body.map { Digest(of: $0) }
     }
 
     /// Runs a command on its folder, to its end.
