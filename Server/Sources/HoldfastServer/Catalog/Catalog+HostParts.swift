@@ -54,8 +54,8 @@ extension Catalog {
         try session.run(
             """
             SELECT name, port, dial, renewal, one_key_kind, id FROM host WHERE app = $1 AND $4 > \
-            (SELECT count(DISTINCT vantage) FROM observation WHERE observation.host_id = host.id AND observation.last_seen_at >= $2 \
-            AND observation.chain_digest IS NOT NULL AND NOT EXISTS \
+            (SELECT count(DISTINCT vantage) FROM observation WHERE observation.host_id = host.id \
+            AND observation.last_seen_at >= $2 AND observation.chain_digest IS NOT NULL AND NOT EXISTS \
             (SELECT 1 FROM observation AS later WHERE later.host_id = observation.host_id \
             AND later.last_seen_at >= observation.last_seen_at AND later.vantage = observation.vantage \
             AND later.address = observation.address \

@@ -9,7 +9,7 @@ struct KnownNotices: Sendable {
     private(set) var isNew: Bool
 
     /// More than a server has news at a time; what is beyond may be told again.
-    private static let greatestCount = 32_768
+    static let greatestCount = 32_768
     private static let lineLength = 33
 
     /// Reads the file. One that cannot be used is as none.

@@ -39,7 +39,11 @@ final class NoticeTable: NoticeMemory {
     func read() async throws(ServerError) -> KnownNotices {
         let target = target
         let rows = try await engine.read { session throws(ServerError) in
-            try session.run("SELECT notice FROM notice_told WHERE target = $1", [.text(target)])
+            // Whoever else writes to the table makes this process read no more than it can have told. The row that says
+            // that it has begun comes first.
+            try session.run(
+                "SELECT notice FROM notice_told WHERE target = $1 ORDER BY notice LIMIT $2",
+                [.text(target), .integer(Int64(KnownNotices.greatestCount) + 1)])
         }
         var ids: Set<RandomID> = []
         for row in rows {
