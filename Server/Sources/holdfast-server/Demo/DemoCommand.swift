@@ -17,7 +17,7 @@ struct DemoCommand: AsyncParsableCommand {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
-        let signals = Self.interrupted { try? FileManager.default.removeItem(at: folder) }
+        let signals = Self.interrupted(removing: folder)
         defer { for signal in signals { signal.cancel() } }
         let failures = try await DemoStage.run(in: folder, clock: SystemWallClock()) { stage, address in
             let story = DemoStory(stage, at: address)
@@ -30,17 +30,29 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// Whoever stops it sees no steps that went wrong, and finds nothing of it.
-    private static func interrupted(_ clean: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
+    private static func interrupted(removing folder: URL) -> [any DispatchSourceSignal] {
         [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                clean()
-                Terminal.report("interrupted: the folder of the demo is removed")
+                Terminal.report(
+                    remove(folder)
+                        ? "interrupted: the folder of the demo is removed"
+                        : "interrupted: remove the folder of the demo, \(folder.path)")
                 Terminal.end(128 + number)
             }
             source.activate()
             return source
         }
+    }
+
+    /// Removes a folder that is still written to: a file that is made meanwhile keeps the folder around it.
+    /// - Returns: whether it is gone.
+    private static func remove(_ folder: URL) -> Bool {
+        for _ in 0..<1_000 {
+            try? FileManager.default.removeItem(at: folder)
+            if !FileManager.default.fileExists(atPath: folder.path) { return true }
+        }
+        return false
     }
 }
