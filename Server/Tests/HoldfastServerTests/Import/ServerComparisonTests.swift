@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastServer
 
 /// An old server on loopback, beside a server that has taken its app over.
-@Suite("Comparing with another server", .timeLimit(.minutes(5)))
+@Suite("Comparing with another server", .timeLimit(.minutes(60)))
 struct ServerComparisonTests {
     /// A world that has taken an app over, and what the old server answers from.
     private struct Pair {
