@@ -93,6 +93,7 @@ private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        guard !task.isEnding else { return }
         completionHandler(nil)
         end(
             with: ReportSendingError(

@@ -27,14 +27,18 @@ struct EndedDownloadTests {
             { _ in [.send(text + String(repeating: "a", count: length)), .close] }, body)
     }
 
-    @Test("A session that was ended lets go of its delegate, whether its task was done or not", arguments: [true, false])
+    @Test(
+        "A session that was ended lets go of its delegate, whether its task was done or not",
+        arguments: [true, false])
     func delegate(waits: Bool) async throws {
         try await answering(10) { server in
             weak var delegate: Delegate?
             do {
                 let strong = Delegate()
                 delegate = strong
-                let session = URLSession(configuration: .ephemeral, delegate: strong, delegateQueue: nil)
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.urlCache = nil
+                let session = URLSession(configuration: configuration, delegate: strong, delegateQueue: nil)
                 let task = session.dataTask(with: try #require(URL(string: server.url())))
                 task.resume()
                 if waits { #expect(await strong.ended.value) }
@@ -45,27 +49,37 @@ struct EndedDownloadTests {
         }
     }
 
-    @Test("Downloads that end well, are too large, or are canceled, many at once, leave the process alive")
+    @Test("Many downloads that are too large, lead elsewhere, are canceled, or end well, leave the process alive")
     func many() async throws {
         try await answering(100) { server in
-            let url = try #require(URL(string: server.url()))
-            let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<Self.downloads {
-                    if number >= 16 { try await group.next() }
-                    group.addTask {
-                        let download = Task {
-                            try await provider.data(
-                                for: RemoteDataRequest(url: url, maximumBytes: number % 3 == 0 ? 10 : 1_000))
-                        }
-                        if number % 5 == 0 { download.cancel() }
-                        let result = await download.result
-                        guard number % 3 != 0, number % 5 != 0 else { return }
-                        #expect(throws: Never.self) { try result.get() }
-                    }
-                }
-                try await group.waitForAll()
+            let redirect = "HTTP/1.1 302 Found\r\nLocation: \(server.url())\r\nContent-Length: 0\r\n\r\n"
+            try await ScriptedHTTPServer.with({ _ in [.send(redirect), .close] }) { other in
+                try await end(try [server, other].map { try #require(URL(string: $0.url())) })
             }
+        }
+    }
+
+    /// Downloads what is at one address and then at the other, and cancels some of the downloads at any moment.
+    private func end(_ urls: [URL]) async throws {
+        let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<Self.downloads {
+                if number >= 16 { try await group.next() }
+                group.addTask {
+                    let (isTooLarge, isCanceled) = (number % 3 == 0, number % 5 == 0)
+                    let request = RemoteDataRequest(
+                        url: urls[number % urls.count], maximumBytes: isTooLarge ? 10 : 1_000)
+                    let download = Task { try await provider.data(for: request) }
+                    if isCanceled {
+                        for _ in 0..<number % 200 { await Task.yield() }
+                        download.cancel()
+                    }
+                    let result = await download.result
+                    guard !isTooLarge, !isCanceled else { return }
+                    #expect(throws: Never.self) { try result.get() }
+                }
+            }
+            try await group.waitForAll()
         }
     }
 }

@@ -142,6 +142,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        guard !task.isEnding else { return }
         let redirects = state.withLock { state in
             state.redirects += 1
             return state.redirects
@@ -198,7 +199,7 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
             return false
         }
         guard isTooLarge else { return }
-        dataTask.cancel()
+        dataTask.stop()
         end(with: request.tooLarge("more"))
     }
 
