@@ -78,6 +78,8 @@ struct BoundApproverTests {
                         .octets(word.signature.signature),
                     ])
                 await expectError(.notApproved) { try await world.publisher.publish(bank) }
+                let page = try await PageDesk(world).html("/apps/bank/changes/\(bank)")
+                #expect(page.contains("\(verdict.rawValue), and approves other apps only"))
             }
             let chain = try await world.catalog.approvers()
             let text = chain.head.octets

@@ -79,4 +79,58 @@ struct ApproverLimitTests {
             #expect(try await !desk.run("approvers", "--data", desk.data).contains("only"))
         }
     }
+
+    /// Dave is invited by alice and bob to approve changes of shop with a passkey, and makes it.
+    private func register(_ passkey: SoftPasskey, on desk: Desk) async throws {
+        let open = try await ServerFolder(URL(filePath: desk.data)).open(clock: desk.clock)
+        let token = PasskeyDesk.token(5)
+        let text = try InvitationText(
+            server: open.catalog.server, token: token.digest, person: "dave", purpose: .approval,
+            apps: [AppName("shop")], approvers: try await open.catalog.approvers().head.digest,
+            end: Int64(desk.clock.now.timeIntervalSince1970) + 86_400)
+        let signatures = try ["alice", "bob"].map { name in
+            let pem = try String(contentsOf: desk.folder.appending(path: "\(name).pem"), encoding: .utf8)
+            return try ApproverPrivateKey(pem: pem).signature(of: text.octets)
+        }
+        try await open.catalog.invite(SignedInvitation(text: text.octets, signatures: signatures))
+        var generator = SystemRandomNumberGenerator()
+        let asked = try await open.catalog.beginRegistration(token, for: PasskeyDesk.visitor, using: &generator)
+        _ = try await open.catalog.register(
+            passkey.registration(for: asked.challenge), token, at: SoftPasskey.party, by: PasskeyDesk.visitor)
+        await open.engine.close()
+    }
+
+    @Test("A passkey that was made for certain apps is named for these, or for fewer, and for no others")
+    func passkey() async throws {
+        try await withFolder { folder in
+            let desk = try Desk(in: folder)
+            try await desk.makeServer()
+            _ = try await desk.run(
+                "app", "add", "shop", "--data", desk.data, "--anchors", "roots.pem", "--no-shipped-pins")
+            try await register(.ed25519, on: desk)
+            for apps in ["*", "bank", "bank,shop"] {
+                let refused = try await propose(
+                    desk, ["--number", "2", "--passkey", "dave", "--apps", "dave=\(apps)"], to: "no.txt", status: 2)
+                #expect(refused.contains("The passkey of dave was made for shop"), "\(refused)")
+            }
+            for (file, apps) in [("one.txt", []), ("two.txt", ["--apps", "dave=shop"])] as [(String, [String])] {
+                _ = try await propose(desk, ["--number", "2", "--passkey", "dave"] + apps, to: file)
+                let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+                #expect(text.hasPrefix("holdfast-approvers-v3\n") && text.contains(" shop passkey\n"), "\(text)")
+            }
+            let phone = SoftPasskey.ed25519
+            let text = Array(try Data(contentsOf: folder.appending(path: "one.txt")))
+            try Data(ApproverSignature(phone.evidence(over: text)).fileContent)
+                .write(to: folder.appending(path: "dave.next"))
+            for name in ["alice", "bob"] {
+                _ = try await desk.run(
+                    "sign", "one.txt", "--key", "\(name).pem", "--output", "\(name).next", "--yes")
+            }
+            _ = try await desk.run(
+                "approvers", "replace", "one.txt", "--data", desk.data, "--signature", "alice.next", "--signature",
+                "bob.next", "--signature", "dave.next")
+            let list = try await desk.run("approvers", "--data", desk.data)
+            #expect(list.contains("  passkey  only for shop\n"), "\(list)")
+        }
+    }
 }
