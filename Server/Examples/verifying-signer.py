@@ -39,6 +39,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
 GREATEST_REQUEST = 64 << 20
 GREATEST_STATEMENTS = 1_000
+GREATEST_APPS = 1_024  # octets of the names of apps that one approver approves
+APP = r"[a-zA-Z0-9][a-zA-Z0-9_-]{1,254}"
 ORIGIN = r"(?:https://([a-z0-9.-]+)|http://localhost)(?::[0-9]+)?"
 SLACK = 600  # seconds by which the clocks of server, program and clients may differ
 
@@ -92,14 +94,16 @@ def lines(text, *headers):
 
 
 class People:
-    """Names with keys, how many of them must agree, and which keys are of passkeys, on what terms."""
+    """Names with keys, how many of them must agree, which keys are of passkeys, on what terms, and for which apps."""
 
     def __init__(self, number, members, origin=None, rule=None):
         self.number, self.origin, self.rule = number, origin, rule
-        self.keys = {digest(der): der for der, _ in members}
-        self.passkeys = {digest(der) for der, is_passkey in members if is_passkey}
+        self.keys = {digest(der): der for der, _, _ in members}
+        self.passkeys = {digest(der) for der, is_passkey, _ in members if is_passkey}
+        self.apps = {digest(der): apps for der, _, apps in members}
         require(1 <= number <= len(self.keys) == len(members) <= 64, "a set of approvers is not one")
         require(bool(self.passkeys) == (origin is not None), "passkeys without terms, or terms without passkeys")
+        require(self.agree(self.able(set(self.keys))), "too few approvers of all apps")
 
     def signers(self, text, signatures):
         found = set()
@@ -117,6 +121,10 @@ class People:
             if is_good:
                 found.add(identity)
         return found
+
+    def able(self, signers, app=None):
+        """Those who approve an app; without one, those who approve all, such as a statement, which is about all."""
+        return {identity for identity in signers if self.apps[identity] is None or app in self.apps[identity]}
 
     def agree(self, signers):
         """Whether these are enough: a passkey does not show what it signs, so that another key has to sign as well."""
@@ -167,17 +175,19 @@ def is_signature(signature, text, der):
 
 
 class Statement:
-    """holdfast-approvers-v1, or -v2 with passkeys: who approves from now on."""
+    """holdfast-approvers-v1, -v2 with passkeys, or -v3 with the apps of each: who approves from now on."""
 
     def __init__(self, text):
-        parts = lines(text, "holdfast-approvers-v1", "holdfast-approvers-v2")
-        has_passkeys = parts[0] == "holdfast-approvers-v2"
+        parts = lines(text, "holdfast-approvers-v1", "holdfast-approvers-v2", "holdfast-approvers-v3")
+        self.says_apps = parts[0] == "holdfast-approvers-v3"
         self.digest = digest(text)
         self.server, self.index, self.previous = parts[1], int(parts[2]), parts[3]
         number, count = int(parts[4]), int(parts[5])
-        members, rest = self.members(parts[6:6 + count], count, has_passkeys), parts[6 + count:]
+        may_have_passkeys = parts[0] != "holdfast-approvers-v1"
+        members = self.members(parts[6:6 + count], count, may_have_passkeys, self.says_apps)
+        rest = parts[6 + count:]
         origin = rule = None
-        if has_passkeys:
+        if parts[0] == "holdfast-approvers-v2" or any(is_passkey for _, is_passkey, _ in members):
             (origin, rule), rest = rest[:2], rest[2:]
             is_rule = rule in ("key-required", "passkeys-only")
             require(is_rule and re.fullmatch(ORIGIN, origin), "other terms of passkeys")
@@ -187,15 +197,20 @@ class Statement:
         self.recovery = People(recovery_number, members) if members else None
 
     @staticmethod
-    def members(parts, count, has_passkeys=False):
-        """The key of each, and whether it is a passkey's."""
+    def members(parts, count, may_have_passkeys=False, says_apps=False):
+        """The key of each, whether it is a passkey's, and the apps; None for all."""
         require(len(parts) == count, "a statement of approvers is damaged")
         members = []
         for part in parts:
             words = part.split(" ")
-            is_passkey = has_passkeys and words[2:] == ["passkey"]
+            apps = words.pop(2) if says_apps and len(words) > 2 else "" if says_apps else "*"
+            is_passkey = may_have_passkeys and words[2:] == ["passkey"]
             require(len(words) == (3 if is_passkey else 2), "a statement of approvers is damaged")
-            members.append((octets(words[1]), is_passkey))
+            names = apps.split(",")
+            is_list = (len(apps) <= GREATEST_APPS and names == sorted(set(names))
+                       and all(re.fullmatch(APP, name) for name in names))
+            require(apps == "*" or is_list, "a statement of approvers is damaged")
+            members.append((octets(words[1]), is_passkey, None if apps == "*" else set(names)))
         return members
 
 
@@ -214,13 +229,15 @@ def approver_chain(request, configuration):
         else:
             before, recovery = chain[-1], chain[0].recovery
             require(statement.index == before.index + 1 and statement.previous == before.digest, "a broken chain")
+            require(statement.says_apps or not before.says_apps, "approvers without the apps that those before had")
             newcomers = {identity for identity in statement.approvers.keys
                          if not statement.approvers.has_unchanged(identity, before.approvers)}
             # Whoever signs in another way from now on proves that it works, and approves nothing by that.
             agreeing = before.approvers.signers(
                 text, [one for one in signed["signatures"] if one["identity"] not in newcomers])
             recovered = recovery and len(recovery.signers(text, signed["signatures"])) >= recovery.number
-            require(before.approvers.agree(agreeing) or recovered, "approvers whom those before them have not signed")
+            has_agreed = before.approvers.agree(before.approvers.able(agreeing))
+            require(has_agreed or recovered, "approvers whom those before them have not signed")
             require(newcomers <= own, "an approver who has not signed")
         chain.append(statement)
     return chain
@@ -263,7 +280,7 @@ def verify_approvals(request, configuration, content, now, accepted):
             continue
         if people.number > 1 and one["identity"] == request.get("proposer"):
             continue
-        approving |= people.signers(octets(one["text"]), [one])
+        approving |= people.able(people.signers(octets(one["text"]), [one]), first.app)
     require(len(approving) >= people.number, f"{len(approving)} valid approvals, and {people.number} are needed")
     require(people.agree(approving), "approvals by passkeys only, and a key that is none is needed")
     if known is None:

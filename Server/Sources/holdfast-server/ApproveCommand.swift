@@ -49,6 +49,10 @@ struct VerdictOptions: ParsableArguments {
             guard let member = chain.head.approvers.member(key.key.identity) else {
                 throw NegativeAnswer(words: "this key is no approver's: \(key.key.identity)")
             }
+            guard member.approves(change.content.app) else {
+                throw NegativeAnswer(
+                    words: "\(member.name) approves only\(CommandValue.apps(member.apps)), not \(change.content.app)")
+            }
             guard yes || Terminal.agrees(to: "\(member.name), \(verdict.rawValue) this change?") else {
                 throw NegativeAnswer(words: "nothing was signed")
             }

@@ -83,6 +83,9 @@ struct SignCommand: ParsableCommand {
         for member in set.members where member.isPasskey {
             Terminal.line("passkey of \(member.name): \(member.key.identity)")
         }
+        for member in set.members where member.apps != nil {
+            Terminal.line("\(member.name) approves nothing but changes\(CommandValue.apps(member.apps))")
+        }
         return "These \(set.members.count) people approve from now on, \(set.number) for each change?"
     }
 }
@@ -129,7 +132,8 @@ struct ApproversCommand: AsyncParsableCommand {
                 Terminal.line("statement \(head.index), \(head.digest): \(head.approvers.number) must approve")
                 for member in head.approvers.members {
                     let kind = member.isPasskey ? "  passkey" : ""
-                    Terminal.line("  \(member.name)  \(member.key.identity)\(kind)")
+                    let apps = member.apps.map { "  only" + CommandValue.apps($0) } ?? ""
+                    Terminal.line("  \(member.name)  \(member.key.identity)\(kind)\(apps)")
                 }
                 guard let passkeys = head.approvers.passkeys else { return }
                 Terminal.line("passkeys of \(passkeys.party.origin): \(passkeys.rule.rawValue)")
@@ -139,12 +143,25 @@ struct ApproversCommand: AsyncParsableCommand {
 
     struct Propose: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write the next statement of approvers, to be signed.")
+            abstract: "Write the next statement of approvers, to be signed.",
+            discussion: """
+                Somebody with --apps approves changes of these apps, and no statement of approvers: as many as must agree \
+                approve all apps. The statement then says the apps of each (holdfast-approvers-v3), and so does each \
+                later one. Whoever stays keeps their apps unless --apps says others; a passkey has those that its \
+                invitation named.
+
+                EXAMPLE
+                  holdfast-server approvers propose --data /srv/pins --number 2 \\
+                    --approver alice=alice.pub --approver bob=bob.pub \\
+                    --approver carol=carol.pub --apps carol=bank,shop --output next.txt
+                """)
         @OptionGroup var server: ServerOptions
         @Option(help: "Somebody who approves from then on: NAME=FILE with the public key. Repeat it.")
         var approver: [String]
         @Option(help: "Somebody who approves with a passkey that is registered: NAME, or NAME=DIGEST. Repeat it.")
         var passkey: [String] = []
+        @Option(help: "The only apps that one of them approves: NAME=APP,APP, or NAME=* for all. Repeat it.")
+        var apps: [String] = []
         @Flag(help: "Passkeys are enough: no approval has to be by a key file or a signer program.")
         var passkeysOnly = false
         @Option(help: "How many of them must approve a change.")
@@ -154,13 +171,17 @@ struct ApproversCommand: AsyncParsableCommand {
 
         func run() async throws {
             let members = try GenesisCommand.members(approver)
+            let limits = try ApproverLimits(apps)
             try await server.withServer { open in
+                for app in limits.named { _ = try await open.catalog.app(app) }
+                let head = try await open.catalog.approvers().head
                 let registered = try await open.catalog.passkeys()
                 let holders = try Self.holders(passkey, among: registered)
                 let terms = try Self.terms(of: holders.map(\.party), passkeysOnly ? .passkeysOnly : .keyRequired)
+                let people = try limits.applied(
+                    to: members + holders.map(\.member), after: head.approvers, registered)
                 let next = try ApproverStatement(
-                    after: try await open.catalog.approvers().head,
-                    approvers: ApproverSet(members + holders.map(\.member), number: number, passkeys: terms))
+                    after: head, approvers: ApproverSet(people, number: number, passkeys: terms))
                 try InputFile.create(output, next.octets)
                 for (member, _) in holders { Terminal.line("passkey of \(member.name): \(member.key.identity)") }
             }

@@ -27,8 +27,8 @@ public struct ApprovedSubject: Sendable, Hashable {
     ///     is needed; nil if the watcher proposed it.
     ///   - now: the time, in seconds since 1970.
     /// - Throws: ``ServerError``: `rejected` if one approver rejected it; `notForThis`, `invalidSignature` or `malformed`
-    ///   for an approval that is not for this change; `notApproved` if there are too few, or only passkeys
-    ///   where these are not enough; what ``PasskeyEvidence/verified(over:at:)`` says of a passkey.
+    ///   for an approval that is not for this change; `notApproved` if there are too few by people who approve this app, or
+    ///   only passkeys where these are not enough; what ``PasskeyEvidence/verified(over:at:)`` says of a passkey.
     public init(
         _ subject: ApprovalText.Subject, approvals: [SignedApproval], chain: ApproverChain, proposer: Digest?,
         at now: Int64
@@ -43,6 +43,8 @@ public struct ApprovedSubject: Sendable, Hashable {
         var counted: [SignedApproval] = []
         for approval in approvals {
             let text = try ApprovalText(approval.text)
+            // Whoever does not approve this app neither approves nor rejects its changes.
+            guard set.member(approval.signature.identity)?.approves(subject.app) ?? true else { continue }
             // A rejection is final for the change, whatever else it names: content, outlook and time may have moved.
             let isRejection =
                 text.verdict == .reject && text.subject.server == subject.server

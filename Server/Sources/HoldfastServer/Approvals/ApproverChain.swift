@@ -76,9 +76,10 @@ public struct ApproverChain: Sendable, Hashable {
 
     /// Adds the next statement.
     ///
-    /// It needs the approvals that a change needs under the statement before, or those of the recovery keys of the genesis.
-    /// Everyone who was not an approver before, or not in this way, signs it as well, so that no key is named that nobody
-    /// has.
+    /// It needs the approvals that a change needs under the statement before, by those who approve all apps, or those of the
+    /// recovery keys of the genesis. Everyone who was not an approver before, or not in this way, signs it as well, so that
+    /// no key is named that nobody has. If the statement before says which apps each approves, so does this one: a text that
+    /// has no place for limits cannot drop them.
     /// - Throws: ``ServerError`` `brokenChain`, `notForThis`, `invalidSignature`, `notApproved`, `malformed` or
     ///   `invalidValue`; the chain is unchanged then.
     public mutating func append(_ next: SignedApprovers) throws(ServerError) {
@@ -99,6 +100,11 @@ public struct ApproverChain: Sendable, Hashable {
                 .brokenChain, of: subject, expected: "statement \(before.index + 1) after \(before.digest)",
                 found: "one after \(statement.previous)")
         }
+        guard statement.approvers.bindsApps || !before.approvers.bindsApps else {
+            throw ServerError(
+                .invalidValue, of: subject, expected: "the apps of each approver, as the statement before has them",
+                found: "an earlier version of the text", remedy: "Write it anew with approvers propose.")
+        }
         var (approvals, recoveries, own): (Set<Digest>, Set<Digest>, Set<Digest>) = ([], [], [])
         let recovery = statements[0].recovery
         for signature in next.signatures {
@@ -110,7 +116,9 @@ public struct ApproverChain: Sendable, Hashable {
                 && !statement.approvers.hasUnchanged(identity, since: before.approvers)
             var counts = false
             if before.approvers.member(identity) != nil, !isChanged {
-                approvals.formUnion(try before.approvers.signers(of: next.text, [signature]).filter(mayAgree))
+                let signers = try before.approvers.signers(of: next.text, [signature])
+                approvals.formUnion(
+                    signers.filter { before.approvers.member($0)?.approves(all: nil) == true && mayAgree($0) })
                 counts = true
             }
             if let recovery, recovery.member(identity) != nil {
@@ -148,6 +156,12 @@ public struct ApproverChain: Sendable, Hashable {
         statements.allSatisfy {
             $0.approvers.member(identity)?.isPasskey ?? true && $0.recovery?.member(identity) == nil
         }
+    }
+
+    /// The approver whom the last statement that names a key describes, if that one says which apps each approves.
+    func bound(_ identity: Digest) -> ApproverSet.Member? {
+        let last = statements.last { $0.approvers.member(identity) != nil }?.approvers
+        return last?.bindsApps == true ? last?.member(identity) : nil
     }
 
     /// The chain as it was when a statement counted; nil if it never did.

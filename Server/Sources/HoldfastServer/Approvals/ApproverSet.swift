@@ -8,15 +8,32 @@ public struct ApproverSet: Sendable, Hashable {
         public let key: ApproverKey
         /// Whether the key is a passkey's, which signs what a page shows it.
         public let isPasskey: Bool
+        /// The apps whose changes the person approves; nil for all.
+        public let apps: Set<AppName>?
+
+        /// More octets than the names of the apps of one person take, with commas between.
+        static let greatestApps = 1_024
 
         /// Names a key.
+        /// - Parameters:
+        ///   - name: the person, for people to read.
+        ///   - key: the key.
+        ///   - isPasskey: whether the key is a passkey's.
+        ///   - apps: the apps whose changes the person approves; nil for all.
         /// - Throws: ``ServerError`` `invalidValue`.
-        public init(name: String, key: ApproverKey, isPasskey: Bool = false) throws(ServerError) {
+        public init(
+            name: String, key: ApproverKey, isPasskey: Bool = false, apps: Set<AppName>? = nil
+        ) throws(ServerError) {
             guard key.isOfPasskeys || !isPasskey else {
                 throw ServerError(
                     .invalidValue, of: "passkey", expected: "a key of P-256 or Ed25519", found: "one of P-384")
             }
-            guard let member = Member(octets: name.utf8, key: key, isPasskey: isPasskey) else {
+            guard Self.fit(apps) else {
+                throw ServerError(
+                    .invalidValue, of: "apps", expected: "names of 1 to \(Self.greatestApps) characters together",
+                    found: "\(apps?.count ?? 0) apps", remedy: "Name fewer apps, or let the person approve all.")
+            }
+            guard let member = Member(octets: name.utf8, key: key, isPasskey: isPasskey, apps: apps) else {
                 throw ServerError(
                     .invalidValue, of: "name", expected: "1 to 64 printable ASCII characters without spaces",
                     found: "another text of \(name.utf8.count) octets")
@@ -24,11 +41,27 @@ public struct ApproverSet: Sendable, Hashable {
             self = member
         }
 
-        init?(octets: some Collection<UInt8>, key: ApproverKey, isPasskey: Bool) {
-            guard ASCIIText.isPrintable(octets, 1...64), key.isOfPasskeys || !isPasskey else { return nil }
+        init?(octets: some Collection<UInt8>, key: ApproverKey, isPasskey: Bool, apps: Set<AppName>?) {
+            guard ASCIIText.isPrintable(octets, 1...64), key.isOfPasskeys || !isPasskey, Self.fit(apps) else {
+                return nil
+            }
             name = String(decoding: octets, as: UTF8.self)
             self.key = key
             self.isPasskey = isPasskey
+            self.apps = apps
+        }
+
+        /// Whether the person approves changes of an app.
+        public func approves(_ app: AppName) -> Bool { apps?.contains(app) ?? true }
+
+        /// Whether the person approves changes of each of some apps; nil for all that there are, and will be.
+        func approves(all wanted: Set<AppName>?) -> Bool {
+            guard let apps else { return true }
+            return wanted.map(apps.isSuperset) ?? false
+        }
+
+        private static func fit(_ apps: Set<AppName>?) -> Bool {
+            apps.map { (1...greatestApps).contains(AppName.line($0).utf8.count) } ?? true
         }
     }
 
@@ -41,11 +74,24 @@ public struct ApproverSet: Sendable, Hashable {
     public let number: Int
     /// On what terms the passkeys among them approve; nil if there are none.
     public let passkeys: PasskeyTerms?
+    /// Whether what is signed says which apps each of them approves. Otherwise everybody approves all, and only this server
+    /// knows for which apps a passkey was made.
+    public let bindsApps: Bool
 
     /// Makes a set.
+    ///
+    /// Those who approve all apps are enough: a statement of approvers is about all of them, and so every app has enough
+    /// people, also one that is made later.
+    /// - Parameters:
+    ///   - members: the people.
+    ///   - number: how many of them must agree.
+    ///   - passkeys: on what terms the passkeys among them approve.
+    ///   - bindsApps: whether what is signed says which apps each of them approves; it does if one does not approve all.
     /// - Throws: ``ServerError`` `invalidValue` for no or too many members, a key or a name twice, a number of 0 or of more
-    ///   than there are, and terms of passkeys without any, or that nobody can meet.
-    public init(_ members: [Member], number: Int, passkeys: PasskeyTerms? = nil) throws(ServerError) {
+    ///   than there are for each app, and terms of passkeys without any, or that nobody can meet.
+    public init(
+        _ members: [Member], number: Int, passkeys: PasskeyTerms? = nil, bindsApps: Bool = false
+    ) throws(ServerError) {
         guard (1...Self.greatestCount).contains(members.count) else {
             throw ServerError(
                 .invalidValue, of: "approvers", expected: "1 to \(Self.greatestCount)", found: "\(members.count)")
@@ -67,14 +113,26 @@ public struct ApproverSet: Sendable, Hashable {
                 .invalidValue, of: "passkeys", expected: "terms if there are passkeys, and none otherwise",
                 found: passkeys == nil ? "no terms" : "no passkey")
         }
-        guard passkeys?.rule != .keyRequired || members.contains(where: { !$0.isPasskey }) else {
+        let everywhere = members.filter { $0.apps == nil }
+        guard everywhere.count >= number else {
             throw ServerError(
-                .invalidValue, of: "approvers", expected: "somebody with a key file or a signer program",
+                .invalidValue, of: "approvers", expected: "as many who approve all apps as must agree: \(number)",
+                found: "\(everywhere.count)", remedy: "Let more people approve all apps, or fewer be needed.")
+        }
+        guard passkeys?.rule != .keyRequired || everywhere.contains(where: { !$0.isPasskey }) else {
+            throw ServerError(
+                .invalidValue, of: "approvers", expected: "somebody with a key file or a signer program, for all apps",
                 found: "passkeys only", remedy: "Name such a key too: each change needs one of them.")
         }
         self.members = members.sorted { $0.key.identity.octets.lexicographicallyPrecedes($1.key.identity.octets) }
         self.number = number
         self.passkeys = passkeys
+        self.bindsApps = bindsApps || everywhere.count < members.count
+    }
+
+    /// The same people, on the same terms, with what is signed saying which apps they approve.
+    func bindingApps() throws(ServerError) -> ApproverSet {
+        try ApproverSet(members, number: number, passkeys: passkeys, bindsApps: true)
     }
 
     /// The member with a key of this digest.

@@ -1,6 +1,7 @@
-/// Who approves from now on (`holdfast-approvers-v1`, or `holdfast-approvers-v2` with passkeys). The first statement,
-/// the genesis, is signed by all its approvers, and its digest stands in the configuration. Each later one names the
-/// digest of the one before it and is signed under that, or by the recovery keys of the genesis.
+/// Who approves from now on (`holdfast-approvers-v1`, `holdfast-approvers-v2` with passkeys, or `holdfast-approvers-v3`
+/// with the apps of each). The first statement, the genesis, is signed by all its approvers, and its digest stands in the
+/// configuration. Each later one names the digest of the one before it and is signed under that, or by the recovery keys of
+/// the genesis.
 ///
 /// ```text
 /// holdfast-approvers-v1
@@ -23,6 +24,10 @@
 /// https://pins.example.com                    where passkeys sign
 /// key-required                                or passkeys-only, if they are enough
 /// ```
+///
+/// With the apps of each the first line is `holdfast-approvers-v3`. Behind the key of each approver, and before ` passkey`,
+/// stand a space and `*` for all apps, or the sorted names of the only apps whose changes that person approves, such as
+/// `bank,shop`. The two lines about passkeys follow only if there are some. Lines of recovery keys are as they were.
 public struct ApproverStatement: Sendable, Hashable {
     /// The server that the approvers approve for.
     public let server: RandomID
@@ -40,9 +45,19 @@ public struct ApproverStatement: Sendable, Hashable {
     /// What approvals name.
     public var digest: Digest { Digest(of: octets) }
 
-    private static let header = "holdfast-approvers-v1"
-    private static let passkeyHeader = "holdfast-approvers-v2"
+    /// Whoever knows only the earlier ones signs and reads what they always did.
+    private enum Version: String, CaseIterable {
+        case plain = "holdfast-approvers-v1"
+        case passkeys = "holdfast-approvers-v2"
+        case apps = "holdfast-approvers-v3"
+
+        init(_ approvers: ApproverSet) {
+            self = approvers.bindsApps ? .apps : approvers.passkeys == nil ? .plain : .passkeys
+        }
+    }
+
     private static let passkeyMark = "passkey"
+    private static let allApps = "*"
     private static let limit = 128 << 10
     /// More changes of approvers than any server sees.
     static let greatestIndex: Int64 = 1_000_000
@@ -54,12 +69,12 @@ public struct ApproverStatement: Sendable, Hashable {
             server: server, index: 0, previous: .nothing, approvers: approvers, recovery: recovery)
     }
 
-    /// The statement that follows another.
+    /// The statement that follows another. If that one says which apps each approves, so does this one.
     /// - Throws: ``ServerError`` `invalidValue` at the end of what a chain can have.
     public init(after statement: ApproverStatement, approvers: ApproverSet) throws(ServerError) {
         try self.init(
-            server: statement.server, index: statement.index + 1, previous: statement.digest, approvers: approvers,
-            recovery: nil)
+            server: statement.server, index: statement.index + 1, previous: statement.digest,
+            approvers: statement.approvers.bindsApps ? approvers.bindingApps() : approvers, recovery: nil)
     }
 
     private init(
@@ -79,34 +94,41 @@ public struct ApproverStatement: Sendable, Hashable {
                 .invalidValue, of: "recovery keys", expected: "keys in files", found: "passkeys",
                 remedy: "Make recovery keys with holdfastctl keygen, and keep them offline.")
         }
+        guard recovery?.bindsApps != true else {
+            throw ServerError(
+                .invalidValue, of: "recovery keys", expected: "keys that replace the approvers of all apps",
+                found: "keys for certain apps", remedy: "Name recovery keys without apps.")
+        }
         self.server = server
         self.index = index
         self.previous = previous
         self.approvers = approvers
         self.recovery = recovery
-        let header = approvers.passkeys == nil ? Self.header : Self.passkeyHeader
-        var lines = [header, "\(server)", "\(index)", "\(previous)", "\(approvers.number)"]
+        let version = Version(approvers)
+        var lines = [version.rawValue, "\(server)", "\(index)", "\(previous)", "\(approvers.number)"]
         lines.append("\(approvers.members.count)")
-        lines += approvers.members.map(Self.line)
+        lines += approvers.members.map { Self.line($0, version) }
         if let passkeys = approvers.passkeys { lines += [passkeys.party.origin, passkeys.rule.rawValue] }
         lines.append("\(recovery?.number ?? 0)")
         lines.append("\(recovery?.members.count ?? 0)")
-        lines += (recovery?.members ?? []).map(Self.line)
+        lines += (recovery?.members ?? []).map { Self.line($0, .plain) }
         octets = Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
-    private static func line(_ member: ApproverSet.Member) -> String {
-        let line = "\(member.name) \(Base64.encode(member.key.subjectPublicKeyInfo))"
-        return member.isPasskey ? "\(line) \(passkeyMark)" : line
+    private static func line(_ member: ApproverSet.Member, _ version: Version) -> String {
+        var words = [member.name, Base64.encode(member.key.subjectPublicKeyInfo)]
+        if version == .apps { words.append(member.apps.map(AppName.line) ?? allApps) }
+        if member.isPasskey { words.append(passkeyMark) }
+        return words.joined(separator: " ")
     }
 
     /// Reads a statement.
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, for anything that is not written by the others.
     public init(_ octets: [UInt8]) throws(ServerError) {
         var reader = try LineReader(octets, "statement of approvers", limit: Self.limit)
-        let hasPasskeys = try reader.line("header", "\(Self.header) or \(Self.passkeyHeader)") { line -> Bool? in
-            if line.elementsEqual(Self.header.utf8) { return false }
-            return line.elementsEqual(Self.passkeyHeader.utf8) ? true : nil
+        let headers = Version.allCases.map(\.rawValue).joined(separator: " or ")
+        let version = try reader.line("header", headers) { line in
+            Version.allCases.first { line.elementsEqual($0.rawValue.utf8) }
         }
         let server = try reader.line("server", "32 hexadecimal digits") { RandomID(hex: $0) }
         let index = try reader.number("index", in: 0...Self.greatestIndex)
@@ -114,11 +136,12 @@ public struct ApproverStatement: Sendable, Hashable {
         let most = Int64(ApproverSet.greatestCount)
         let number = try reader.number("number of approvals", in: 1...most)
         let count = try reader.number("count of approvers", in: 1...most)
-        let approvers = try Self.members(&reader, count, allowingPasskeys: hasPasskeys)
-        let passkeys = try hasPasskeys ? Self.terms(&reader) : nil
+        let approvers = try Self.members(&reader, count, version)
+        let hasTerms = version == .passkeys || approvers.contains(where: \.isPasskey)
+        let passkeys = try hasTerms ? Self.terms(&reader) : nil
         let recoveryNumber = try reader.number("number of recovery keys", in: 0...most)
         let recoveryCount = try reader.number("count of recovery keys", in: 0...most)
-        let recovery = try Self.members(&reader, recoveryCount, allowingPasskeys: false)
+        let recovery = try Self.members(&reader, recoveryCount, .plain)
         try reader.finish()
         guard (index == 0) == (previous == .nothing), index == 0 || recovery.isEmpty,
             recovery.isEmpty == (recoveryNumber == 0)
@@ -129,7 +152,8 @@ public struct ApproverStatement: Sendable, Hashable {
         }
         try self.init(
             server: server, index: index, previous: previous,
-            approvers: ApproverSet(approvers, number: Int(clamping: number), passkeys: passkeys),
+            approvers: ApproverSet(
+                approvers, number: Int(clamping: number), passkeys: passkeys, bindsApps: version == .apps),
             recovery: recovery.isEmpty ? nil : ApproverSet(recovery, number: Int(clamping: recoveryNumber)))
         // Refuses members that are not sorted, and whatever else is not spelled as it would be written.
         guard self.octets == octets else {
@@ -138,21 +162,34 @@ public struct ApproverStatement: Sendable, Hashable {
     }
 
     private static func members(
-        _ reader: inout LineReader, _ count: Int64, allowingPasskeys: Bool
+        _ reader: inout LineReader, _ count: Int64, _ version: Version
     ) throws(ServerError) -> [ApproverSet.Member] {
+        let apps = version == .apps ? ", a space, and \(allApps) or sorted names of apps" : ""
         var members: [ApproverSet.Member] = []
         for _ in 0..<count {
             members.append(
-                try reader.line("approver", "a name, a space, and the Base64 of a SubjectPublicKeyInfo") { line in
-                    var parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
-                    let isPasskey = allowingPasskeys && parts.last?.elementsEqual(passkeyMark.utf8) == true
-                    if isPasskey { parts.removeLast() }
-                    guard parts.count == 2, let der = Base64.decode(parts[1]), let key = try? ApproverKey(der: der)
-                    else { return nil }
-                    return ApproverSet.Member(octets: parts[0], key: key, isPasskey: isPasskey)
+                try reader.line("approver", "a name, a space, and the Base64 of a SubjectPublicKeyInfo\(apps)") {
+                    member($0, version)
                 })
         }
         return members
+    }
+
+    private static func member(_ line: ArraySlice<UInt8>, _ version: Version) -> ApproverSet.Member? {
+        var parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
+        // How many words there are says what each is: an app may be called passkey too.
+        let usual = version == .apps ? 3 : 2
+        let isPasskey = version != .plain && parts.count == usual + 1
+        if isPasskey, !parts.removeLast().elementsEqual(passkeyMark.utf8) { return nil }
+        guard parts.count == usual, let der = Base64.decode(parts[1]), let key = try? ApproverKey(der: der) else {
+            return nil
+        }
+        var apps: Set<AppName>?
+        if version == .apps, !parts[2].elementsEqual(allApps.utf8) {
+            guard let some = AppName.set(line: parts[2]) else { return nil }
+            apps = some
+        }
+        return ApproverSet.Member(octets: parts[0], key: key, isPasskey: isPasskey, apps: apps)
     }
 
     private static func terms(_ reader: inout LineReader) throws(ServerError) -> PasskeyTerms {

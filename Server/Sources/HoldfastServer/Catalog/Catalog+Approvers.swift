@@ -20,9 +20,11 @@ extension Catalog {
     /// Adds a statement of approvers. Whoever approves certain apps alone does not agree to one: it is about all of them.
     ///
     /// Everybody who is new in it has signed it with their key, and nobody shows that they have the key of a passkey which
-    /// they register. So what was registered with a key that is new in it ends, unless it is a passkey to approve with.
+    /// they register. So what was registered with a key that is new in it ends, unless it is a passkey to approve with, and
+    /// for no fewer apps than the statement says.
     /// - Throws: ``ServerError``, as ``ApproverChain/append(_:)`` does; `constraint` for a key file or a signer program with a
-    ///   key that an earlier statement names, and that was registered as a passkey for certain apps.
+    ///   key that an earlier statement names, and that was registered as a passkey for certain apps, and for a passkey that
+    ///   an earlier one names, and that was registered for fewer apps than this one says.
     public func append(_ next: SignedApprovers) async throws(ServerError) {
         try await transact { [server, genesis] step throws(ServerError) in
             var chain = try Self.approverChain(
@@ -30,16 +32,18 @@ extension Catalog {
             let (earlier, before) = (chain, chain.head.approvers)
             let people = step.ledger.people
             try chain.append(next) { people.allows($0, all: nil) }
-            let strange = chain.head.approvers.members.first {
-                !$0.isPasskey && earlier.hasEverNamed($0.key.identity) && people.limits(of: $0.key.identity) != nil
+            let set = chain.head.approvers
+            let strange = set.members.first {
+                earlier.hasEverNamed($0.key.identity)
+                    && (!$0.isPasskey && people.limits(of: $0.key.identity) != nil || people.isNarrower($0, of: set))
             }
             if let strange {
                 throw ServerError(
-                    .constraint, of: "approvers", expected: "keys that are not registered for certain apps",
+                    .constraint, of: "approvers", expected: "keys that are not registered for fewer apps",
                     found: "that of \(strange.name)", remedy: "Have \(strange.name) make another key.")
             }
-            for member in chain.head.approvers.members where !earlier.hasEverNamed(member.key.identity) {
-                try step.yield(member)
+            for member in set.members where !earlier.hasEverNamed(member.key.identity) {
+                try step.yield(member, of: set)
             }
             for signature in next.signatures {
                 let identity = signature.identity

@@ -45,15 +45,18 @@ extension Catalog {
                 registration, for: invitation.purpose, at: party, by: visitor, at: step.now)
             // Nobody proves here that they have the key. Whoever registers somebody else's must not change what it approves.
             let identity = credential.key.identity
+            let bound = chain.bound(identity)
+            let limits = bound.map { $0.apps } ?? step.ledger.people.limits(of: identity)
             let keepsItsApps =
-                credential.purpose == .approval && chain.hasOnlyPasskey(identity)
-                && step.ledger.people.limits(of: identity) == invitation.apps
+                credential.purpose == .approval && chain.hasOnlyPasskey(identity) && limits == invitation.apps
             guard !chain.hasEverNamed(identity) || keepsItsApps else {
                 throw ServerError(
                     .notForThis, of: "passkey", expected: "a key that no statement of approvers names",
                     found: "one that approves in another way, or did", remedy: "Make another passkey.")
             }
-            guard step.ledger.people.mayRegister(identity, for: credential.purpose, invitation.apps) else {
+            // What approvers have signed says more than what it was registered for before.
+            guard bound != nil || step.ledger.people.mayRegister(identity, for: credential.purpose, invitation.apps)
+            else {
                 throw ServerError(
                     .notForThis, of: "passkey", expected: "a new key, or one for what it was registered before",
                     found: "one that was for something else", remedy: "Make another passkey.")
@@ -196,9 +199,9 @@ extension Catalog.Step {
 
     /// Ends what was registered with the key of somebody whom a statement of approvers names, unless it is what the
     /// statement names.
-    mutating func yield(_ member: ApproverSet.Member) throws(ServerError) {
+    mutating func yield(_ member: ApproverSet.Member, of set: ApproverSet) throws(ServerError) {
         let identity = member.key.identity
-        guard ledger.people.hasStranger(member) else { return }
+        guard ledger.people.hasStranger(member, of: set) else { return }
         try removePasskey(identity)
         try record(
             .passkey, by: "approvers", ["action": PeopleLedger.Action.yielded.rawValue, "passkey": "\(identity)"])

@@ -91,7 +91,8 @@ struct PeopleLedger: Sendable {
     }
 
     /// Whether somebody may approve something of an app. A statement of approvers names those who approve, and an invitation
-    /// may have let a passkey do so for certain apps alone.
+    /// may have let a passkey do so for certain apps alone. One that says which apps each approves counts only if nobody is
+    /// barred here from what it says, so that the statement alone decides then.
     func allows(_ identity: Digest, _ app: AppName) -> Bool { apps[identity]?.contains(app) ?? true }
 
     /// The apps that somebody may approve something of; nil for all.
@@ -105,10 +106,18 @@ struct PeopleLedger: Sendable {
 
     /// Whether a passkey with the key of an approver is registered, or limits of one that was removed are left, and it is
     /// not the approver's.
-    func hasStranger(_ member: ApproverSet.Member) -> Bool {
+    /// - Parameters:
+    ///   - member: the approver.
+    ///   - set: the set that names the approver.
+    func hasStranger(_ member: ApproverSet.Member, of set: ApproverSet) -> Bool {
         let identity = member.key.identity
         guard passkeys[identity] != nil || apps[identity] != nil else { return false }
-        return !member.isPasskey || purposes[identity] != .approval
+        return !member.isPasskey || purposes[identity] != .approval || isNarrower(member, of: set)
+    }
+
+    /// Whether a key was registered for fewer apps than a set says that its owner approves.
+    func isNarrower(_ member: ApproverSet.Member, of set: ApproverSet) -> Bool {
+        set.bindsApps && !allows(member.key.identity, all: member.apps)
     }
 
     /// Whether a key may be registered as a passkey for something: one that was, even if it was removed since, is for the

@@ -19,7 +19,9 @@ extension SignedInvitation {
                 found: "another", remedy: "Have the approvers sign a new invitation.")
         }
         let set = chain.head.approvers
-        let signers = try set.signers(of: text, signatures).filter { people.allows($0, all: invitation.apps) }
+        let signers = try set.signers(of: text, signatures).filter {
+            people.allows($0, all: invitation.apps) && set.member($0)?.approves(all: invitation.apps) == true
+        }
         guard signers.count >= set.number else {
             throw ServerError(
                 .notApproved, of: "invitation", expected: "signatures by \(set.number)", found: "\(signers.count)")

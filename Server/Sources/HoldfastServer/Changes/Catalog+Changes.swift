@@ -133,6 +133,11 @@ extension Catalog {
                     .notForThis, of: "passkey", expected: "one that was invited for \(change.content.app)",
                     found: "one for other apps", remedy: "Have somebody else approve it.")
             }
+            guard chain.head.approvers.member(who)?.approves(change.content.app) == true else {
+                throw ServerError(
+                    .notForThis, of: "approval", expected: "one by somebody who approves \(change.content.app)",
+                    found: "one by somebody who approves other apps", remedy: "Have somebody else approve it.")
+            }
             if text.verdict == .approve { try Self.requireFewApprovals(by: who, text, step.session) }
             // The same one once more changes nothing, and does not count as a use.
             if chain.head.approvers.member(who)?.isPasskey == true, !change.approvals.contains(approval) {

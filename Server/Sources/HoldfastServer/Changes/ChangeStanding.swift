@@ -46,7 +46,7 @@ struct ChangeStanding: Sendable, Hashable {
         let heard = approvals.filter { (try? ApprovalText($0.text))?.subject.approvers == chain.head.digest }
             .map(\.signature.identity)
         return chain.head.approvers.members.filter {
-            !heard.contains($0.key.identity) && !barred.contains($0.key.identity)
+            !heard.contains($0.key.identity) && !barred.contains($0.key.identity) && $0.approves(app)
         }
     }
 

@@ -4,7 +4,7 @@ struct NoticeFinder: Sendable {
     /// For how many seconds the clients of an app go on without asking, and of which settings that was read.
     private var stalenesses: [AppName: (settings: Digest, seconds: Int64)] = [:]
     /// Those who approve, and the statement that says so.
-    private var approvers: (statement: Digest, identities: [Digest])?
+    private var approvers: (statement: Digest, members: [ApproverSet.Member])?
     /// The documents and generations of the last round, and where the audit ended after it.
     private var round: (documents: [Ledger.Name: Ledger.Version], generations: [AppName: Int64], head: AuditHead)?
 
@@ -44,7 +44,7 @@ struct NoticeFinder: Sendable {
     mutating func readApprovers(in catalog: Catalog) async throws(ServerError) {
         guard let mark = catalog.ledger.approvers, mark.digest != approvers?.statement else { return }
         let head = try await catalog.approvers().head
-        approvers = (head.digest, head.approvers.members.map(\.key.identity))
+        approvers = (head.digest, head.approvers.members)
     }
 
     /// Reads what clients report, once a minute.
@@ -80,7 +80,9 @@ struct NoticeFinder: Sendable {
         var notices: [Notice] = []
         for (change, proposal) in ledger.openChanges(at: now) where proposal.isEmergency {
             let until = ClockGuard.text(proposal.time + Change.span)
-            for identity in approvers?.identities ?? [] where ledger.people.allows(identity, proposal.app) {
+            for member in approvers?.members ?? [] where member.approves(proposal.app) {
+                let identity = member.key.identity
+                guard ledger.people.allows(identity, proposal.app) else { continue }
                 notices.append(
                     Notice(
                         .emergency, of: server,

@@ -32,7 +32,7 @@ struct AppPage: Sendable {
             "moreDocuments": .optional(parts.nextDocument.map { PageLink.app(facts.name, "documents", from: $0) }),
             "exports": .list(exports), "others": .list(parts.others.map(other)), "keys": .list(parts.keys.map(key)),
         ]
-        return content.merging(approvers.content) { own, _ in own }
+        return content.merging(approvers.content(of: facts.name)) { own, _ in own }
     }
 
     private var reports: String {
@@ -130,22 +130,28 @@ struct AppPage: Sendable {
 
 extension ApproverSet {
     /// What the template of approvers shows.
-    var content: [String: PageValue] {
+    /// - Parameters:
+    ///   - app: the app whose approvers are shown; nil for everybody.
+    ///   - namesApps: whether the viewer may know which other apps there are.
+    func content(of app: AppName?, namingApps namesApps: Bool = false) -> [String: PageValue] {
         [
-            "needed": .text(neededWords),
+            "needed": .text(neededWords(for: app)),
             "approvers": .list(
-                members.map { member in
-                    [
-                        "person": .text(member.name), "kind": .text(PageText.kind(of: member)),
+                able(app).map { member in
+                    let limits = namesApps ? member.apps.map { ", for \(AppName.line($0)) alone" } : nil
+                    return [
+                        "person": .text(member.name), "kind": .text(PageText.kind(of: member) + (limits ?? "")),
                         "identity": .text("\(member.key.identity)"),
                     ]
                 }),
         ]
     }
 
-    /// How many must agree.
-    var neededWords: String {
-        "\(number) of \(PageText.count(Int64(members.count), "approver")) must approve a change"
+    private func able(_ app: AppName?) -> [Member] { members.filter { app.map($0.approves) ?? true } }
+
+    /// How many must agree, of those who approve an app; nil for everybody.
+    func neededWords(for app: AppName?) -> String {
+        "\(number) of \(PageText.count(Int64(able(app).count), "approver")) must approve a change"
             + (number > 1 ? ", the proposer not among them" : "")
     }
 }

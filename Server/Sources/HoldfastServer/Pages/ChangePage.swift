@@ -36,7 +36,7 @@ struct ChangePage: Sendable {
             "outlook": .list((outlook?.rows ?? []).map(row)),
             "premises": .texts(ChangeFacts.shortened(outlook?.premises ?? [])), "gatesWords": .text(gatesWords),
             "gates": .list(answer.map { GateTable(answer: $0, change: change, approvers: chain, now: now).rows } ?? []),
-            "needed": .text(approvers.neededWords),
+            "needed": .text(approvers.neededWords(for: change.app)),
             "approvals": .list(change.approvals.map(approval) + silent),
             // Nobody says anything about what the page does not show.
             "verdict": .optional(isOpen && facts != nil ? form : nil),
@@ -128,10 +128,12 @@ struct ChangePage: Sendable {
         let identity = approval.signature.identity
         let member = approvers.member(identity)
         let text = try? ApprovalText(approval.text)
-        let counts = text?.subject.approvers == chain.head.digest && member != nil
+        let isCurrent = text?.subject.approvers == chain.head.digest && member != nil
+        let isBarred = member?.approves(change.app) == false
+        let remark = !isCurrent ? ", under other approvers" : isBarred ? ", and approves other apps only" : ""
         return [
             "person": .text(member?.name ?? "nobody who approves now"),
-            "says": .text((text?.verdict.rawValue ?? PageText.nothing) + (counts ? "" : ", under other approvers")),
+            "says": .text((text?.verdict.rawValue ?? PageText.nothing) + remark),
             "until": .text(text.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
             "kind": .text(member.map(PageText.kind) ?? PageText.nothing), "identity": .text("\(identity)"),
         ]

@@ -55,7 +55,8 @@ struct GateTable: Sendable {
             guard let text = try? ApprovalText(approval.text), text.verdict == .approve,
                 text.subject.approvers == approvers.head.digest, text.subject.forced == change.forced
             else { return nil }
-            return approvers.head.approvers.member(approval.signature.identity)?.name
+            let member = approvers.head.approvers.member(approval.signature.identity)
+            return member?.approves(change.app) == true ? member?.name : nil
         }
         guard !names.isEmpty else { return "once it is approved" }
         let unique = Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

@@ -46,7 +46,8 @@ extension PageResponder {
             let hasPasskeys = registered || approvers.head.approvers.passkeys != nil
             frame.needsScript = hasPasskeys
             let more: [String: PageValue] = ["csrf": .text(viewer.csrfToken), "hasPasskeys": .flag(hasPasskeys)]
-            return Made(.people, frame, approvers.head.approvers.content.merging(more) { own, _ in own })
+            let content = approvers.head.approvers.content(of: nil, namingApps: viewer.seesEverything)
+            return Made(.people, frame, content.merging(more) { own, _ in own })
         case .overview, .signIn, .invitation, .style, .script:
             frame.place = PageLink.overview
             return Made(.overview, frame, try await overviewPage(query, viewer).content)

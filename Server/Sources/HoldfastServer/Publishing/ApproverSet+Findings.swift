@@ -1,5 +1,6 @@
 extension ApproverSet {
-    /// Whether there are enough people for each app: passkeys may have been invited for some apps alone.
+    /// Whether there are enough people for each app: passkeys may have been invited for some apps alone. A statement that
+    /// says which apps each approves always has enough.
     func appFindings(_ apps: [AppName], _ people: PeopleLedger) -> [Publisher.Finding] {
         apps.sorted { "\($0)".utf8.lexicographicallyPrecedes("\($1)".utf8) }.compactMap { app in
             let able = members.filter { people.allows($0.key.identity, app) }
@@ -10,6 +11,16 @@ extension ApproverSet {
                     "\(able.count) of \(members.count) approvers may approve changes of \(app), and \(number) must agree: "
                     + "nothing of it is published; sign a statement of approvers with more people for it")
         }
+    }
+
+    /// Who approves certain apps alone.
+    func limitFindings() -> [Publisher.Finding] {
+        members.compactMap { member in
+            member.apps.map { apps in
+                Publisher.Finding(
+                    isFault: false, words: "\(member.name) approves nothing but changes of \(AppName.line(apps))")
+            }
+        }.sorted { $0.words.utf8.lexicographicallyPrecedes($1.words.utf8) }
     }
 
     /// What an operator must know about approvers with passkeys.
@@ -28,7 +39,7 @@ extension ApproverSet {
                         "passkeys-only: passkeys alone approve, and they sign whatever the page at "
                         + "\(passkeys.party.origin) shows them"))
         case .keyRequired:
-            let others = members.count - names.count
+            let others = members.count { !$0.isPasskey && $0.apps == nil }
             let words = "\(who) approve with passkeys, and each change needs a key file or a signer program as well"
             findings.append(Publisher.Finding(isFault: false, words: words))
             if others == 1 {

@@ -169,23 +169,22 @@ extension Publisher {
         let set = try await catalog.approvers().head.approvers
         let ledger = catalog.ledger
         var findings = set.passkeyFindings(pages: pages) + (try await passkeyFindings(pages))
-        findings += set.appFindings(Array(ledger.appNames), ledger.people)
+        findings += set.appFindings(Array(ledger.appNames), ledger.people) + set.limitFindings()
         if set.number == 1 {
             findings.append(
                 Finding(isFault: false, words: "one approval is enough: whoever has one key publishes what they like"))
         }
-        if set.members.count <= set.number {
+        // Whoever approves certain apps alone helps with no others, and with no statement of approvers.
+        let count = set.members.count { $0.apps == nil }
+        let who = "\(count) approvers" + (count < set.members.count ? " of all apps" : "")
+        if count <= set.number {
             findings.append(
                 Finding(
                     isFault: false,
-                    words:
-                        "\(set.number) of \(set.members.count) approvers must agree: without one of them nothing is approved"
-                ))
-        } else if set.members.count == set.number + 1 {
+                    words: "\(set.number) of \(who) must agree: without one of them nothing is approved"))
+        } else if count == set.number + 1 {
             findings.append(
-                Finding(
-                    isFault: false,
-                    words: "if two of \(set.members.count) approvers lose their keys, nothing is approved"))
+                Finding(isFault: false, words: "if two of \(who) lose their keys, nothing is approved"))
         }
         return findings
     }

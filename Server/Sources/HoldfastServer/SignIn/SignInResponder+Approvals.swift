@@ -14,7 +14,9 @@ extension SignInResponder {
             let end = min(change.end, try await catalog.now() + Self.span)
             return (
                 try ApprovalText(verdict, change.subject(for: chain), end: end).octets,
-                try await catalog.passkeys(in: chain.head.approvers).filter { $0.isFor(app) }
+                try await catalog.passkeys(in: chain.head.approvers).filter {
+                    $0.isFor(app) && chain.head.approvers.member($0.key.identity)?.approves(app) == true
+                }
             )
         }
         return asking(.approval(of: text), ["text": .text(text), "allow": Self.ids(passkeys)])

@@ -24,7 +24,8 @@ struct ApproverVectorTests {
 
     private static let chains = [
         Chain(places: [0]), Chain(places: [0, 1]), Chain(places: [0, 1, 2]), Chain(places: [0, 1, 2], known: 1),
-        Chain(places: [0, 3]), Chain(places: [0, 4], known: 0),
+        Chain(places: [0, 3]), Chain(places: [0, 4], known: 0), Chain(places: [0, 25]), Chain(places: [0, 25, 26]),
+        Chain(places: [0, 25, 27]), Chain(places: [0, 28]),
         Chain(places: [1], code: .brokenChain, why: "the genesis is missing"),
         Chain(places: [0, 0], code: .brokenChain, why: "the genesis twice"),
         Chain(places: [0, 2], code: .brokenChain, why: "a statement is missing"),
@@ -52,24 +53,80 @@ struct ApproverVectorTests {
         Chain(places: [0, 22], code: .malformed, why: "a number with a leading zero"),
         Chain(places: [0, 23], code: .malformed, why: "carriage returns"),
         Chain(places: [0, 24], code: .malformed, why: "no line feed at the end"),
+        Chain(places: [0, 25, 29], code: .notApproved, why: "an approver of certain apps agrees to more of them"),
+        Chain(places: [0, 25, 30], code: .invalidValue, why: "an earlier version after one that says the apps"),
+        Chain(
+            places: [0, 25, 31], code: .invalidValue,
+            why: "an earlier version after one that says the apps, by recovery keys"),
+        Chain(places: [0, 32], code: .invalidValue, why: "fewer approve all apps than must agree"),
+        Chain(places: [0, 33], code: .malformed, why: "apps that are not sorted"),
+        Chain(places: [0, 34], code: .malformed, why: "an app twice"),
+        Chain(places: [0, 35], code: .malformed, why: "an app without a name"),
+        Chain(places: [0, 36], code: .malformed, why: "all apps, and one of them"),
+        Chain(places: [0, 37], code: .malformed, why: "a name that no app has"),
+        Chain(places: [0, 38], code: .malformed, why: "nothing where the apps stand"),
+        Chain(places: [0, 39], code: .malformed, why: "no app"),
+        Chain(places: [0, 40], code: .malformed, why: "apps twice"),
+        Chain(places: [0, 41], code: .malformed, why: "apps in a version that has none"),
+        Chain(places: [0, 42], code: .malformed, why: "a version that nobody knows"),
     ]
+
+    private static func sign(_ text: [UInt8], _ signers: [Approver]) throws -> SignedApprovers {
+        SignedApprovers(text: text, signatures: try signers.map { try $0.signature(of: text) })
+    }
+
+    /// Changes the lines of a statement; the last one is empty, behind the last line feed.
+    private static func edited(
+        _ statement: ApproverStatement, _ change: (inout [String]) throws -> Void
+    ) rethrows -> [UInt8] {
+        var lines = String(decoding: statement.octets, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        try change(&lines)
+        return Array(lines.joined(separator: "\n").utf8)
+    }
+
+    /// Statements that say which apps each approves.
+    private static func statementsWithApps(after genesis: ApproverStatement) throws -> [SignedApprovers] {
+        func people(_ all: [Approver], _ some: [Approver: String] = [:]) throws -> ApproverSet {
+            let limited = try some.map { try $0.limited(to: $1) }
+            return try ApproverSet(all.map { try $0.member } + limited, number: 2, bindsApps: true)
+        }
+        let bound = try ApproverStatement(
+            after: genesis, approvers: people([.alice, .carol], [.dave: "bank,shop"]))
+        let wide = try ApproverStatement(after: bound, approvers: people([.alice, .carol, .dave]))
+        let recovered = try ApproverStatement(after: bound, approvers: people([erin, frank], [.dave: "shop"]))
+        let every = try ApproverStatement(after: genesis, approvers: people([.alice, .carol, .dave]))
+        /// The same in the version before.
+        func plain(_ statement: ApproverStatement) -> [UInt8] {
+            edited(statement) { lines in
+                lines = lines.map { $0.replacing(" *", with: "").replacing("-v3", with: "-v1") }
+            }
+        }
+        let replaced = try ApproverStatement(after: bound, approvers: people([erin, frank]))
+        let few = edited(every) { lines in
+            lines = lines.map { $0.hasPrefix("alice ") ? $0 : $0.replacing(" *", with: " bank") }
+        }
+        let (voters, vaults): ([Approver], [Approver]) = ([.alice, .carol], [erin, frank] + Approver.vaults.prefix(2))
+        let spellings: [(String, String)] = [
+            ("bank,shop", "shop,bank"), ("bank,shop", "bank,bank"), ("bank,shop", "bank,"), ("bank,shop", "*,bank"),
+            ("bank,shop", "a"), (" bank,shop", ""), (" bank,shop", " "), ("bank,shop", "bank,shop *"),
+            ("-v3\n", "-v1\n"), ("-v3\n", "-v4\n"),
+        ]
+        return try [
+            voters.sign(bound), voters.sign(wide), vaults.sign(recovered), [Approver.alice, .dave].sign(every),
+            [Approver.alice, .dave].sign(wide), sign(plain(wide), voters), sign(plain(replaced), vaults),
+            sign(few, voters),
+        ]
+            + spellings.map { part, other in
+                let text = String(decoding: bound.octets, as: UTF8.self).replacing(part, with: other)
+                return try sign(Array(text.utf8), voters)
+            }
+    }
 
     /// The statements, in the order of the file.
     private static func statements() throws -> [SignedApprovers] {
         func set(_ people: [Approver], _ number: Int = 2) throws -> ApproverSet {
             try ApproverSet(people.map { try $0.member }, number: number)
-        }
-        func sign(_ text: [UInt8], _ signers: [Approver]) throws -> SignedApprovers {
-            SignedApprovers(text: text, signatures: try signers.map { try $0.signature(of: text) })
-        }
-        /// Changes the lines of a statement; the last one is empty, behind the last line feed.
-        func edited(
-            _ statement: ApproverStatement, _ change: (inout [String]) throws -> Void
-        ) rethrows -> [UInt8] {
-            var lines = String(decoding: statement.octets, as: UTF8.self)
-                .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            try change(&lines)
-            return Array(lines.joined(separator: "\n").utf8)
         }
         let founders: [Approver] = [.alice, .carol, .dave]
         let genesis = try ApproverStatement(
@@ -116,7 +173,7 @@ struct ApproverVectorTests {
             sign(Array(String(decoding: fork.octets, as: UTF8.self).replacing("\n", with: "\r\n").utf8), forkers),
             sign(Array(fork.octets.dropLast()), forkers),
         ]
-        return good + badlySigned + badlyWritten
+        return good + badlySigned + badlyWritten + (try statementsWithApps(after: genesis))
     }
 
     @Test("vectors/server-approvers.json is what this program writes, and what it accepts and refuses")
@@ -143,6 +200,9 @@ struct ApproverVectorTests {
                 let approvers = try read().head.approvers
                 object["approvers"] = approvers.members.map { "\($0.key.identity)" }
                 object["number"] = approvers.number
+                if approvers.bindsApps {
+                    object["apps"] = approvers.members.map { $0.apps.map(AppName.line) ?? "*" }
+                }
                 accepted.append(object)
             }
         }

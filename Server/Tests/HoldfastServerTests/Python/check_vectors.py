@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import pathlib
+import re
 import sys
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
@@ -78,16 +79,21 @@ def demand(holds, code):
 P25519 = 2**255 - 19
 
 
-def approver_set(lines):
-    """Reads a number, a count and as many approvers; returns the number, and names and keys in their order."""
+def approver_set(lines, says_apps=False):
+    """Reads a number, a count and as many approvers; returns the number, and names, keys and apps in their order."""
     number, count = (int(lines.pop(0)) for _ in range(2))
     members = []
     for _ in range(count):
-        name, text = lines.pop(0).split(" ")
+        name, text, *apps = lines.pop(0).split(" ")
+        demand(len(apps) == int(says_apps), "malformed")
+        apps = apps[0] if says_apps else "*"
+        names = [] if apps == "*" else apps.split(",")
+        demand(len(apps) <= 1024 and names == sorted(set(names)), "malformed")
+        demand(all(re.fullmatch("[a-zA-Z0-9][a-zA-Z0-9_-]{1,254}", one) for one in names), "malformed")
         der = base64.b64decode(text, validate=True)
         y = int.from_bytes(der[12:], "little") & (2**255 - 1)
         demand(1 <= len(name) <= 64 and 1 < y < P25519 - 1, "malformed")
-        members.append((name, der))
+        members.append((name, der, apps))
     return number, members
 
 
@@ -96,19 +102,24 @@ def approver_statement(text):
     demand(text.endswith("\n") and all(0x20 <= ord(one) <= 0x7E or one == "\n" for one in text), "malformed")
     lines = text.split("\n")[:-1]
     header, server, index, previous = (lines.pop(0) for _ in range(4))
-    demand(header == "holdfast-approvers-v1" and str(int(index)) == index, "malformed")
-    number, approvers = approver_set(lines)
+    demand(header in ("holdfast-approvers-v1", "holdfast-approvers-v3") and str(int(index)) == index, "malformed")
+    says_apps = header == "holdfast-approvers-v3"
+    number, approvers = approver_set(lines, says_apps)
     recovery_number, recovery = approver_set(lines)
     demand(number >= 1 and not lines, "malformed")
     demand((index == "0") == (previous == "0" * 64) and (index == "0" or not recovery), "malformed")
     for count, members in ((number, approvers), (recovery_number, recovery)):
-        identities = [sha256(der) for _, der in members]
-        demand(len(set(identities)) == len(set(name for name, _ in members)) == len(members) >= count, "invalidValue")
+        identities = [sha256(der) for _, der, _ in members]
+        names = {name for name, _, _ in members}
+        demand(len(set(identities)) == len(names) == len(members) >= count, "invalidValue")
         demand(identities == sorted(identities), "malformed")
+    apps = {sha256(der): apps for _, der, apps in approvers}
+    # A statement is about all apps, and every app there will be has enough people.
+    demand(list(apps.values()).count("*") >= number, "invalidValue")
     return {
-        "server": server, "index": int(index), "previous": previous, "number": number,
-        "approvers": {sha256(der): der for _, der in approvers}, "recoveryNumber": recovery_number,
-        "recovery": {sha256(der): der for _, der in recovery}}
+        "server": server, "index": int(index), "previous": previous, "number": number, "saysApps": says_apps,
+        "approvers": {sha256(der): der for _, der, _ in approvers}, "apps": apps, "recoveryNumber": recovery_number,
+        "recovery": {sha256(der): der for _, der, _ in recovery}}
 
 
 def approver_chain(statements, vectors, known):
@@ -134,10 +145,12 @@ def approver_chain(statements, vectors, known):
         following = approver_statement(signed["text"])
         demand(following["server"] == before["server"], "notForThis")
         demand(following["index"] == len(digests) and following["previous"] == digests[-1], "brokenChain")
+        demand(following["saysApps"] or not before["saysApps"], "invalidValue")
         found = signers(signed, {**before["approvers"], **genesis["recovery"], **following["approvers"]})
         old, new = set(before["approvers"]), set(following["approvers"])
         recovered = len(found & set(genesis["recovery"])) >= genesis["recoveryNumber"] > 0
-        demand(recovered or len(found & old) >= before["number"], "notApproved")
+        agreeing = {one for one in found & old if before["apps"][one] == "*"}
+        demand(recovered or len(agreeing) >= before["number"], "notApproved")
         demand(new - old <= found, "notApproved")
         before = following
         digests.append(sha256(signed["text"]))
@@ -160,6 +173,8 @@ def approvers():
         last = outcome(case)
         check(list(last["approvers"]) == case["approvers"] and last["number"] == case["number"],
               f"the approvers of {case['chain']}")
+        check(case.get("apps") == (list(last["apps"].values()) if last["saysApps"] else None),
+              f"the apps of {case['chain']}")
     for case in vectors["refused"]:
         try:
             outcome(case)

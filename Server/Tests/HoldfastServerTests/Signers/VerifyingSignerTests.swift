@@ -253,6 +253,75 @@ struct VerifyingSignerTests {
         }
     }
 
+    @Test("An approver of certain apps counts for these, and no statement drops or widens that without the others")
+    func apps() async throws {
+        try await World.run { world in
+            let carols = try ["shop", "bank,shop"].map { names in
+                try ApproverSet(
+                    [Approver.alice.member, Approver.bob.member, Approver.carol.limited(to: names)], number: 2)
+            }
+            for (index, set) in carols.enumerated() {
+                let bound = try ApproverStatement(after: try await world.catalog.approvers().head, approvers: set)
+                try await world.catalog.append([Approver.alice, .bob].sign(bound))
+                let stage = try await Stage(world)
+                let signer = try stage.signer("apps-\(index)")
+                #expect(try await signer.answers(stage.request()) == 0, "\(signer.lastWords)")
+                /// The approvals of alice and carol instead, and perhaps a statement that follows.
+                func request(_ next: [UInt8]? = nil, by approvers: [Approver] = [.alice, .bob]) throws -> [UInt8] {
+                    try stage.request { request in
+                        var subject = stage.permit.approved.subject
+                        if let next {
+                            subject = try ApprovalText.Subject(
+                                server: subject.server, app: subject.app, change: subject.change,
+                                baseGeneration: subject.baseGeneration, content: subject.content,
+                                outlook: subject.outlook, forced: subject.forced, approvers: Digest(of: next))
+                            let statements = try #require(request["approvers"] as? [[String: Any]])
+                            let signatures = try approvers.map { who in
+                                [
+                                    "identity": "\(try who.identity)",
+                                    "signature": Base64.encode(try who.signature(of: next).signature),
+                                ]
+                            }
+                            request["approvers"] =
+                                statements + [["text": Base64.encode(next), "signatures": signatures] as [String: Any]]
+                        }
+                        request["approvals"] = try [Approver.alice, .carol].map { who in
+                            let word = try who.says(.approve, subject, until: world.now + 86_400)
+                            return [
+                                "text": Base64.encode(word.text), "identity": "\(word.signature.identity)",
+                                "signature": Base64.encode(word.signature.signature),
+                            ]
+                        }
+                    }
+                }
+                let names = index == 0 ? "shop" : "bank,shop"
+                let wide = try ApproverStatement(
+                    after: bound,
+                    approvers: ApproverSet([.alice, .bob, .carol].map { (who: Approver) in try who.member }, number: 2))
+                let text = String(decoding: wide.octets, as: UTF8.self)
+                let plain = text.replacing(" *\n", with: "\n").replacing("-v3\n", with: "-v1\n")
+                let few = text.replacing(" *\n", with: " \(names)\n", maxReplacements: 2)
+                let refusals = [
+                    ("without the apps", try request(Array(plain.utf8))),
+                    ("have not signed", try request(wide.octets, by: [.alice, .carol])),
+                    ("too few approvers of all apps", try request(Array(few.utf8))),
+                    (
+                        "damaged",
+                        try request(Array(text.replacing(" *\n", with: " shop,bank\n", maxReplacements: 1).utf8))
+                    ),
+                    ("damaged", try request(Array(text.replacing(" *\n", with: "\n", maxReplacements: 1).utf8))),
+                ]
+                for (words, refused) in refusals {
+                    #expect(try await signer.answers(refused) == 1, "\(words)")
+                    #expect(signer.lastWords.contains(words), "\(words): \(signer.lastWords)")
+                }
+                #expect(try await signer.answers(request()) == (index == 0 ? 1 : 0), "\(signer.lastWords)")
+                if index == 0 { #expect(signer.lastWords.contains("1 valid approvals"), "\(signer.lastWords)") }
+                #expect(try await signer.answers(request(wide.octets)) == 0, "\(signer.lastWords)")
+            }
+        }
+    }
+
     @Test(
         "A token of SoftHSM has the keys of lists, challenges and a trust server, behind the program that verifies approvals",
         .enabled(if: SoftToken.isTested, "needs opensc and softhsm2"))

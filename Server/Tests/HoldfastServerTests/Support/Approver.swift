@@ -4,7 +4,7 @@ import Foundation
 @testable import HoldfastServer
 
 /// A person with a private key, the same in every run.
-struct Approver: Sendable {
+struct Approver: Sendable, Hashable {
     let name: String
     let isEd25519: Bool
     private let scalar: [UInt8]
@@ -37,6 +37,12 @@ struct Approver: Sendable {
     }
 
     var member: ApproverSet.Member { get throws { try ApproverSet.Member(name: name, key: key) } }
+
+    /// The same person, who approves certain apps alone: their names, with commas between.
+    func limited(to names: String) throws -> ApproverSet.Member {
+        try ApproverSet.Member(
+            name: name, key: key, apps: Set(names.split(separator: ",").map { try AppName(String($0)) }))
+    }
 
     var identity: HoldfastServer.Digest { get throws { try key.identity } }
 

@@ -10,7 +10,7 @@ import Testing
 struct AttackStage: Sendable {
     /// What else is going on while somebody writes into the database.
     enum Situation: CaseIterable {
-        case nothing, openCanary, replacedApprovers, withdrawnDocument, programs
+        case nothing, openCanary, replacedApprovers, withdrawnDocument, limitedApprovers, programs
 
         /// The tables that have to do with it; nil for all.
         var tables: Set<String>? {
@@ -40,7 +40,7 @@ struct AttackStage: Sendable {
         if situation == .nothing { try await Self.fill(world) }
         withdrawn = situation == .withdrawnDocument ? "lists/bank.json" : nil
         switch situation {
-        case .nothing, .programs: published = first
+        case .nothing, .limitedApprovers, .programs: published = first
         case .openCanary, .replacedApprovers:
             published = try await world.approved(formats).change
             guard case .canary = try await world.publisher.publish(published).stage else {
@@ -70,6 +70,24 @@ struct AttackStage: Sendable {
                 approvers: ApproverSet(
                     try [.alice, .bob, .dave].map { (it: Approver) in try it.member }, number: 2))
             try await world.catalog.append([Approver.alice, .bob, .dave].sign(next))
+        }
+        if situation == .limitedApprovers {
+            let next = try ApproverStatement(
+                after: try await world.catalog.approvers().head,
+                approvers: ApproverSet(
+                    [Approver.alice.member, Approver.bob.member, Approver.carol.limited(to: "shop")], number: 2))
+            try await world.catalog.append([Approver.alice, .bob].sign(next))
+            // Who approves another app was fooled as well.
+            let subject = try await world.catalog.change(wanted).subject(for: try await world.catalog.approvers())
+            let word = try Approver.carol.says(.approve, subject, until: world.now + 86_400)
+            try await PasskeyDesk(world: world).write(
+                """
+                INSERT INTO approval (change_id, identity, text, signature, created_at) VALUES ($1, $2, $3, $4, $5)
+                """,
+                [
+                    .octets(wanted.octets), .octets(word.signature.identity.octets), .octets(word.text),
+                    .octets(word.signature.signature), .integer(world.now),
+                ])
         }
         try await world.approve(wanted, by: [.alice])
     }
