@@ -9,9 +9,7 @@ import Synchronization
 /// one that nobody can set finds that the other one was not set either.
 final class TurnedClock: WallClock {
     /// Whether there is what it takes.
-    static let isTested = WrongClock.isTested && compilers.contains { ForeignProgram.isTested($0) }
-
-    private static let compilers = ["cc", "clang"]
+    static let isTested = WrongClock.isTested && ForeignProgram.isTested("cc")
 
     /// The library takes the time at which a timer ends for one of the clock that may be set, whatever clock the timer goes
     /// by (`timer_settime_common`, "only CLOCK_REALTIME is handled"), so that none ends anymore: a server would sleep for
@@ -50,9 +48,8 @@ final class TurnedClock: WallClock {
         file = folder.appending(path: "turned")
         let (source, library) = (folder.appending(path: "timers.c"), folder.appending(path: "timers.so"))
         try Data(Self.timers.utf8).write(to: source)
-        let compiler = Self.compilers.first { ForeignProgram.find($0) != nil } ?? Self.compilers[0]
         let (status, output) = try await ForeignProgram.run(
-            ForeignProgram.required(compiler), ["-shared", "-fPIC", "-o", library.path, source.path], in: folder,
+            ForeignProgram.required("cc"), ["-shared", "-fPIC", "-o", library.path, source.path], in: folder,
             withErrors: true)
         guard status == 0 else { throw ServingProcess.Ended(description: String(decoding: output, as: UTF8.self)) }
         environment = [
