@@ -68,7 +68,9 @@ struct RenewalFaketimeTests {
         /// Until the certificate has to be renewed, and until another one is shown.
         mutating func renew() async throws {
             let hour: Int64 = 3_600
-            while try site.left(of: shown) > Double(staleness + staleness / 2 + 2 * hour) { try await pass(staleness / 2) }
+            while try site.left(of: shown) > Double(staleness + staleness / 2 + 2 * hour) {
+                try await pass(staleness / 2)
+            }
             // Every other one has another key, from another intermediate.
             let next: TestCertificate
             if installations.isMultiple(of: 2) {
