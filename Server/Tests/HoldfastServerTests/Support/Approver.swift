@@ -36,6 +36,18 @@ struct Approver: Sendable, Hashable {
         }
     }
 
+    /// The private key, as its file has it: that of Ed25519 by RFC 8410 7.
+    var pem: String {
+        get throws {
+            guard isEd25519 else { return try P256.Signing.PrivateKey(rawRepresentation: scalar).pemRepresentation }
+            let der: [UInt8] = [
+                0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+            ]
+            let text = Data(der + scalar).base64EncodedString()
+            return "-----BEGIN PRIVATE KEY-----\n\(text)\n-----END PRIVATE KEY-----\n"
+        }
+    }
+
     var member: ApproverSet.Member { get throws { try ApproverSet.Member(name: name, key: key) } }
 
     /// The same person, who approves certain apps alone: their names, with commas between.

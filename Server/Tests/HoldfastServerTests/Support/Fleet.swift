@@ -11,10 +11,14 @@ import Testing
 struct Fleet {
     /// What all of them are built with.
     struct Build {
-        let publisher: Publisher
+        let catalog: Catalog
         let app: AppName
         let host: CatalogHost
-        let clock: ManualClock
+        let clock: any WallClock
+        /// Where documents are, without a slash at the end.
+        let base: String
+        /// What an app downloads with; each asks with another.
+        let provider: @Sendable () -> any RemoteDataProvider
         /// DER of the root that phones trust.
         let anchor: [UInt8]
         let customer: String
@@ -42,23 +46,16 @@ struct Fleet {
 
     init(_ build: Build) async throws {
         self.build = build
-        let catalog = build.publisher.catalog
-        let key = try #require(try await catalog.key(.fingerprints, of: build.app))
+        let key = try #require(try await build.catalog.key(.fingerprints, of: build.app))
         publicKey = Base64.encode(key.publicKey.suffix(65))
-        let trust = try #require(try await catalog.key(.trustServer, of: build.app))
+        let trust = try #require(try await build.catalog.key(.trustServer, of: build.app))
         signer = try TrustServerSigner(certificate: Data(try #require(trust.certificate)))
         validator = PathValidator(anchors: try TrustAnchors(der: [build.anchor]))
     }
 
     private var now: Int64 { Int64(build.clock.now.timeIntervalSince1970) }
 
-    private var provider: SnapshotProvider {
-        SnapshotProvider(live: build.publisher.live, app: build.app, clock: build.clock)
-    }
-
-    private func url(_ path: String) throws -> URL {
-        try #require(URL(string: "https://pins.example.com/\(path)"))
-    }
+    private func url(_ path: String) throws -> URL { try #require(URL(string: "\(build.base)/\(path)")) }
 
     /// Somebody installs an app of each format, and starts it.
     /// - Parameter interval: after how many seconds each asks again. Those of a trust server ask whenever they connect.
@@ -102,12 +99,13 @@ struct Fleet {
 
     private func ask(_ phone: inout Phone) async throws {
         let name = build.host.name
+        let provider = build.provider()
         switch phone.kind {
         case .list, .challenge:
+            let path = phone.kind == .list ? "lists/\(build.app).json" : "app/init?appName=\(build.app)"
             let store = try CertStore(
                 checking: CertStoreConfiguration(
-                    serviceURL: try url("lists/\(build.app).json"), publicKey: publicKey,
-                    useChallenge: phone.kind == .challenge),
+                    serviceURL: try url(path), publicKey: publicKey, useChallenge: phone.kind == .challenge),
                 secureDataStore: phone.storage, remoteDataProvider: provider, clock: build.clock,
                 logger: AdministrationSite.quiet)
             let update = try await store.update(mode: .forced)
@@ -127,8 +125,8 @@ struct Fleet {
             ]
         case .repository:
             let app = try RepositoryApp(
-                "https://pins.example.com/repo/\(build.app)", root: try #require(build.root), isBundle: true,
-                provider: provider, clock: build.clock, application: "\(build.app)", storage: phone.storage)
+                "\(build.base)/repo/\(build.app)", root: try #require(build.root), isBundle: true, provider: provider,
+                clock: build.clock, application: "\(build.app)", storage: phone.storage)
             let repository = try app.started()
             _ = try await repository.update(mode: .forced)
             phone.policies = [("repository", try repository.policy(for: name))]

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastServer
 import Synchronization
 
 /// `holdfast-server`, run by tests.
@@ -47,10 +48,18 @@ final class ServingProcess: Sendable {
         _ site: ServeSite, _ arguments: [String] = ["--no-watch"], wrappedBy wrapper: [String] = [],
         environment: [String: String] = [:]
     ) async throws -> ServingProcess {
+        try await start(on: site.server, arguments, wrappedBy: wrapper, environment: environment)
+    }
+
+    /// Starts it on a folder, and returns when both listeners listen.
+    static func start(
+        on folder: ServerFolder, _ arguments: [String], wrappedBy wrapper: [String] = [],
+        environment: [String: String] = [:]
+    ) async throws -> ServingProcess {
         let server = try ServingProcess(
             wrapper + [
-                ServerProgram.url.path, "serve", "--data", site.data, "--listen", "127.0.0.1:0", "--admin-listen",
-                "127.0.0.1:0",
+                ServerProgram.url.path, "serve", "--data", folder.url.path, "--listen", "127.0.0.1:0",
+                "--admin-listen", "127.0.0.1:0",
             ] + arguments, environment: environment)
         do {
             try await server.says("listening for apps on")

@@ -118,9 +118,11 @@ struct Shop {
     func fleet() async throws -> Fleet {
         let path = "repo/\(app)/metadata/1.root.json"
         let root = world.publisher.live.current.document(at: path.utf8).map { Data($0.octets) }
+        let provider = SnapshotProvider(live: world.publisher.live, app: app, clock: world.clock)
         return try await Fleet(
             Fleet.Build(
-                publisher: world.publisher, app: app, host: host, clock: world.clock, anchor: anchor,
-                customer: Self.customer, kinds: Set(formats.map(\.kind)), root: root))
+                catalog: world.catalog, app: app, host: host, clock: world.clock, base: "https://pins.example.com",
+                provider: { provider }, anchor: anchor, customer: Self.customer, kinds: Set(formats.map(\.kind)),
+                root: root))
     }
 }

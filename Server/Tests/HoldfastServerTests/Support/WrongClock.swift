@@ -10,7 +10,7 @@ enum WrongClock {
     static let wrapper = ["/usr/bin/env"]
 
     /// The program `faketime` would be a process of its own between the test and the server.
-    private static func library() throws -> String {
+    static func library() throws -> String {
         let folders = try FileManager.default.contentsOfDirectory(atPath: "/usr/lib").map { "/usr/lib/\($0)/faketime" }
         let files = (folders + ["/usr/lib/faketime"]).map { "\($0)/libfaketimeMT.so.1" }
         return try #require(files.first { FileManager.default.fileExists(atPath: $0) })
