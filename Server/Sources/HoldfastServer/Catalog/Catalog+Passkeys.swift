@@ -53,12 +53,14 @@ extension Catalog {
                     .notForThis, of: "passkey", expected: "a key that no statement of approvers names",
                     found: "one that approves in another way, or did", remedy: "Make another passkey.")
             }
-            guard step.ledger.people.mayRegister(identity, for: credential.purpose, invitation.apps) else {
+            let people = step.ledger.people
+            guard people.mayRegister(identity, for: credential.purpose, invitation.apps, invitation.scope) else {
                 throw ServerError(
                     .notForThis, of: "passkey", expected: "a new key, or one for what it was registered before",
                     found: "one that was for something else", remedy: "Make another passkey.")
             }
-            let passkey = RegisteredPasskey(credential, of: invitation.person, for: invitation.apps)
+            let passkey = RegisteredPasskey(
+                credential, of: invitation.person, for: invitation.apps, scope: invitation.scope)
             try step.add(passkey)
             try step.removeInvitation(invitation.token)
             var facts = [
@@ -68,6 +70,7 @@ extension Catalog {
             ]
             // What is stored says so as well; this is for those who read the audit.
             if let apps = invitation.apps { facts["apps"] = AppName.line(apps) }
+            if invitation.scope != .read { facts["scope"] = invitation.scope.text }
             try step.record(.passkey, by: invitation.person, facts)
             return passkey
         }
