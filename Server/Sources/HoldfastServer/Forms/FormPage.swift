@@ -81,7 +81,7 @@ struct FormPage: Sendable {
                 Field(
                     name: "renewal", label: "How certificates are renewed",
                     kind: .choice(
-                        CatalogHost.Renewal.allCases.map { ($0.rawValue, HostPage.words($0)) })),
+                        CatalogHost.Renewal.allCases.map { ($0.rawValue, Self.words($0)) })),
                 Field(name: "onekind", label: "It has keys of one kind only", kind: .check),
             ]
         case .next:
@@ -105,6 +105,15 @@ struct FormPage: Sendable {
                     : FormRoute.kinds.map { kind in
                         Field(name: kind.rawValue, label: "Publish \(kind.rawValue)", kind: .check)
                     })
+        }
+    }
+
+    /// In few words, so that a phone has room for them.
+    private static func words(_ renewal: CatalogHost.Renewal) -> String {
+        switch renewal {
+        case .announced: "each one is announced"
+        case .sameKey: "the key stays"
+        case .issuer: "the issuer stays"
         }
     }
 

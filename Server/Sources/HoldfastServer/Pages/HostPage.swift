@@ -31,7 +31,7 @@ struct HostPage: Sendable {
             time <= facts.now ? "gone" : "gone at \(PageText.timeAndDistance(time, from: facts.now))"
         }
         return [
-            "label": .text(host.host.label), "renewal": .text(Self.words(host.host.renewal)),
+            "label": .text(host.host.label), "renewal": .text(renewal),
             "dial": .text(host.host.dial ?? "what the name resolves to"), "pins": .text(AppPage.words(pins)),
             "lastWithout": .text(lastWithout ?? PageText.nothing),
             "alarms": .texts(facts.alarms.map { "\($0)" }),
@@ -44,9 +44,8 @@ struct HostPage: Sendable {
         ]
     }
 
-    /// How certificates are renewed.
-    static func words(_ renewal: CatalogHost.Renewal) -> String {
-        switch renewal {
+    private var renewal: String {
+        switch host.host.renewal {
         case .announced: "each certificate is announced before it is shown"
         case .sameKey: "the key stays"
         case .issuer: "the issuer stays"
