@@ -61,9 +61,6 @@ private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
-        // A session keeps its delegate until it is invalidated.
-        defer { session.invalidateAndCancel() }
         var request = URLRequest(url: upload.url)
         request.httpMethod = "POST"
         request.httpBody = upload.body
@@ -73,9 +70,12 @@ private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
         request.setValue("Holdfast", forHTTPHeaderField: "User-Agent")
         // By default it tells the languages of the user.
         request.setValue("*", forHTTPHeaderField: "Accept-Language")
-        let task = session.dataTask(with: request)
         // The caller's task may have been canceled already.
         guard !outcome.isSettled else { return try await outcome.value.get() }
+        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        let task = session.dataTask(with: request)
+        // A session keeps its delegate until it is invalidated.
+        defer { session.end(task) }
         let limit = limit
         DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
             self?.end(

@@ -106,14 +106,14 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
         // Our own limits come first, because the session does not say which of its limits was reached.
         configuration.timeoutIntervalForRequest = (provider.wholeLimit + .seconds(10)) / .seconds(1)
         configuration.timeoutIntervalForResource = (provider.wholeLimit + .seconds(10)) / .seconds(1)
-        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
-        // A session keeps its delegate until it is invalidated.
-        defer { session.invalidateAndCancel() }
         var urlRequest = URLRequest(url: request.url)
         for (name, value) in request.headers { urlRequest.setValue(value, forHTTPHeaderField: name) }
-        let task = session.dataTask(with: urlRequest)
         // The caller's task may have been canceled already.
         guard !outcome.isSettled else { return try await outcome.value.get() }
+        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+        let task = session.dataTask(with: urlRequest)
+        // A session keeps its delegate until it is invalidated.
+        defer { session.end(task) }
         after(provider.answerLimit) { download in
             guard !download.state.withLock({ $0.hasAnswer }) else { return nil }
             return RemoteDataError(

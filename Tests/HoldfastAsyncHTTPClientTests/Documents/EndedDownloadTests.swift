@@ -1,0 +1,71 @@
+import Foundation
+import Holdfast
+import HoldfastNIOTesting
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Downloads that end", .timeLimit(.minutes(15)))
+struct EndedDownloadTests {
+    /// 300 downloads, or as many as `HOLDFAST_MUTANTS` says: FoundationNetworking's faults need thousands.
+    private static let downloads =
+        ProcessInfo.processInfo.environment["HOLDFAST_MUTANTS"].flatMap { Int($0) } ?? 300
+
+    private final class Delegate: NSObject, URLSessionDataDelegate, Sendable {
+        let ended = FirstAnswer<Bool>()
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            ended.settle(error == nil)
+        }
+    }
+
+    private func answering(_ length: Int, _ body: (ScriptedHTTPServer) async throws -> Void) async throws {
+        let text = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nConnection: close\r\n\r\n"
+        try await ScriptedHTTPServer.with(
+            { _ in [.send(text + String(repeating: "a", count: length)), .close] }, body)
+    }
+
+    @Test("A session that was ended lets go of its delegate, whether its task was done or not", arguments: [true, false])
+    func delegate(waits: Bool) async throws {
+        try await answering(10) { server in
+            weak var delegate: Delegate?
+            do {
+                let strong = Delegate()
+                delegate = strong
+                let session = URLSession(configuration: .ephemeral, delegate: strong, delegateQueue: nil)
+                let task = session.dataTask(with: try #require(URL(string: server.url())))
+                task.resume()
+                if waits { #expect(await strong.ended.value) }
+                session.end(task)
+                _ = await strong.ended.value
+            }
+            while delegate != nil { await Task.yield() }
+        }
+    }
+
+    @Test("Downloads that end well, are too large, or are canceled, many at once, leave the process alive")
+    func many() async throws {
+        try await answering(100) { server in
+            let url = try #require(URL(string: server.url()))
+            let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<Self.downloads {
+                    if number >= 16 { try await group.next() }
+                    group.addTask {
+                        let download = Task {
+                            try await provider.data(
+                                for: RemoteDataRequest(url: url, maximumBytes: number % 3 == 0 ? 10 : 1_000))
+                        }
+                        if number % 5 == 0 { download.cancel() }
+                        let result = await download.result
+                        guard number % 3 != 0, number % 5 != 0 else { return }
+                        #expect(throws: Never.self) { try result.get() }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}
