@@ -74,6 +74,7 @@ let package = Package(
                 .embedInCode("Pages/Templates/audit.mustache"),
                 .embedInCode("Pages/Templates/change.mustache"),
                 .embedInCode("Pages/Templates/foot.mustache"),
+                .embedInCode("Pages/Templates/form.mustache"),
                 .embedInCode("Pages/Templates/head.mustache"),
                 .embedInCode("Pages/Templates/host.mustache"),
                 .embedInCode("Pages/Templates/invitation.mustache"),

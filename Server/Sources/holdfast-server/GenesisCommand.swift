@@ -77,7 +77,8 @@ struct SignCommand: ParsableCommand {
             let invitation = try InvitationText(octets)
             let words = invitation.purpose == .signIn ? "to sign in with" : "to approve with, once approvers name it"
             let apps = invitation.apps.map { CommandValue.apps($0) } ?? " for all apps, later ones too"
-            return "\(invitation.person) may make a passkey \(words)\(apps)?"
+            let right = invitation.scope == .read ? "" : ", and to \(invitation.scope.text) at the pages"
+            return "\(invitation.person) may make a passkey \(words)\(right)\(apps)?"
         }
         let set = try ApproverStatement(octets).approvers
         for member in set.members where member.isPasskey {

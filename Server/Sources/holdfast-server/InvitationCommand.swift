@@ -32,6 +32,8 @@ struct InvitationCommand: AsyncParsableCommand {
         var purpose: String
         @Option(help: "An app that the person sees or approves; all if absent. Repeat it.")
         var app: [String] = []
+        @Option(help: "What signing in allows beside reading: propose or administer.")
+        var scope: String?
         @Option(help: "Where browsers find the pages, https://NAME, if not where serve was told.")
         var adminOrigin: String?
         @Option(help: "For how many days it counts.")
@@ -48,6 +50,10 @@ struct InvitationCommand: AsyncParsableCommand {
             guard let purpose = PasskeyPurpose(rawValue: purpose) else {
                 throw ValidationError("Say what the passkey is for: --purpose sign-in or approval.")
             }
+            let scopes = ["propose": TokenGrant.Scope.propose, "administer": .administer]
+            guard let right = scope.map({ scopes[$0] }) ?? .read else {
+                throw ValidationError("Say what signing in allows: --scope propose or administer.")
+            }
             let apps: Set<AppName>? = app.isEmpty ? nil : Set(try app.map { try AppName($0) })
             let given = try adminOrigin.map { try RelyingParty(origin: $0) }
             let end = Int64(SystemWallClock().now.timeIntervalSince1970) + days * 86_400
@@ -61,11 +67,11 @@ struct InvitationCommand: AsyncParsableCommand {
                 let token = AccessToken(using: &generator)
                 let invitation = try InvitationText(
                     server: open.catalog.server, token: token.digest, person: person, purpose: purpose, apps: apps,
-                    approvers: try await open.catalog.approvers().head.digest, end: end)
+                    scope: right, approvers: try await open.catalog.approvers().head.digest, end: end)
                 try InputFile.create(output, invitation.octets)
                 let address = "\(pages.origin)/invitation/\(token.digest)#\(token.secretText)\n"
                 try InputFile.create(link, Array(address.utf8), mode: 0o600)
-                let what = "\(output): \(person), \(purpose.rawValue)\(CommandValue.apps(apps)), "
+                let what = "\(output): \(person), \(CommandValue.right(purpose, right))\(CommandValue.apps(apps)), "
                 Terminal.line(what + "until \(CommandValue.time(end))")
                 Terminal.line("Next, approvers: holdfast-server sign \(output) --key KEY --output NAME.sig")
             }
@@ -101,7 +107,8 @@ struct InvitationCommand: AsyncParsableCommand {
                     let standing =
                         invitation.approvers != head
                         ? "OF EARLIER APPROVERS" : now <= invitation.end ? "until \(end)" : "ENDED \(end)"
-                    let what = "\(invitation.purpose.rawValue)\(CommandValue.apps(invitation.apps))"
+                    let right = CommandValue.right(invitation.purpose, invitation.scope)
+                    let what = "\(right)\(CommandValue.apps(invitation.apps))"
                     Terminal.line("\(invitation.person)  \(what)  \(standing)")
                 }
             }

@@ -60,11 +60,7 @@ extension AdministrationResponder {
         }
         try takeAnnouncement(call)
         let next = try await refusing { [catalog] () async throws(ServerError) in
-            switch announcement {
-            case .chain(let chain, let begins):
-                try await catalog.announce(chain, from: begins, on: host, of: app, by: call.actor)
-            case .key(let key): try await catalog.announce(key: key, on: host, of: app, by: call.actor)
-            }
+            try await catalog.announce(announcement, on: host, of: app, by: call.actor)
             return try await catalog.next(of: host, app)
         }
         return Self.json([("next", AdministrationView.next(next))])

@@ -10,22 +10,49 @@ enum Announcement: Sendable {
     init(_ fields: inout JSONFields) throws(ServerError) {
         if let key = try fields.optionalText("key") {
             try fields.finish()
-            guard let blocks = PEMText.blocks("PUBLIC KEY", of: key), blocks.count == 1 else {
-                throw ServerError(
-                    .invalidValue, of: "key", expected: "one block PUBLIC KEY in PEM", found: "another text",
-                    remedy: "Send what openssl req -in next.csr -noout -pubkey prints.")
-            }
-            self = .key(blocks[0])
+            try self.init(key: key)
             return
         }
         let text = try fields.text("chain")
         let begins = try fields.text("begins", "a time such as 2026-12-24T12:00:00Z") { UTCText.decode($0) }
         try fields.finish()
-        guard let blocks = PEMText.blocks("CERTIFICATE", of: text), !blocks.isEmpty else {
+        try self.init(chain: text, begins: begins)
+    }
+
+    /// - Parameter key: PEM of a public key.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    init(key: [UInt8]) throws(ServerError) {
+        guard let blocks = PEMText.blocks("PUBLIC KEY", of: key), blocks.count == 1 else {
+            throw ServerError(
+                .invalidValue, of: "key", expected: "one block PUBLIC KEY in PEM", found: "another text",
+                remedy: "Send what openssl req -in next.csr -noout -pubkey prints.")
+        }
+        self = .key(blocks[0])
+    }
+
+    /// - Parameters:
+    ///   - chain: PEM of certificates, the server's own first.
+    ///   - begins: the first second at which it may be shown, in seconds since 1970.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    init(chain: [UInt8], begins: Int64) throws(ServerError) {
+        guard let blocks = PEMText.blocks("CERTIFICATE", of: chain), !blocks.isEmpty else {
             throw ServerError(
                 .invalidValue, of: "chain", expected: "certificates in PEM, the server's own first",
                 found: "another text")
         }
         self = .chain(try HostChain(blocks), begins: begins)
+    }
+}
+
+extension Catalog {
+    /// Takes what the owner of a host announced.
+    /// - Throws: ``ServerError`` `notFound`, `invalidValue`, or `constraint` for one too many.
+    func announce(
+        _ announcement: Announcement, on host: CatalogHost, of app: AppName, by actor: String
+    ) async throws(ServerError) {
+        switch announcement {
+        case .chain(let chain, let begins): try await announce(chain, from: begins, on: host, of: app, by: actor)
+        case .key(let key): try await announce(key: key, on: host, of: app, by: actor)
+        }
     }
 }

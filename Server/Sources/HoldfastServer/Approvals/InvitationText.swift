@@ -1,5 +1,5 @@
 /// What approvers sign so that somebody may make a passkey: seven lines of printable ASCII, each ended by a line feed, or
-/// eight if it is for certain apps.
+/// eight if it is for certain apps, or nine if the person may do more than read.
 ///
 /// ```text
 /// holdfast-invitation-v2
@@ -12,7 +12,9 @@
 /// 2026-11-24T12:00:00Z                        end
 /// ```
 /// The remarks on the right are not part of the text. `holdfast-invitation-v1` has no line of apps, and is for all of them:
-/// each text has one version, so whoever knows only that one signs and reads what it always did. A passkey for approvals
+/// each text has one version, so whoever knows only that one signs and reads what it always did. `holdfast-invitation-v3` is
+/// for somebody who signs in and may do more than read: after `sign-in` it has the line `propose` or `administer`, as
+/// tokens have scopes, and then the apps, or `*` for all. A passkey for approvals
 /// approves nothing yet: only a statement of approvers that names it lets it.
 public struct InvitationText: Sendable, Hashable {
     /// The server that invites.
@@ -25,6 +27,9 @@ public struct InvitationText: Sendable, Hashable {
     public let purpose: PasskeyPurpose
     /// The apps that the person sees, or whose changes the passkey approves; nil for all.
     public let apps: Set<AppName>?
+    /// What the person may do at the pages: ``TokenGrant/Scope/read``, ``TokenGrant/Scope/propose`` or
+    /// ``TokenGrant/Scope/administer``, as with a token.
+    public let scope: TokenGrant.Scope
     /// The digest of the statement of approvers and number that counts.
     public let approvers: Digest
     /// The last second at which it counts, in seconds since 1970.
@@ -32,7 +37,11 @@ public struct InvitationText: Sendable, Hashable {
     /// The octets to sign.
     public let octets: [UInt8]
 
-    private static let headers = (all: "holdfast-invitation-v1", some: "holdfast-invitation-v2")
+    private static let headers = (
+        all: "holdfast-invitation-v1", some: "holdfast-invitation-v2", more: "holdfast-invitation-v3"
+    )
+    /// In the place of the names of all apps, in a text that has a line for them.
+    private static let allApps = "*"
     /// More than the longest text has.
     private static let limit = 4 << 10
 
@@ -43,13 +52,14 @@ public struct InvitationText: Sendable, Hashable {
     ///   - person: the person.
     ///   - purpose: what the passkey is for.
     ///   - apps: the apps that the person sees, or whose changes the passkey approves; nil for all.
+    ///   - scope: what the person may do at the pages.
     ///   - approvers: the digest of the statement of approvers and number that counts.
     ///   - end: the last second at which it counts, in seconds since 1970.
     /// - Throws: ``ServerError`` `invalidValue` for a name with other characters, for no app and for more than a line has
-    ///   room for, and for an end that is not in the years 1970 to 9999.
+    ///   room for, for more than reading with a passkey that approves, and for an end that is not in the years 1970 to 9999.
     public init(
         server: RandomID, token: Digest, person: String, purpose: PasskeyPurpose, apps: Set<AppName>? = nil,
-        approvers: Digest, end: Int64
+        scope: TokenGrant.Scope = .read, approvers: Digest, end: Int64
     ) throws(ServerError) {
         guard ASCIIText.isPrintable(person.utf8, 1...64) else {
             throw ServerError(
@@ -59,11 +69,18 @@ public struct InvitationText: Sendable, Hashable {
         guard let until = UTCText.encode(end) else {
             throw ServerError(.invalidValue, of: "end", expected: "a time from 1970 to 9999", found: "\(end)")
         }
+        let right = TokenGrant.Scope.beyondReading(scope.text.utf8)
+        guard scope == .read || (right != nil && purpose == .signIn) else {
+            throw ServerError(
+                .invalidValue, of: "scope", expected: "read; or propose or administer for signing in",
+                found: scope.text)
+        }
         self.server = server
         self.token = token
         self.person = person
         self.purpose = purpose
         self.apps = apps
+        self.scope = scope
         self.approvers = approvers
         self.end = end
         let names = apps.map(AppName.line)
@@ -72,24 +89,25 @@ public struct InvitationText: Sendable, Hashable {
                 .invalidValue, of: "apps", expected: "names of 1 to \(LineReader.lineOctets) characters together",
                 found: "\(apps?.count ?? 0) apps")
         }
+        let header = right != nil ? Self.headers.more : names != nil ? Self.headers.some : Self.headers.all
+        let more = right.map { [$0.text, names ?? Self.allApps] } ?? [names].compactMap(\.self)
         let lines =
-            [names == nil ? Self.headers.all : Self.headers.some, "\(server)", "\(token)", person, purpose.rawValue]
-            + [names].compactMap(\.self) + ["\(approvers)", until]
+            [header, "\(server)", "\(token)", person, purpose.rawValue] + more + ["\(approvers)", until]
         octets = Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
     /// Whether octets claim to be an invitation, and not something else that approvers sign.
     public static func isBegun(by octets: [UInt8]) -> Bool {
-        [headers.all, headers.some].contains { octets.starts(with: "\($0)\n".utf8) }
+        [headers.all, headers.some, headers.more].contains { octets.starts(with: "\($0)\n".utf8) }
     }
 
     /// Reads a text.
     /// - Throws: ``ServerError`` `malformed`.
     public init(_ octets: [UInt8]) throws(ServerError) {
         var reader = try LineReader(octets, "invitation", limit: Self.limit)
-        let isForSome = try reader.line("header", "\(Self.headers.all), or \(Self.headers.some)") { line -> Bool? in
-            if line.elementsEqual(Self.headers.all.utf8) { return false }
-            return line.elementsEqual(Self.headers.some.utf8) ? true : nil
+        let known = [Self.headers.all, Self.headers.some, Self.headers.more]
+        let header = try reader.line("header", known.joined(separator: ", or ")) { line in
+            known.first { line.elementsEqual($0.utf8) }
         }
         let digest = "64 lower-case hexadecimal digits"
         let server = try reader.line("server", "32 hexadecimal digits") { RandomID(hex: $0) }
@@ -99,12 +117,21 @@ public struct InvitationText: Sendable, Hashable {
         }
         let purpose = try reader.line("purpose", "sign-in or approval") { PasskeyPurpose(octets: $0) }
         var apps: Set<AppName>?
-        if isForSome { apps = try reader.line("apps", "sorted names of apps") { AppName.set(line: $0) } }
+        var scope = TokenGrant.Scope.read
+        if header == Self.headers.more {
+            scope = try reader.line("scope", "propose or administer") { TokenGrant.Scope.beyondReading($0) }
+            apps = try reader.line("apps", "sorted names of apps, or \(Self.allApps)") { line in
+                line.elementsEqual(Self.allApps.utf8) ? .some(nil) : AppName.set(line: line).map { .some($0) }
+            }
+        } else if header == Self.headers.some {
+            apps = try reader.line("apps", "sorted names of apps") { AppName.set(line: $0) }
+        }
         let approvers = try reader.line("approvers", digest) { Digest(hex: $0) }
         let end = try reader.line("end", "a time such as 2026-11-24T12:00:00Z") { UTCText.decode($0) }
         try reader.finish()
         try self.init(
-            server: server, token: token, person: person, purpose: purpose, apps: apps, approvers: approvers, end: end)
+            server: server, token: token, person: person, purpose: purpose, apps: apps, scope: scope,
+            approvers: approvers, end: end)
     }
 }
 

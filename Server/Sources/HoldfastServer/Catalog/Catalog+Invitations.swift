@@ -36,6 +36,7 @@ extension Catalog {
                 "person": invitation.person, "purpose": invitation.purpose.rawValue, "end": "\(invitation.end)",
             ]
             if let apps = invitation.apps { facts["apps"] = AppName.line(apps) }
+            if invitation.scope != .read { facts["scope"] = invitation.scope.text }
             try step.record(.invitation, by: "approvers", facts)
         }
     }

@@ -55,13 +55,17 @@ extension Catalog {
                     found: "one that approves in another way, or did", remedy: "Make another passkey.")
             }
             // What approvers have signed says more than what it was registered for before.
-            guard bound != nil || step.ledger.people.mayRegister(identity, for: credential.purpose, invitation.apps)
+            let people = step.ledger.people
+            guard
+                bound != nil
+                    || people.mayRegister(identity, for: credential.purpose, invitation.apps, invitation.scope)
             else {
                 throw ServerError(
                     .notForThis, of: "passkey", expected: "a new key, or one for what it was registered before",
                     found: "one that was for something else", remedy: "Make another passkey.")
             }
-            let passkey = RegisteredPasskey(credential, of: invitation.person, for: invitation.apps)
+            let passkey = RegisteredPasskey(
+                credential, of: invitation.person, for: invitation.apps, scope: invitation.scope)
             try step.add(passkey)
             try step.removeInvitation(invitation.token)
             var facts = [
@@ -71,6 +75,7 @@ extension Catalog {
             ]
             // What is stored says so as well; this is for those who read the audit.
             if let apps = invitation.apps { facts["apps"] = AppName.line(apps) }
+            if invitation.scope != .read { facts["scope"] = invitation.scope.text }
             try step.record(.passkey, by: invitation.person, facts)
             return passkey
         }

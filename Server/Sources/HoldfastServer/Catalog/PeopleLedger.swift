@@ -25,6 +25,8 @@ struct PeopleLedger: Sendable {
     /// The apps that passkeys are for, by their keys' digests, also of those that were removed; those of all apps are not
     /// there.
     private var apps: [Digest: Set<AppName>] = [:]
+    /// What people may do who sign in, beside reading, by their keys' digests, also of those that were removed.
+    private var scopes: [Digest: TokenGrant.Scope] = [:]
     /// What all passkeys were for that were ever registered, by their keys' digests.
     private var purposes: [Digest: PasskeyPurpose] = [:]
     /// The sessions that nobody has ended, by their tokens' digests.
@@ -54,9 +56,13 @@ struct PeopleLedger: Sendable {
                 guard let purpose = PasskeyPurpose(octets: try facts.text("purpose").utf8) else {
                     throw facts.impossible("what a passkey is for")
                 }
+                let right = try facts.has("scope") ? facts.text("scope") : nil
+                let scope = right.flatMap { TokenGrant.Scope.beyondReading($0.utf8) }
+                guard right == nil || scope != nil else { throw facts.impossible("what somebody may do") }
                 invitations[invitation] = nil
                 passkeys[passkey] = digest
                 apps[passkey] = some
+                scopes[passkey] = scope
                 purposes[passkey] = purpose
             case .ended:
                 guard passkeys.removeValue(forKey: passkey) != nil else { throw facts.impossible("a passkey") }
@@ -122,8 +128,12 @@ struct PeopleLedger: Sendable {
 
     /// Whether a key may be registered as a passkey for something: one that was, even if it was removed since, is for the
     /// same again, or somebody else changed what it is for.
-    func mayRegister(_ identity: Digest, for purpose: PasskeyPurpose, _ wanted: Set<AppName>?) -> Bool {
-        purposes[identity].map { $0 == purpose && apps[identity] == wanted } ?? true
+    func mayRegister(
+        _ identity: Digest, for purpose: PasskeyPurpose, _ wanted: Set<AppName>?, _ scope: TokenGrant.Scope
+    ) -> Bool {
+        purposes[identity].map {
+            $0 == purpose && apps[identity] == wanted && (scopes[identity] ?? .read) == scope
+        } ?? true
     }
 
     /// Who may approve nothing of an app, whatever statements of approvers say.

@@ -4,6 +4,8 @@ public struct RegisteredPasskey: Sendable, Hashable {
     public let person: String
     /// The apps that the person sees, or whose changes it approves; nil for all.
     public let apps: Set<AppName>?
+    /// What the person may do who signs in with it, as with a token; ``TokenGrant/Scope/read`` for one that approves.
+    public let scope: TokenGrant.Scope
     /// The passkey.
     let credential: PasskeyCredential
 
@@ -26,12 +28,14 @@ public struct RegisteredPasskey: Sendable, Hashable {
         ]
         // Those of before have the digest that they had.
         if let apps { members["apps"] = .text(AppName.line(apps)) }
+        if scope != .read { members["scope"] = .text(scope.text) }
         return CanonicalJSON.object(members).octets
     }
 
     /// Takes a new passkey.
-    init(_ credential: PasskeyCredential, of person: String, for apps: Set<AppName>? = nil) {
+    init(_ credential: PasskeyCredential, of person: String, for apps: Set<AppName>? = nil, scope: TokenGrant.Scope = .read) {
         self.person = person
+        self.scope = scope
         self.apps = apps
         self.credential = credential
     }
@@ -57,11 +61,17 @@ public struct RegisteredPasskey: Sendable, Hashable {
             guard let apps = AppName.set(line: text) else { throw fields.invalid("apps", "sorted names of apps") }
             return apps
         }
+        let scope = try fields.optionalText("scope").map { text throws(ServerError) in
+            guard purpose == .signIn, let scope = TokenGrant.Scope.beyondReading(text) else {
+                throw fields.invalid("scope", "propose or administer, for signing in")
+            }
+            return scope
+        }
         try fields.finish()
         self.init(
             PasskeyCredential(
                 id: id, purpose: purpose, key: key, party: party, isBackupEligible: isBackupEligible,
                 counter: counter),
-            of: person, for: apps)
+            of: person, for: apps, scope: scope ?? .read)
     }
 }

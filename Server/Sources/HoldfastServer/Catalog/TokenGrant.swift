@@ -49,8 +49,28 @@ public struct TokenGrant: Sendable, Hashable {
     }
 
     /// How the scope is stored and shown: `read`, `propose`, `administer`, or `gate` and the hosts, with spaces between.
-    public var scopeText: String {
-        switch scope {
+    public var scopeText: String { scope.text }
+
+    /// Whether the holder may do what a scope is for.
+    func allows(_ needed: Scope) -> Bool { scope.allows(needed) }
+
+    /// Whether the holder may do something with an app.
+    func isFor(_ other: AppName) -> Bool { app == nil || app == other }
+}
+
+extension TokenGrant.Scope {
+    private var rank: Int {
+        switch self {
+        case .gate: 0
+        case .read: 1
+        case .propose: 2
+        case .administer: 3
+        }
+    }
+
+    /// How it is stored and shown.
+    public var text: String {
+        switch self {
         case .gate(let hosts): (["gate"] + hosts).joined(separator: " ")
         case .read: "read"
         case .propose: "propose"
@@ -58,28 +78,18 @@ public struct TokenGrant: Sendable, Hashable {
         }
     }
 
-    /// Whether the holder may do what a scope is for.
-    func allows(_ needed: Scope) -> Bool {
-        func rank(_ scope: Scope) -> Int {
-            switch scope {
-            case .gate: 0
-            case .read: 1
-            case .propose: 2
-            case .administer: 3
-            }
-        }
-        guard case .gate(let hosts) = needed else {
-            return rank(scope) >= rank(needed)
-        }
-        guard case .gate(let own) = scope else { return true }
+    /// Whether whoever has this scope may do what another one is for.
+    func allows(_ needed: Self) -> Bool {
+        guard case .gate(let hosts) = needed else { return rank >= needed.rank }
+        guard case .gate(let own) = self else { return true }
         return hosts.allSatisfy { host in own.contains { $0.utf8.elementsEqual(host.utf8) } }
     }
 
-    /// Whether the holder may do something with an app.
-    func isFor(_ other: AppName) -> Bool { app == nil || app == other }
-}
+    /// What a person may do who signs in, beside reading; nil for any other text.
+    static func beyondReading(_ text: some Collection<UInt8>) -> Self? {
+        [Self.propose, .administer].first { text.elementsEqual($0.text.utf8) }
+    }
 
-extension TokenGrant.Scope {
     /// Reads what ``TokenGrant/scopeText`` writes; nil for anything else.
     init?(_ text: some Collection<UInt8>) {
         let words = text.split(separator: 0x20, omittingEmptySubsequences: false)

@@ -124,6 +124,9 @@ struct AppPage: Sendable {
             "purpose": .text(key.place.purpose.rawValue), "id": .text(key.place.id),
             "custody": .text(key.program == nil ? "sealed by this server" : "in a program of the operator"),
             "digest": .text("\(Digest(of: key.publicKey))"),
+            // What apps are configured with (RFC 5480 2: the uncompressed point ends the SubjectPublicKeyInfo).
+            "point": .optional(
+                key.place.purpose == .fingerprints ? Base64.encode(Array(key.publicKey.suffix(65))) : nil),
         ]
     }
 }

@@ -33,6 +33,16 @@ enum PageLink {
             + (fields.isEmpty ? "" : "?" + fields.joined(separator: "&"))
     }
 
+    /// The form that announces what a host has next.
+    static func next(_ host: CatalogHost, of app: AppName) -> String {
+        FormRoute.next(app).path + "?host=\(encoded(host.name))&port=\(host.port)"
+    }
+
+    /// A form, for somebody who may send it; nil for others.
+    static func form(_ route: FormRoute, for viewer: Viewer) -> String? {
+        route.isOpen(to: viewer) ? route.path : nil
+    }
+
     /// Entries of the audit.
     static func audit(_ filter: AuditFilter) -> String {
         var fields: [String] = []

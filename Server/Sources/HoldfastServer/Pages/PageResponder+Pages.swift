@@ -20,11 +20,22 @@ extension PageResponder {
         case .app(let app):
             frame.above = nil
             frame.title = "\(app)"
-            return Made(.app, frame, try await appPage(app, query, approvers))
+            let forms: [String: PageValue] = [
+                "addHost": .optional(PageLink.form(.host(app), for: viewer)),
+                "addChange": .optional(PageLink.form(.change(app), for: viewer)),
+            ]
+            return Made(.app, frame, try await appPage(app, query, approvers).merging(forms) { own, _ in own })
         case .host(let app, let name):
             let (facts, host) = try await hostFacts(name, query, app)
             frame.title = "\(host.host.label) of \(app)"
-            return Made(.host, frame, HostPage(facts, host).content)
+            var content = HostPage(facts, host).content
+            let mayAnnounce = FormRoute.next(app).isOpen(to: viewer)
+            content["addNext"] = .optional(mayAnnounce ? PageLink.next(host.host, of: app) : nil)
+            return Made(.host, frame, content)
+        case .form(let route):
+            let entries = try await FormEntries(
+                route, query, staleness: staleness(of: route), now: try await catalog.now())
+            return try await formPage(route, entries, nil, frame, viewer)
         case .change(let app, let id):
             frame.title = "Change of \(app)"
             // Only with passkeys among the approvers there is something to do for a script.
@@ -50,11 +61,13 @@ extension PageResponder {
             return Made(.people, frame, content.merging(more) { own, _ in own })
         case .overview, .signIn, .invitation, .style, .script:
             frame.place = PageLink.overview
-            return Made(.overview, frame, try await overviewPage(query, viewer).content)
+            var content = try await overviewPage(query, viewer).content
+            content["addApp"] = .optional(PageLink.form(.app, for: viewer))
+            return Made(.overview, frame, content)
         }
     }
 
-    private static var missing: ServerError {
+    static var missing: ServerError {
         ServerError(.notFound, of: "page", expected: "a page that you may see", found: "another")
     }
 

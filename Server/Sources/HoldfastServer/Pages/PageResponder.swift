@@ -124,6 +124,34 @@ struct PageResponder: Sendable {
         return answer
     }
 
+    /// A form that somebody sent, with what is wrong with it.
+    func form(
+        _ route: FormRoute, _ entries: FormEntries, _ refusal: FormRefusal, to viewer: Viewer
+    ) async -> ListenerAnswer {
+        do throws(ServerError) {
+            let frame = PageFrame(
+                title: "", viewer: viewer, notices: try await notices.notices(in: catalog),
+                made: try await catalog.now())
+            let made = try await formPage(route, entries, refusal, frame, viewer)
+            return html(made, refusal.error.status, headers: refusal.error.headers)
+        } catch {
+            return await problem(error, viewer)
+        }
+    }
+
+    /// Says why something that a page sent was not even looked at.
+    func refusal(_ error: AdministrationError, to viewer: Viewer?) async -> ListenerAnswer {
+        let frame = PageFrame(
+            title: "Nothing was done", viewer: viewer, notices: (try? await notices.notices(in: catalog)) ?? [])
+        let subject = error.field.map { " about \($0)" } ?? ""
+        let words = "\(error.code.rawValue)\(subject): expected \(error.expected), found \(error.found)."
+        var answer = html(
+            Made(.problem, frame, ["words": .text(words), "remedy": .text(error.remedy)]), error.status,
+            headers: error.headers)
+        answer.pauses = error.status == .tooManyRequests
+        return answer
+    }
+
     /// What somebody sees who asks too often. Nothing is read for it.
     private func tooMany(_ wait: Int) -> ListenerAnswer {
         let remedy = "Load the page again in \(PageText.count(Int64(wait), "second"))."

@@ -7,6 +7,8 @@ enum PageRoute: Sendable, Hashable {
     case reports(AppName)
     case people
     case audit
+    /// For somebody who may propose something, or add to it.
+    case form(FormRoute)
     /// For somebody who is not signed in.
     case signIn
     case invitation(Digest)
@@ -39,6 +41,8 @@ enum PageRoute: Sendable, Hashable {
             self = .script
         } else if has(nil), part(0).starts(with: "style-".utf8) {
             self = .style(path)
+        } else if let form = FormRoute(Array(parts)) {
+            self = .form(form)
         } else if parts.count >= 2, part(0).elementsEqual("apps".utf8), let app = AppName(octets: part(1)) {
             if has("apps", nil) {
                 self = .app(app)
@@ -72,6 +76,7 @@ enum PageRoute: Sendable, Hashable {
         case .host: ["port", "name"]
         case .reports: ["days"]
         case .audit: ["event", "app", "before"]
+        case .form(.next): ["host", "port"]
         default: []
         }
     }

@@ -5,7 +5,7 @@ import NIOCore
 struct PageTemplates: Sendable {
     /// The pages.
     enum Page: String, Sendable, Hashable, CaseIterable {
-        case overview, app, host, change, reports, people, audit, problem
+        case overview, app, host, change, reports, people, audit, problem, form
         case signIn = "signin"
         case invitation
     }
@@ -28,7 +28,7 @@ struct PageTemplates: Sendable {
             "change": PackageResources.change_mustache, "reports": PackageResources.reports_mustache,
             "audit": PackageResources.audit_mustache, "problem": PackageResources.problem_mustache,
             "people": PackageResources.people_mustache, "signin": PackageResources.signin_mustache,
-            "invitation": PackageResources.invitation_mustache,
+            "invitation": PackageResources.invitation_mustache, "form": PackageResources.form_mustache,
         ]
         return octets.mapValues { String(decoding: $0, as: UTF8.self) }
     }

@@ -6,6 +6,8 @@ struct Viewer: Sendable, Hashable {
     let csrfToken: String
     /// The apps that they may see; nil for all.
     var apps: Set<AppName>?
+    /// What they may do there, as with a token.
+    var scope: TokenGrant.Scope = .read
 
     /// What tells their session from others.
     var session: Digest { Digest(of: csrfToken.utf8) }

@@ -157,7 +157,11 @@ public struct ServerProcess: Sendable {
         let pages = try PageResponder(
             publisher, script: PackageResources.passkeys_js,
             session: { [sessions = signIn.sessions] in sessions.known($0) }, viewer: viewer)
-        return ([{ await signIn.answer($0) }, { await pages.answer($0) }], [OverviewLoop(pages)])
+        let forms = FormResponder(signIn, pages)
+        return (
+            [{ await signIn.answer($0) }, { await forms.answer($0) }, { await pages.answer($0) }],
+            [OverviewLoop(pages)]
+        )
     }
 
     /// Runs until it is told to stop, or until what is missing is mended.

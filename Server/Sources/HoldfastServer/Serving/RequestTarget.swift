@@ -44,18 +44,21 @@ struct RequestTarget: Sendable, Hashable {
             return
         }
         let query = rest[(question + 1)...]
-        let parts = query.split(
-            separator: UInt8(ascii: "&"), maxSplits: Self.greatestFieldCount, omittingEmptySubsequences: true)
-        guard parts.count <= Self.greatestFieldCount else { throw .tooManyFields }
+        fields = try Self.fields(of: query)
+        self.effort = effort + 2 * query.count
+    }
+
+    /// Decodes `application/x-www-form-urlencoded`, as queries and the bodies of forms have it.
+    static func fields(of text: ArraySlice<UInt8>) throws(Refusal) -> [Field] {
+        let parts = text.split(
+            separator: UInt8(ascii: "&"), maxSplits: greatestFieldCount, omittingEmptySubsequences: true)
+        guard parts.count <= greatestFieldCount else { throw .tooManyFields }
         var fields: [Field] = []
         for part in parts {
             let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
-            fields.append(
-                Field(name: try Self.decoded(part[..<equals]), value: try Self.decoded(part[equals...].dropFirst())))
-            effort += part.count
+            fields.append(Field(name: try decoded(part[..<equals]), value: try decoded(part[equals...].dropFirst())))
         }
-        self.fields = fields
-        self.effort = effort + query.count
+        return fields
     }
 
     /// The values of a field.

@@ -35,7 +35,7 @@ struct PageSessions: Sendable {
         }
         return PageSession(
             id: found.session, person: found.passkey.person, passkey: found.passkey.credential.key.identity,
-            apps: found.passkey.apps, csrf: CSRFToken(of: token), end: found.end)
+            apps: found.passkey.apps, scope: found.passkey.scope, csrf: CSRFToken(of: token), end: found.end)
     }
 
     /// The session whose share a request takes, without reading anything; nil for the source's.

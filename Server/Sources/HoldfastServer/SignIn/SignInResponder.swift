@@ -146,7 +146,7 @@ struct SignInResponder: RefusingResponder, Sendable {
 
     /// Browsers say which page sent a `POST` (Fetch 3.1), whatever that page wants. A form of a page that tells no referrer
     /// has the origin `null`; whether it is of this server stands in another header then (Fetch Metadata 2.3).
-    private func requireOwnPage(_ request: ListenerRequest) throws(AdministrationError) {
+    func requireOwnPage(_ request: ListenerRequest) throws(AdministrationError) {
         let (origin, site) = (request.header("Origin") ?? "", request.header("Sec-Fetch-Site") ?? "")
         let isForm = origin.utf8.elementsEqual("null".utf8) && site.utf8.elementsEqual("same-origin".utf8)
         guard isForm || origin.utf8.elementsEqual(party.origin.utf8) else {
@@ -156,7 +156,7 @@ struct SignInResponder: RefusingResponder, Sendable {
         }
     }
 
-    private func takeTurn(_ request: ListenerRequest) throws(AdministrationError) {
+    func takeTurn(_ request: ListenerRequest) throws(AdministrationError) {
         let wait =
             if let session = sessions.known(request) { rates.take(session: session) } else {
                 rates.take(request.source)
@@ -164,7 +164,7 @@ struct SignInResponder: RefusingResponder, Sendable {
         if let wait { throw AdministrationResponder.tooMany(wait) }
     }
 
-    private func find(_ request: ListenerRequest) async throws(AdministrationError) -> PageSession? {
+    func find(_ request: ListenerRequest) async throws(AdministrationError) -> PageSession? {
         try await refusing { [sessions] () async throws(ServerError) in try await sessions.find(request) }
     }
 
@@ -194,11 +194,11 @@ struct SignInResponder: RefusingResponder, Sendable {
             ServerError(.notFound, of: "change", expected: "a change of \(app)", found: "\(change)"))
     }
 
-    private static var noSession: AdministrationError {
+    static var noSession: AdministrationError {
         refused(.unauthorized, .unauthorized, of: "session", expected: "somebody who is signed in", "Sign in again.")
     }
 
-    private static var strangePage: AdministrationError {
+    static var strangePage: AdministrationError {
         refused(
             .forbidden, .forbidden, of: "csrf", expected: "the token of this session's pages",
             "Load the page again, and try there.")

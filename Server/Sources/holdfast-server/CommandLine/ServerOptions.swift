@@ -163,6 +163,11 @@ struct ApproverKeyOptions: ParsableArguments {
 
 /// Times and names on the command line.
 enum CommandValue {
+    /// What a passkey is for, and what signing in with it allows.
+    static func right(_ purpose: PasskeyPurpose, _ scope: TokenGrant.Scope) -> String {
+        scope == .read ? purpose.rawValue : "\(purpose.rawValue) to \(scope.text)"
+    }
+
     /// For which apps something counts, behind what it is; nothing for all.
     static func apps(_ apps: Set<AppName>?) -> String {
         guard let apps else { return "" }

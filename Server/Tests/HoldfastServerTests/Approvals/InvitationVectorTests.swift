@@ -5,19 +5,26 @@ import Testing
 
 @Suite("Vectors of invitations")
 struct InvitationVectorTests {
-    private static func invitation(_ apps: Set<AppName>?) throws -> InvitationText {
+    private static func invitation(
+        _ apps: Set<AppName>?, _ scope: TokenGrant.Scope = .read, _ purpose: PasskeyPurpose = .signIn
+    ) throws -> InvitationText {
         try InvitationText(
-            server: Story.server, token: PasskeyDesk.token(1).digest, person: "dave", purpose: .signIn, apps: apps,
-            approvers: Story().chain.head.digest, end: Story.end)
+            server: Story.server, token: PasskeyDesk.token(1).digest, person: "dave", purpose: purpose, apps: apps,
+            scope: scope, approvers: Story().chain.head.digest, end: Story.end)
     }
 
     @Test("vectors/server-invitation.json is what this program writes, and what it accepts and refuses")
     func vectors() throws {
         let shop = try AppName("shop")
-        let good = try [nil, [AppName("bank")], [shop, AppName("bank"), AppName("Bank")]].map(Self.invitation)
+        let bank = try AppName("bank")
+        let good =
+            try [nil, [bank], [shop, bank, AppName("Bank")]].map { try Self.invitation($0) }
+            + [Self.invitation(nil, .administer), Self.invitation([bank, shop], .propose)]
         for text in good { #expect(try InvitationText(text.octets) == text) }
         let some = String(decoding: try Self.invitation([AppName("bank"), shop]).octets, as: UTF8.self)
         let all = String(decoding: try Self.invitation(nil).octets, as: UTF8.self)
+        let more = String(decoding: try Self.invitation([bank, shop], .propose).octets, as: UTF8.self)
+        let allMore = String(decoding: try Self.invitation(nil, .propose).octets, as: UTF8.self)
         let refused = [
             ("names that are not sorted", some.replacing("bank,shop", with: "shop,bank")),
             ("a name twice", some.replacing("bank,shop", with: "bank,bank")),
@@ -27,23 +34,39 @@ struct InvitationVectorTests {
             ("a comma at the end", some.replacing("bank,shop", with: "bank,shop,")),
             ("version 1 with apps", some.replacing("-v2", with: "-v1")),
             ("version 2 without apps", all.replacing("-v1", with: "-v2")),
-            ("a version that nobody knows", all.replacing("-v1", with: "-v3")),
+            ("version 3 without a scope", some.replacing("-v2", with: "-v3")),
+            ("version 2 with a scope", more.replacing("-v3", with: "-v2")),
+            ("a scope that needs no line", more.replacing("propose", with: "read")),
+            ("a scope that is none of people", more.replacing("propose", with: "gate")),
+            ("two scopes", more.replacing("propose", with: "propose,administer")),
+            ("a star among names", more.replacing("bank,shop", with: "*,bank")),
+            ("two stars", allMore.replacing("*", with: "**")),
+            ("a version that nobody knows", all.replacing("-v1", with: "-v4")),
         ]
         for (why, text) in refused {
             expectError(.malformed) { try InvitationText(Array(text.utf8)) }
-            #expect(text != some && text != all, "\(why)")
+            #expect(![some, all, more, allMore].contains(text), "\(why)")
         }
-        for text in [some, all] { #expect(InvitationText.isBegun(by: Array(text.utf8))) }
-        #expect(!InvitationText.isBegun(by: Array("holdfast-invitation-v3\n".utf8)))
+        // Nobody approves more than they approve.
+        for text in [more, allMore] {
+            expectError(.invalidValue) {
+                try InvitationText(Array(text.replacing("sign-in", with: "approval").utf8))
+            }
+        }
+        expectError(.invalidValue) { try Self.invitation(nil, .propose, .approval) }
+        expectError(.invalidValue) { try Self.invitation(nil, .gate(hosts: ["a:1"])) }
+        for text in [some, all, more, allMore] { #expect(InvitationText.isBegun(by: Array(text.utf8))) }
+        #expect(!InvitationText.isBegun(by: Array("holdfast-invitation-v4\n".utf8)))
         try Vectors.expect(
             "server-invitation.json",
             [
-                "format": "holdfast-invitation-v1, for all apps, and holdfast-invitation-v2, for some. "
+                "format": "holdfast-invitation-v1, for all apps, holdfast-invitation-v2, for some, and "
+                    + "holdfast-invitation-v3, for more than reading. "
                     + "Server/README.md says what the lines mean.",
                 "accepted": good.map { text in
                     [
                         "text": String(decoding: text.octets, as: UTF8.self), "sha256": "\(Digest(of: text.octets))",
-                        "apps": text.apps.map { $0.map(\.description).sorted() } ?? [],
+                        "apps": text.apps.map { $0.map(\.description).sorted() } ?? [], "scope": text.scope.text,
                     ]
                 },
                 "refused": refused.map { why, text in ["why": why, "text": text] },

@@ -1,4 +1,5 @@
 import Foundation
+import NIOHTTP1
 import Testing
 
 @testable import HoldfastServer
@@ -23,9 +24,36 @@ struct BrowserPageTests {
             ]
             pages += zip(["overview", "app", "host", "change", "reports", "people", "audit"], desk.addresses(open))
                 .map { (name: $0, address: $1) }
-            let problems = try await Browser.problems(with: pages, try await answers(desk, pages))
+            let keeper = try PageDesk(world, viewer: PageDesk.keeper)
+            let forms = try await Self.forms(keeper)
+            let addresses = ["/apps/bank", "/apps/bank/hosts/\(World.host)"]
+            let kept = addresses.map { (name: "keeper", address: $0) }
+            let more = try await answers(keeper, kept).prefix(kept.count).enumerated().map { number, answer in
+                (address: "/keeper/\(number)", answer: answer.answer)
+            }
+            let problems = try await Browser.problems(
+                with: pages + (forms + more).map { (name: Self.name($0.address), address: $0.address) },
+                try await answers(desk, pages) + forms + more)
             #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
         }
+    }
+
+    /// What a picture of a form is called.
+    private static func name(_ address: String) -> String {
+        String(address.dropFirst().prefix { $0 != "?" }).replacing("/", with: "-").replacing("-bank", with: "")
+    }
+
+    /// Each form as somebody finds it, and one as they get it back.
+    private static func forms(_ desk: PageDesk) async throws -> [(address: String, answer: ListenerAnswer)] {
+        var forms: [(address: String, answer: ListenerAnswer)] = []
+        for address in PageDesk.forms { forms.append((address, try #require(await desk.ask(address)))) }
+        let entries = FormEntries(["name": "<Shop>", "title": "Shop", "staleness": "never", "anchors": "none"])
+        let refusal = FormRefusal("staleness", "a number from 1 to 366", "another text")
+        let answer = await desk.responder.form(.app, entries, refusal, to: PageDesk.keeper)
+        // A browser complains about every status that is none of success.
+        forms.append(("/add/again", ListenerAnswer(.ok, body: answer.body, headers: answer.headers)))
+        let problem = await desk.responder.refusal(SignInResponder.strangePage, to: PageDesk.keeper)
+        return forms + [("/add/refused", ListenerAnswer(.ok, body: problem.body, headers: problem.headers))]
     }
 
     private func answers(

@@ -25,6 +25,9 @@ struct HostileTextTests {
             let templates = try PageTemplates()
             var all: [(address: String, made: PageResponder.Made)] = []
             for address in desk.addresses(open) { all.append((address, try await desk.made(address))) }
+            for address in PageDesk.forms + ["/", "/apps/bank", "/apps/bank/hosts/\(World.host)"] {
+                all.append((address, try await desk.made(address, for: PageDesk.keeper)))
+            }
             // Those that people see who are not signed in, and those of errors, have no texts of others yet.
             for page in PageTemplates.Page.allCases where !all.contains(where: { $0.made.page == page }) {
                 let frame = PageFrame(title: "title", viewer: PageDesk.viewer, needsScript: true)

@@ -73,7 +73,7 @@ def use(page, where, problems):
     page.evaluate("document.activeElement.blur()")
     page.evaluate(
         "() => { window.missed = new Set([...document.querySelectorAll("
-        "'a[href]:not(.skip), button, select, textarea, summary, [tabindex=\"0\"]')]"
+        "'a[href]:not(.skip), button, input:not([type=hidden]), select, textarea, summary, [tabindex=\"0\"]')]"
         ".filter(element => element.checkVisibility() && !element.disabled)); }")
     count = page.evaluate("missed.size")
     for _ in range(count + 5):

@@ -6,6 +6,9 @@ usage: browser_story.py CHROMIUM STORY FOLDER
 STORY is a JSON file: an array of steps, each with "person", "address", and what the person does there:
   "press"    a selector: the button to press, if any; what uses a passkey is used at once
   "text"     what to write into the field of the page before that, if any
+  "fill"     what to write into other fields before that, texts by selectors
+  "tick"     which boxes to tick before that, selectors
+  "keys"     true for somebody who reaches the button and presses it by the keyboard
   "choose"   what to choose before that, values by selectors
   "script"   false for somebody whose browser runs no script
 Passkeys are kept in FOLDER, one file for each person, and are there in the next story. Prints a JSON array with an object
@@ -54,6 +57,15 @@ class Person:
             nodes = [node["html"][:120] for node in violation["nodes"][:3]]
             self.problems.append(f"{violation['id']}: {nodes}")
 
+    def press(self, selector, by_keys):
+        if not by_keys:
+            return self.page.click(selector)
+        for _ in range(100):
+            self.page.keyboard.press("Tab")
+            if self.page.evaluate("selector => document.activeElement.matches(selector)", selector):
+                return self.page.keyboard.press("Enter")
+        raise ValueError(f"{selector} is out of the keyboard's reach")
+
     def does(self, step):
         page, self.problems = self.page, []
         has_script = step.get("script", True)
@@ -64,16 +76,20 @@ class Person:
             self.look()
         if step.get("text") is not None:
             page.fill("textarea", step["text"])
+        for selector, value in step.get("fill", {}).items():
+            page.fill(selector, value)
+        for selector in step.get("tick", []):
+            page.check(selector)
         for selector, value in step.get("choose", {}).items():
             page.select_option(selector, value)
         words = ""
         if step.get("press") and not has_script:
             with page.expect_navigation():
-                page.click(step["press"])
+                self.press(step["press"], step.get("keys"))
         elif step.get("press"):
             # Another page comes, or this one says something.
             page.evaluate("document.documentElement.dataset.before = 'here'")
-            page.click(step["press"])
+            self.press(step["press"], step.get("keys"))
             page.wait_for_function(
                 "() => document.readyState === 'complete' && (!document.documentElement.dataset.before"
                 " || (document.querySelector('[data-passkey-words]')?.textContent ?? '') !== '')")

@@ -9,6 +9,9 @@ import Testing
 @Suite("People at the pages", .timeLimit(.minutes(10)))
 struct BrowserStoryTests {
     private static let people = ["dave", "erin"]
+    /// Somebody who may add and propose, and approves nothing.
+    private static let keeper = "frank"
+    private static let send = ".entry button"
     private static let anyPasskey = "button[data-passkey]"
 
     /// Knows who answers once there is a port.
@@ -58,6 +61,11 @@ struct BrowserStoryTests {
                         press: Self.anyPasskey))
             }
         }
+        let token = PasskeyDesk.token(seed)
+        try await world.catalog.invite(
+            PasskeyDesk.signed(desk.invitation(token, .signIn, for: Self.keeper, scope: .administer)))
+        let link = "\(party.origin)/invitation/\(token.digest)#\(token.secretText)"
+        steps.append(Browser.Step(Self.keeper, link, press: Self.anyPasskey))
         for (step, answer) in zip(steps, try await follow(steps, in: world.folder)) {
             #expect(answer.words.contains("\(step.person) has a passkey"), "\(answer)")
             // The token is gone from the address.
@@ -101,8 +109,71 @@ struct BrowserStoryTests {
         return try await follow(steps, in: folder).dropFirst().map(\.main)
     }
 
+    /// The keeper adds an app and its host: one with a script, the other without.
+    private func add(_ port: Int, _ world: World, _ party: RelyingParty) async throws {
+        let anchors = PEMText.block("CERTIFICATE", of: world.root.root)
+        let answers = try await follow(
+            [
+                Browser.Step(Self.keeper, "\(party.origin)/signin", press: Self.anyPasskey),
+                Browser.Step(Self.keeper, "\(party.origin)/", press: #"a[href="/add/app"]"#),
+                Browser.Step(
+                    Self.keeper, "\(party.origin)/add/app", press: Self.send,
+                    filling: ["#name": "shop", "#title": "Shop", "#canary": "0", "#anchors": anchors],
+                    ticking: ["#unshipped"]),
+                Browser.Step(Self.keeper, "\(party.origin)/apps/shop", press: #"a[href="/add/host/shop"]"#),
+                Browser.Step(
+                    Self.keeper, "\(party.origin)/add/host/shop", press: Self.send,
+                    filling: ["#name": World.host, "#port": "\(port)", "#dial": "127.0.0.1"],
+                    choosing: ["#renewal": "announced"], script: false),
+            ], in: world.folder)
+        #expect(answers[1].address == "\(party.origin)/add/app" && answers[1].main.contains("Add an app"))
+        #expect(answers[2].address == "\(party.origin)/apps/shop", "\(answers[2])")
+        #expect(answers[2].main.contains("Apps are configured with"), "\(answers[2])")
+        #expect(answers[3].main.contains("Add a host"), "\(answers[3])")
+        #expect(answers[4].address == "\(party.origin)/apps/shop/hosts/\(World.host)?port=\(port)", "\(answers[4])")
+    }
+
+    /// The keeper announces what the host shows, what comes next and what lies in a safe, and proposes that.
+    private func announce(_ shop: Shop, _ world: World, _ party: RelyingParty) async throws {
+        let spare = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(400) }
+        let host = "\(party.origin)\(PageLink.host(shop.host, of: shop.app))"
+        let form = party.origin + PageLink.next(shop.host, of: shop.app)
+        var steps = [
+            Browser.Step(Self.keeper, "\(party.origin)/signin", press: Self.anyPasskey),
+            Browser.Step(Self.keeper, host, press: #"a[href^="/add/next/shop"]"#),
+        ]
+        for (number, (chain, wait)) in [(world.shown.chain, 0), (world.announced.chain, 3_600), (spare.chain, 1)]
+            .enumerated()
+        {
+            let begins = try #require(UTCText.encode(world.now + Int64(wait)))
+            let pem = chain.map { PEMText.block("CERTIFICATE", of: $0) }.joined()
+            steps.append(
+                Browser.Step(
+                    Self.keeper, form, press: Self.send, filling: ["#next": pem, "#begins": begins],
+                    byKeys: number == 1, script: number != 2))
+        }
+        let answers = try await follow(steps, in: world.folder)
+        #expect(answers[1].address == form, "\(answers[1])")
+        for answer in answers.dropFirst(2) { #expect(answer.address == host, "\(answer)") }
+    }
+
+    /// - Returns: the change that the keeper proposed.
+    private func propose(_ world: World, _ party: RelyingParty) async throws -> RandomID {
+        let answers = try await follow(
+            [
+                Browser.Step(Self.keeper, "\(party.origin)/signin", press: Self.anyPasskey),
+                Browser.Step(Self.keeper, "\(party.origin)/apps/shop", press: #"a[href="/add/change/shop"]"#),
+                Browser.Step(
+                    Self.keeper, "\(party.origin)/add/change/shop", press: Self.send,
+                    filling: ["#reason": "The first pins"]),
+            ], in: world.folder)
+        #expect(answers[1].main.contains("Propose a change"), "\(answers[1])")
+        let last = try #require(answers[2].address.split(separator: "/").last)
+        return try #require(RandomID(hex: last.utf8), "\(answers[2])")
+    }
+
     @Test(
-        "Two people register, see an app, its host, a renewal, a change, an alarm and a report, approve and sign out",
+        "People register, add an app and a host, announce, propose, approve, see a renewal, an alarm, a report, sign out",
         .enabled(if: Browser.isTested, "needs chromium, and scripts/browser-python"))
     func story() async throws {
         try await World.run { world in
@@ -118,19 +189,20 @@ struct BrowserStoryTests {
         }
     }
 
-    /// Apps and hosts come by commands, since whoever adds one brings files and keys; each step shows on the pages.
+    /// Everything is done in browsers; each step shows on the pages.
     private func story(_ world: World, _ server: LoopbackTLSServer, _ party: RelyingParty) async throws {
         let folder = world.folder
-        let shop = try await Shop([.list, .challenge], on: server.port, in: world)
+        try await add(server.port, world, party)
+        let added = try #require(try await world.catalog.hosts(of: AppName("shop")).first)
+        let shop = try Shop(added: "shop", on: added, in: world)
         let host = "/apps/shop/hosts/\(World.host)?port=\(server.port)"
         var pages = try await looks(at: "/", "/apps/shop", host, in: folder, party: party)
         #expect(pages[0].contains("Shop") && pages[0].contains("It was never seen."), "\(pages[0])")
         #expect(pages[1].contains(shop.host.label) && pages[1].contains("not published"), "\(pages[1])")
         #expect(pages[2].contains("each certificate is announced before it is shown"), "\(pages[2])")
 
-        // It is watched, and its owner announces what it shows and what comes next.
-        try await shop.announce(world.shown.chain, in: 0)
-        try await shop.announce(world.announced.chain, in: 3_600)
+        // Its owner announces what it shows and what comes next, and it is watched.
+        try await announce(shop, world, party)
         #expect(try await shop.verdicts() == [.known])
         let (shown, next) = (
             PageText.short(Digest(of: world.shown.der)), PageText.short(Digest(of: world.announced.der))
@@ -139,7 +211,7 @@ struct BrowserStoryTests {
         #expect(pages[0].contains(shown) && pages[0].contains("no pin"), "\(pages[0])")
         #expect(pages[1].contains("Announced, from") && pages[1].contains(next), "\(pages[1])")
 
-        let change = try await shop.propose()
+        let change = try await propose(world, party)
         try await approve(change, world, party)
         guard case .published = try await world.publisher.publish(change).stage else {
             Issue.record("not published")
@@ -189,7 +261,7 @@ struct BrowserStoryTests {
                 Browser.Step("erin", page, press: approve),
             ], in: world.folder)
         // The overview says what waits, and the page of the change what comes of it, and who has approved it.
-        #expect(answers[0].address == "\(party.origin)/" && answers[0].main.contains("a test"), "\(answers[0])")
+        #expect(answers[0].address == "\(party.origin)/" && answers[0].main.contains("The first pins"), "\(answers[0])")
         let read = answers[1].main
         for words in [
             "adds host \(World.host)", "Apps that download the signed list", "Everybody gets in",

@@ -31,6 +31,12 @@ enum Browser {
         let press: String?
         /// What to write into the field of the page before.
         let text: String?
+        /// What to write into other fields before that, texts by selectors.
+        let fill: [String: String]
+        /// Which boxes to tick before, by selectors.
+        let tick: [String]
+        /// Whether the button is reached and pressed by the keyboard.
+        let keys: Bool
         /// What to choose before, values by selectors.
         let choose: [String: String]
         /// Whether the browser runs scripts.
@@ -38,8 +44,10 @@ enum Browser {
 
         init(
             _ person: String, _ address: String, press: String? = nil, text: String? = nil,
+            filling fill: [String: String] = [:], ticking tick: [String] = [], byKeys keys: Bool = false,
             choosing choose: [String: String] = [:], script: Bool = true
         ) {
+            (self.fill, self.tick, self.keys) = (fill, tick, keys)
             (self.person, self.address, self.press, self.text) = (person, address, press, text)
             (self.choose, self.script) = (choose, script)
         }

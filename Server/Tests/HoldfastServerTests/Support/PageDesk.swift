@@ -12,6 +12,12 @@ struct PageDesk: Sendable {
     let responder: PageResponder
 
     static let viewer = Viewer(name: "alice", csrfToken: "token-of-alice")
+    /// Somebody who may send every form.
+    static let keeper = Viewer(name: "frank", csrfToken: "token-of-frank", scope: .administer)
+    /// Every form.
+    static let forms = [
+        "/add/app", "/add/host/bank", "/add/next/bank?host=\(World.host)", "/add/change/bank",
+    ]
     static let script = Array("\"use strict\";".utf8)
 
     init(
@@ -53,10 +59,10 @@ struct PageDesk: Sendable {
     }
 
     /// A page before it is written.
-    func made(_ target: String) async throws -> PageResponder.Made {
+    func made(_ target: String, for viewer: Viewer = viewer) async throws -> PageResponder.Made {
         let target = try RequestTarget(target.utf8)
         let route = try #require(PageRoute(path: target.path))
-        return try await responder.page(route, PageQuery(target, route), Self.viewer)
+        return try await responder.page(route, PageQuery(target, route), viewer)
     }
 
     /// The overview before it is written.

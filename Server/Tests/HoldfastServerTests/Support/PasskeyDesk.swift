@@ -16,10 +16,11 @@ struct PasskeyDesk {
     }
 
     func invitation(
-        _ token: AccessToken, _ purpose: PasskeyPurpose = .signIn, for person: String = "dave", until end: Int64? = nil
+        _ token: AccessToken, _ purpose: PasskeyPurpose = .signIn, for person: String = "dave",
+        scope: TokenGrant.Scope = .read, until end: Int64? = nil
     ) async throws -> InvitationText {
         try InvitationText(
-            server: Story.server, token: token.digest, person: person, purpose: purpose,
+            server: Story.server, token: token.digest, person: person, purpose: purpose, scope: scope,
             approvers: try await catalog.approvers().head.digest, end: end ?? world.now + 86_400)
     }
 

@@ -63,6 +63,14 @@ struct Shop {
         try await announce(spare.chain, in: 1)
     }
 
+    /// An app with lists and challenges that somebody has added in another way.
+    init(added name: String, on host: CatalogHost, in world: World) throws {
+        (self.world, self.host) = (world, host)
+        app = try AppName(name)
+        (holders, anchor) = (nil, world.root.root)
+        formats = try [ContentFormat.Kind.list, .challenge].map { try ContentFormat($0, refresh: 3_600) }
+    }
+
     /// The owner of the host announces a chain.
     /// - Parameter wait: after how many seconds it may be shown.
     func announce(_ chain: [[UInt8]], in wait: Int64) async throws {

@@ -1,0 +1,28 @@
+/// Shows forms.
+extension PageResponder {
+    /// For how many seconds the clients of an app go on with what was replaced; nil for a form that needs no answer to that.
+    func staleness(of route: FormRoute) async throws(ServerError) -> Int64? {
+        guard case .next(let app) = route, catalog.apps.contains(app) else { return nil }
+        return try await catalog.app(app).settings.staleness
+    }
+
+    /// A form, for somebody who may send it.
+    /// - Throws: ``ServerError`` `notFound` for others, and for an app or a host that is not there.
+    func formPage(
+        _ route: FormRoute, _ entries: FormEntries, _ refusal: FormRefusal?, _ frame: PageFrame, _ viewer: Viewer
+    ) async throws(ServerError) -> Made {
+        guard route.isOpen(to: viewer), route.app.map(catalog.apps.contains) ?? true else { throw Self.missing }
+        var frame = frame
+        frame.above = (PageLink.overview, "Overview")
+        if let app = route.app { frame.above = (PageLink.app(app), "App \(app)") }
+        if case .next(let app) = route, refusal == nil {
+            let port = LineReader.number(entries.octets("port")[...]) ?? 0
+            let host = try await catalog.host(entries.shown("host"), port, of: app)
+            frame.above = (PageLink.host(host, of: app), "Host \(host.label)")
+        }
+        let isPublished = route.app.map { catalog.ledger.generation(of: $0) > 0 } ?? false
+        let form = FormPage(route: route, entries: entries, refusal: refusal, isPublished: isPublished)
+        frame.title = form.title
+        return Made(.form, frame, form.content(csrf: viewer.csrfToken))
+    }
+}
