@@ -6,6 +6,10 @@ struct HeadState: Sendable {
     var noted: Int64 = 0
     /// Whether the audit ends where this machine's file says, and nobody has signed that.
     var waitsForSignature = false
+    /// The secrets that are in the file and beside it, whether or not they open the keys.
+    var secrets: [[UInt8]] = []
+    /// Whether this process is the one that signs what commands without a secret write.
+    var isServing = false
     /// When the database was read last.
     var read = ContinuousClock.now
 }
@@ -88,13 +92,33 @@ extension Catalog {
     }
 
     /// Signs no head: there is no secret, or another one than that of the keys.
-    func sealNothing() { seals.withLock { $0 = [] } }
+    func sealNothing() {
+        let held = seals.withLock { seals in
+            defer { seals = [] }
+            return seals.map(\.secretID)
+        }
+        headState.withLock { $0.secrets = held }
+    }
+
+    /// Leaves no entry for another process of this machine to sign: there is none.
+    func serve() { headState.withLock { $0.isServing = true } }
+
+    /// Requires that somebody will sign what is written without a seal: no other machine takes it before, nor anything that
+    /// comes after it.
+    private func requireSignerLater(_ session: any StorageSession) throws(ServerError) {
+        let (secrets, isServing) = headState.withLock { ($0.secrets, $0.isServing) }
+        guard !secrets.isEmpty || isServing, let signed = try SignedHead(session), !secrets.contains(signed.secretID)
+        else { return }
+        throw signed.isOfAnotherSecret(than: secrets.first)
+    }
 
     /// Signs the end of the audit, in the transaction of its last entry.
     /// - Parameter secret: what signs from now on; nil for what does already.
+    /// - Throws: ``ServerError`` `secretFile` if another secret signs, and nobody here has it.
     func sign(_ end: AuditHead, _ session: any StorageSession, with secret: SigningSecret?) throws(ServerError) {
         let seal = secret.map { AuditSeal($0, server: server) } ?? seals.withLock(\.first)
-        guard !engine.isOfOneMachine, let seal else { return }
+        guard !engine.isOfOneMachine else { return }
+        guard let seal else { return try requireSignerLater(session) }
         try SignedHead(end, by: seal).store(session, replacingSecret: secret != nil)
         headState.withLock { $0.waitsForSignature = false }
     }

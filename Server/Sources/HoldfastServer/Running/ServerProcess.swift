@@ -55,6 +55,7 @@ public struct ServerProcess: Sendable {
         apps.limits.connections = min(apps.limits.connections, connections)
         let problem = open.secretProblem
         let isReading = mending != nil
+        catalog.serve()
         let leaf = settings.listen.identity.map { identity in { @Sendable in identity.leaf } }
         let readiness: @Sendable () -> [String] = {
             Self.obstacles(of: publisher, secretProblem: problem, isReading: isReading)

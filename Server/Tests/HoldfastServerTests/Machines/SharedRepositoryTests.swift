@@ -52,6 +52,29 @@ struct SharedRepositoryTests {
         }
     }
 
+    @Test("While a file cannot be written, nothing of the repository that names it is; all of it is there once it can be")
+    func obstructed() async throws {
+        try await World.withMachines(.postgresql) { world, second in
+            try await world.publishRepository(RepositoryHolders())
+            try await world.working(on: second) { other in
+                // In the place of the folder of what the others name.
+                let prefix = RepositoryPath.prefix(of: world.app)
+                let targets = second.publicFolder.url.appending(path: prefix + "targets")
+                try FileManager.default.createDirectory(
+                    at: targets.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data().write(to: targets)
+                #expect(await !other.publisher.fillFolder().isEmpty)
+                for name in [RepositoryPath.timestamp, RepositoryPath.bundle] {
+                    #expect(try second.publicFolder.read(prefix + name) == nil, "\(name)")
+                }
+                try FileManager.default.removeItem(at: targets)
+                #expect(await other.publisher.fillFolder() == [])
+                #expect(second.publicFolder.paths() == world.publisher.folder.paths())
+                #expect(try second.publicFolder.read(prefix + RepositoryPath.timestamp) != nil)
+            }
+        }
+    }
+
     @Test("A folder gets no file of a repository before those that it names")
     func order() throws {
         let app = try AppName("bank")

@@ -143,6 +143,8 @@ final class BalancedPhones: Sendable {
         return try result.get()
     }
 
+    /// How many there are.
+    var formats: Int { phones.count }
     /// How often any of them asked.
     var count: Int { state.withLock { $0.count } }
     /// Why updates failed. What an app has it keeps then.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A program of the system that tests run.
 enum ForeignProgram {
@@ -55,10 +56,19 @@ enum ForeignProgram {
         // What serves where it should have ended would be waited for forever; killed, it has a status that no test expects.
         let watchdog = DispatchWorkItem { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(300), execute: watchdog)
-        defer { watchdog.cancel() }
-        let status = try await withCheckedThrowingContinuation { (end: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { end.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { end.resume(throwing: error) }
+        let waiting = Mutex<CheckedContinuation<Int32, any Error>?>(nil)
+        @Sendable func end(_ result: Result<Int32, any Error>) { waiting.withLock { $0.take() }?.resume(with: result) }
+        // As with `ServingProcess`, its end may go unseen.
+        let last = DispatchWorkItem { end(.success(ServingProcess.unknown)) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(320), execute: last)
+        defer {
+            watchdog.cancel()
+            last.cancel()
+        }
+        let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
+            waiting.withLock { $0 = continuation }
+            process.terminationHandler = { end(.success($0.terminationStatus)) }
+            do { try process.run() } catch { end(.failure(error)) }
         }
         return (status, try Data(contentsOf: file))
     }

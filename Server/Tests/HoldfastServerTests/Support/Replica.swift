@@ -16,6 +16,8 @@ final class Replica: Sendable {
     private let secret: URL
     private let options: [String]
     private let process = Mutex<ServingProcess?>(nil)
+    /// Keeps the ports for it while it is dead.
+    private let ports: [HeldPort]
 
     /// - Parameter options: of `serve`, such as another way to the database.
     init(_ number: Int, _ server: ServerFolder, secret: URL, _ options: [String]) async throws {
@@ -23,8 +25,8 @@ final class Replica: Sendable {
         self.server = server
         self.secret = secret
         self.options = options
-        port = try await CachingNginx.freePort()
-        administration = try await CachingNginx.freePort()
+        ports = [try HeldPort(), try HeldPort()]
+        (port, administration) = (ports[0].number, ports[1].number)
     }
 
     deinit { process.withLock { $0 }?.signal(SIGKILL) }
@@ -92,7 +94,7 @@ final class Replica: Sendable {
     func digest(of path: String) async -> HoldfastServer.Digest? {
         let body = await withTaskGroup(of: [UInt8]?.self) { [port] group in
             group.addTask { (try? await RawClient(port: port).body(of: "/\(path)")) ?? nil }
-            // While the machine is dead, its port may be somebody's who says nothing.
+            // A machine that is suspended takes connections and says nothing.
             group.addTask {
                 try? await Task.sleep(for: .seconds(20))
                 return nil

@@ -155,6 +155,29 @@ struct ReplicaSite: Sendable {
         return signed
     }
 
+    /// Expects that each generation of the audit has all of its documents, which were signed as it was published.
+    func expectWholePublications(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        var generations: [String: Set<String>] = [:]
+        var place: Int64 = -1
+        while case let page = try await site.open.catalog.audit(after: place, limit: 1_000), !page.isEmpty {
+            place += Int64(page.count)
+            for entry in try page.map({ try AuditEntry($0) }) {
+                let generation = entry.facts["generation"] ?? ""
+                switch entry.event {
+                case .published: generations[generation] = []
+                case .signed: generations[generation]?.insert(entry.facts["format"] ?? "")
+                default: break
+                }
+            }
+        }
+        #expect(!generations.isEmpty, sourceLocation: sourceLocation)
+        for (generation, paths) in generations {
+            #expect(
+                paths.isSuperset(of: Self.paths), "generation \(generation) has \(paths.sorted())",
+                sourceLocation: sourceLocation)
+        }
+    }
+
     /// What `doctor` finds broken on a machine.
     func faults(on replica: Replica) async throws -> [String] {
         let (status, output) = try await replica.command("doctor")

@@ -24,6 +24,8 @@ final class ServingProcess: Sendable {
 
     /// Longer than any test waits on a machine that does much else.
     static let usualLimit = Duration.seconds(100)
+    /// The status of what was not seen to end.
+    static let unknown: Int32 = -1
 
     /// A test that waits for words.
     private struct Waiter {
@@ -172,10 +174,22 @@ final class ServingProcess: Sendable {
         kill(process.processIdentifier, number)
     }
 
-    /// Waits until it has ended. What does not end in time is killed, and has a status that no test expects.
+    /// Waits until it has ended. What does not end in time is killed, and has a status that no test expects. So has what
+    /// Foundation does not say the end of: it learns of that through a descriptor, which other programs may have inherited
+    /// that started at the same moment.
     func status(within limit: Duration = usualLimit) async -> Int32 {
         let watchdog = Self.deadline(limit) { [weak self] in self?.signal(SIGKILL) }
-        defer { watchdog.cancel() }
+        let last = Self.deadline(limit + .seconds(20)) { [weak self] in
+            let waiting = self?.end.withLock { end in
+                defer { end.waiting = nil }
+                return end.waiting
+            }
+            waiting?.resume(returning: Self.unknown)
+        }
+        defer {
+            watchdog.cancel()
+            last.cancel()
+        }
         return await withCheckedContinuation { continuation in
             let status = end.withLock { end in
                 if end.status == nil { end.waiting = continuation }

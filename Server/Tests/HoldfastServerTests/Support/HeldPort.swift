@@ -1,0 +1,42 @@
+import Foundation
+
+/// A port of loopback that is one program's for as long as this is there, however often that starts anew: meanwhile neither
+/// a connection of another program nor one that asks for any port gets it. Nobody listens on it here.
+final class HeldPort: Sendable {
+    let number: Int
+    private let descriptor: Int32
+
+    init() throws {
+        #if canImport(Darwin)
+            let kind = SOCK_STREAM
+        #else
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        #endif
+        let descriptor = socket(AF_INET, kind, 0)
+        guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
+        var isReused: Int32 = 1
+        // Whoever listens says the same, and so may have it as well.
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
+        #if canImport(Darwin)
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &isReused, socklen_t(MemoryLayout<Int32>.size))
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        self.descriptor = descriptor
+        number = Int(UInt16(bigEndian: address.sin_port))
+        guard isBound else {
+            close(descriptor)
+            throw POSIXError(.EADDRINUSE)
+        }
+    }
+
+    deinit { close(descriptor) }
+}
