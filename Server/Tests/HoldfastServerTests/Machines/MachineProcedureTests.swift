@@ -62,13 +62,14 @@ struct MachineProcedureTests {
         return machines
     }
 
-    /// Waits until all have the list that one machine's folder has.
+    /// Waits until all answer with the list that one machine's folder has, and have it in their own.
     private func follow(_ machines: [Replica], within limit: Duration = ServingProcess.usualLimit) async throws {
         let path = "lists/bank.json"
         let list = Digest(of: try #require(try machines[0].server.publicFolder.read(path)))
         for machine in machines where machine.running != nil {
             try await eventually(within: limit, "machine \(machine.number) follows: \(machine.text.suffix(2_000))") {
-                await machine.digest(of: path) == list
+                guard await machine.digest(of: path) == list else { return false }
+                return try machine.server.publicFolder.read(path).map { Digest(of: $0) } == list
             }
         }
     }
