@@ -16,7 +16,8 @@ struct PasskeyCommand: AsyncParsableCommand {
         func run() async throws {
             try await server.withServer { open in
                 for passkey in try await open.catalog.passkeys() {
-                    let what = "\(passkey.person)  \(CommandValue.right(passkey.purpose, passkey.scope))\(CommandValue.apps(passkey.apps))"
+                    let what =
+                        "\(passkey.person)  \(CommandValue.right(passkey.purpose, passkey.scope))\(CommandValue.apps(passkey.apps))"
                     Terminal.line("\(what)  \(passkey.key.identity)  \(passkey.party.origin)")
                 }
             }

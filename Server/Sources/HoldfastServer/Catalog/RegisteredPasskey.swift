@@ -33,7 +33,10 @@ public struct RegisteredPasskey: Sendable, Hashable {
     }
 
     /// Takes a new passkey.
-    init(_ credential: PasskeyCredential, of person: String, for apps: Set<AppName>? = nil, scope: TokenGrant.Scope = .read) {
+    init(
+        _ credential: PasskeyCredential, of person: String, for apps: Set<AppName>? = nil,
+        scope: TokenGrant.Scope = .read
+    ) {
         self.person = person
         self.scope = scope
         self.apps = apps

@@ -14,9 +14,9 @@ struct RollingUpgradeTests {
     private static let undoing = (
         version: 11,
         text: """
-            DROP TABLE host_vantage; ALTER TABLE app DROP COLUMN vantages; \
-            UPDATE schema_version SET version = 10;
-            """
+        DROP TABLE host_vantage; ALTER TABLE app DROP COLUMN vantages; \
+        UPDATE schema_version SET version = 10;
+        """
     )
 
     @Test("Three machines that start at once on the tables of the version before bring them up to date, and go on")

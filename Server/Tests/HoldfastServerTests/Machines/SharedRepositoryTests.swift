@@ -52,7 +52,8 @@ struct SharedRepositoryTests {
         }
     }
 
-    @Test("While a file cannot be written, nothing of the repository that names it is; all of it is there once it can be")
+    @Test(
+        "While a file cannot be written, nothing of the repository that names it is; all of it is there once it can be")
     func obstructed() async throws {
         try await World.withMachines(.postgresql) { world, second in
             try await world.publishRepository(RepositoryHolders())

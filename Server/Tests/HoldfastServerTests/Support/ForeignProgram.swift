@@ -65,7 +65,8 @@ enum ForeignProgram {
             watchdog.cancel()
             last.cancel()
         }
-        let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
+        let status = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Int32, any Error>) in
             waiting.withLock { $0 = continuation }
             process.terminationHandler = { end(.success($0.terminationStatus)) }
             do { try process.run() } catch { end(.failure(error)) }

@@ -8,9 +8,9 @@ final class HeldPort: Sendable {
 
     init() throws {
         #if canImport(Darwin)
-            let kind = SOCK_STREAM
+        let kind = SOCK_STREAM
         #else
-            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         #endif
         let descriptor = socket(AF_INET, kind, 0)
         guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
@@ -18,8 +18,8 @@ final class HeldPort: Sendable {
         // Whoever listens says the same, and so may have it as well.
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
         #if canImport(Darwin)
-            unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &isReused, socklen_t(MemoryLayout<Int32>.size))
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &isReused, socklen_t(MemoryLayout<Int32>.size))
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -133,7 +133,8 @@ struct FormTests {
             let proposer = try await desk.signIn(.propose, as: "paul", number: 55)
             let some = try await desk.signIn(.administer, for: [world.app], as: "anna", number: 57)
             let all = try await desk.signIn(.administer, as: "olga", number: 59)
-            let forms = try Self.all(world) + [("/add/host/other", FormDesk.host), ("/add/host/nothing", FormDesk.host)]
+            let forms =
+                try Self.all(world) + [("/add/host/other", FormDesk.host), ("/add/host/nothing", FormDesk.host)]
             let page = "/apps/bank/hosts/\(World.host)"
             for (browser, allowed, refused) in [
                 (reader, [], [403, 403, 403, 403, 403, 404]),
@@ -257,7 +258,8 @@ struct FormTests {
         }
     }
 
-    @Test("Once something is published a form changes no formats, and proposes what is published with what was announced")
+    @Test(
+        "Once something is published a form changes no formats, and proposes what is published with what was announced")
     func later() async throws {
         try await FormDesk.run { desk in
             let world = desk.world
