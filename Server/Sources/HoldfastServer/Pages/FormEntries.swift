@@ -82,10 +82,12 @@ struct FormEntries: Sendable {
     }
 }
 
-/// Why a form does nothing, and which of its fields it is about; nil for the form as a whole.
+/// Why a form does nothing or not all, and which of its fields it is about; nil for the form as a whole.
 struct FormRefusal: Error, Sendable {
     let field: String?
     let error: AdministrationError
+    /// What was done all the same, and what was not.
+    var outcome = "Nothing was done."
 
     init(_ field: String?, _ error: AdministrationError) {
         self.field = field

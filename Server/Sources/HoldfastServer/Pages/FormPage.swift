@@ -32,6 +32,7 @@ struct FormPage: Sendable {
         return [
             "heading": .text(title), "intro": .text(intro), "action": .text(route.path), "token": .text(csrf),
             "button": .text(title), "general": .optional(general), "isRefused": .flag(refusal != nil),
+            "outcome": .optional(refusal?.outcome),
             "fields": .list(fields.map(value)),
         ]
     }

@@ -127,11 +127,15 @@ struct FormResponder: RefusingResponder, Sendable {
             try await catalog.addApp(
                 name, displayName: title.isEmpty ? "\(name)" : title, settings: settings, by: session.actor)
         }
-        return try await FormRefusal.about(nil) { [publisher] () async throws(ServerError) in
+        do throws(ServerError) {
             var generator = SystemRandomNumberGenerator()
             try await publisher.makeKey(of: name, by: session.actor, using: &generator)
-            return PageLink.app(name)
+        } catch {
+            var refusal = FormRefusal(nil, AdministrationError(error))
+            refusal.outcome = "The app was added, and has no key: make it with holdfast-server app key."
+            throw refusal
         }
+        return PageLink.app(name)
     }
 
     /// As `PUT /v1/apps/A/hosts/H` does, for a host that is not there.

@@ -68,6 +68,21 @@ struct FormTests {
         }
     }
 
+    @Test("If no key can be stored for an app that was added, the form says that, and how to make one")
+    func keyless() async throws {
+        try await FormDesk.run { desk in
+            let (world, browser) = (desk.world, try await desk.signIn(.administer))
+            _ = try await world.catalog.transact { step throws(ServerError) in
+                try step.session.run(
+                    "CREATE TRIGGER full BEFORE INSERT ON signing_key BEGIN SELECT RAISE(ABORT, 'full'); END", [])
+            }
+            let answer = try await desk.send("/add/app", FormDesk.app(world), in: browser)
+            #expect(answer.text.contains("The app was added, and has no key"), "\(answer.text)")
+            #expect(!answer.text.contains("Nothing was done") && answer.status != 303)
+            #expect(world.catalog.apps.contains(try AppName("shop")))
+        }
+    }
+
     /// Everything that can be sent, as it would be done.
     private static func all(_ world: World) throws -> [(path: String, fields: [String: String])] {
         var next = try FormDesk.next(world.announced.chain, from: world.now)
