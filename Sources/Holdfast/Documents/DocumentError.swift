@@ -104,6 +104,10 @@ extension DocumentError.Code {
     }
     /// A list without entries, which therefore has no signature.
     public static var emptyList: Self { Self(publishEntries) }
+    /// A list whose entries have all expired.
+    public static var expiredEntries: Self {
+        Self("Publish entries that have not expired, and check this device's clock. The store keeps what it has.")
+    }
     /// A name that has unexpired entries would be left without any.
     public static var losesPins: Self { Self(publishEntries) }
     /// The task that reads the document was canceled.
