@@ -5,21 +5,8 @@ struct RevocationAuthority: Sendable, Hashable {
     let issuer: X509Certificate
     /// Where the paths of other signers have to lead: to the end of the issuer's own path.
     let anchor: X509Certificate
-    /// The names of the distribution point, as in the certificate that named the place; empty if the place comes from
-    /// the configuration.
-    private(set) var pointNames: Set<DistributionPointName>
-
-    /// The names of one place, from all the certificates that name it.
-    private static let maximumNames = 256
-
-    /// - Returns: whether there were new names.
-    mutating func take(_ names: Set<DistributionPointName>) -> Bool {
-        guard !pointNames.isEmpty, !names.isSubset(of: pointNames), pointNames.count < Self.maximumNames else {
-            return false
-        }
-        pointNames.formUnion(names)
-        return true
-    }
+    /// The certificates that name the place.
+    var certificates: NamingCertificates
 
     /// Who signed a list.
     enum Signer {
@@ -35,10 +22,6 @@ struct RevocationAuthority: Sendable, Hashable {
     ///   - time: Unix seconds, within the validity of other signers.
     func signer(of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64) -> Signer {
         guard list.issuer.matches(issuer.subject) else { return .none("a list of another issuer") }
-        let points = list.scope.distributionPoint
-        guard points.isEmpty || pointNames.isEmpty || !points.isDisjoint(with: pointNames) else {
-            return .none("a list of another distribution point")
-        }
         let request = PathSearch.Request(
             chain: PresentedChain([issuer.der]), anchors: TrustAnchors([anchor]),
             rules: PathRules.rules(of: .standard), profile: .standard,
