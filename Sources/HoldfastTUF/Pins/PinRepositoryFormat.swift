@@ -22,7 +22,7 @@ struct PinRepositoryFormat: DocumentFormat {
     var storeName: String { "repository" }
     var documentURL: URL? { configuration.source.urls.first }
     var recordFormat: StoredRecord.Format { .repository }
-    var buildDate: Date? { configuration.buildDate }
+    var buildDate: Date? { configuration.buildDate ?? shipped?.file.issuedAt }
     var longestInterval: TimeInterval {
         max(configuration.updateInterval.inSeconds, UpdateSchedule.shortestInterval)
     }

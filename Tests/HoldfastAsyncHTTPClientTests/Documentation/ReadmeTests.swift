@@ -88,11 +88,10 @@ enum ReadmeExamples {
     }
 
     static func repository(
-        _ manager: TrustManager, url: URL, root: Data, buildDate: Date, bundleOfThisBuild: Data
+        _ manager: TrustManager, url: URL, root: Data, bundleOfThisBuild: Data
     ) async throws {
         let floor = PinFloor(covering: [try HostPattern("api.example.com")])
         var configuration = PinRepositoryConfiguration(source: .bundle(url), root: root, floor: floor)
-        configuration.buildDate = buildDate
         configuration.shipped = .init(bundle: bundleOfThisBuild, grace: .seconds(2 * 365 * 86_400))
         let repository = try await PinRepository.load(configuration: configuration)
         manager.add(policy: try repository.policy(for: "api.example.com"))
