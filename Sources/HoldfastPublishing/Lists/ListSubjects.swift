@@ -108,6 +108,9 @@ package struct ListSubjects: Sendable {
         guard let certificate = rules.depth == 0 ? passed.certificate : above else {
             return .failure(Problem(text: "no certificate stands \(rules.depth) above it in a valid path"))
         }
+        if let objection = FingerprintEntry.objection(toName: name) {
+            return .failure(Problem(text: "no client asks for \(name.quoted): \(objection)"))
+        }
         do throws(PublishingError) {
             try CertificateRenewal(of: certificate).check(name, staleness: rules.staleness)
         } catch {
@@ -130,6 +133,12 @@ package struct ListSubjects: Sendable {
         guard expires >= now.wholeSeconds else {
             return Passed(
                 entries: [], problems: ["it has expired, at \(Date(wholeSeconds: expires).formatted(.iso8601))"])
+        }
+        for name in names.map(listed) {
+            guard let objection = FingerprintEntry.objection(toName: name) else { continue }
+            throw PublishingError(
+                .invalidInput, expected: "a name that clients look up", found: "\(name.quoted): \(objection)",
+                remedy: "Give the name of the host alone.")
         }
         do throws(DocumentError) {
             return Passed(

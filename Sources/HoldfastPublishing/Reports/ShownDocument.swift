@@ -186,6 +186,9 @@ package struct ShownDocument {
         var item = ShownItem(DocumentKind.trustServerDocument.description, signature: signature(of: document))
         item.add("customer", document.customer)
         item.add("made", time(document.timestamp, ends: false))
+        if let error = FutureTimestamp.error(document.timestamp, at: now) {
+            item.add("warning", "the timestamp is ahead of the clock. \(error.remedy)")
+        }
         item.add("signer", document.signer.map { "\($0.subject), according to the document" })
         if document.hasLegacyDigest { item.add("digest", "SHA-1, which clients refuse unless they are told otherwise") }
         for entry in document.entries {
