@@ -1,11 +1,12 @@
 import Foundation
 import Holdfast
-import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("Checks before signing")
-struct CertificateCheckTests {
+@testable import HoldfastPublishing
+
+@Suite("Checks of a host's own certificate")
+struct HostCertificateCheckTests {
     private let root: TestAuthority
     private let issuing: TestAuthority
     private let now = SystemWallClock().now
@@ -15,16 +16,16 @@ struct CertificateCheckTests {
         issuing = try root.intermediate()
     }
 
-    private func check(allowsUntrusted: Bool = false) throws -> CertificateCheck {
-        CertificateCheck(
+    private func check(allowsUntrusted: Bool = false) throws -> HostCertificateCheck {
+        HostCertificateCheck(
             validator: PathValidator(anchors: try TrustAnchors(der: [root.root])), allowsUntrusted: allowsUntrusted)
     }
 
     private func code(
         _ chain: [[UInt8]], for name: String, allowsUntrusted: Bool = false, at time: Date? = nil
-    ) throws -> CertificateCheckError.Code? {
+    ) throws -> HostCheckError.Code? {
         let check = try check(allowsUntrusted: allowsUntrusted)
-        do throws(CertificateCheckError) {
+        do throws(HostCheckError) {
             _ = try check.verify(PresentedChain(chain), for: name, at: time ?? now)
             return nil
         } catch {
