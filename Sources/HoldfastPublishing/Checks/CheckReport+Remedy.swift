@@ -27,7 +27,8 @@ extension CheckReport.Failure {
         case .hostNameMismatch, .noSubjectAlternativeName:
             guard let host = decision.host, let first = certificates.first else { return nil }
             if let place = certificates.dropFirst().firstIndex(where: { !$0.isAuthority && $0.isNamed(host) }) {
-                return "Put the certificate of \(host.name) first, and its issuers after it: it is number \(place + 1) of the "
+                return
+                    "Put the certificate of \(host.name) first, and its issuers after it: it is number \(place + 1) of the "
                     + "chain, and the first is \(first.isAuthority ? "an authority's" : "another one")."
             }
             guard first.isAuthority, !first.isNamed(host) else { return nil }

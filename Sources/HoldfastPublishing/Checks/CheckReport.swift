@@ -181,7 +181,8 @@ package struct CheckReport: Sendable, Encodable {
 extension CheckReport {
     /// What was not checked because the evidence is too old, and pins that no key has; nil if there is nothing to say.
     private static func remarks(on decision: TrustDecision) -> [String]? {
-        let remarks = decision.notices.filter { $0.code == .transparencyNotEnforced }
+        let remarks =
+            decision.notices.filter { $0.code == .transparencyNotEnforced }
             .map { "timestamps were not required: expected \($0.expected), found \($0.found)" }
             + decision.configuredPins.compactMap { pin in
                 PlaceholderDigest(pin.digest).map { "\(pin) is \($0.text), a placeholder: no key has it" }

@@ -89,7 +89,8 @@ struct HostCertificateRule: Sendable {
         guard let other = subject.misplaced else {
             return HostCheckError(
                 .notEndEntity, name: subject.label, expected: "the host's own certificate first", found: found,
-                remedy: "Give the file with the host's own certificate first, such as fullchain.pem instead of chain.pem."
+                remedy:
+                    "Give the file with the host's own certificate first, such as fullchain.pem instead of chain.pem."
             )
         }
         return HostCheckError(

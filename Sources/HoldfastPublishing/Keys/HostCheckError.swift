@@ -54,7 +54,8 @@ extension HostCheckError.Code {
     }
     /// The digest is not that of a key or certificate.
     public static var placeholder: Self {
-        Self("Print the pin of a real key with `holdfastctl pin FILE`; `openssl genpkey` makes one to keep as a backup.")
+        Self(
+            "Print the pin of a real key with `holdfastctl pin FILE`; `openssl genpkey` makes one to keep as a backup.")
     }
     /// The certificate request is not signed with the key that it is for (RFC 2986 4.2).
     public static var unsignedRequest: Self {

@@ -55,7 +55,8 @@ package struct PlaceholderDigest: Sendable, Hashable {
         "a", "A", "b", "0", "1", "x", "abc", "foo", "bar", "baz", "key", "pin", "key1", "key2", "pin1", "pin2", "test",
         "Test", "TEST", "test1", "test2", "hello", "Hello", "hello world", "Hello World", "Hello, World!",
         "hello, world", "backup", "Backup", "backup key", "backup pin", "backupkey", "backup-key", "placeholder",
-        "PLACEHOLDER", "dummy", "fake", "changeme", "password", "secret", "example", "example.com", "TODO", "null", "nil",
+        "PLACEHOLDER", "dummy", "fake", "changeme", "password", "secret", "example", "example.com", "TODO", "null",
+        "nil",
         "none", "undefined",
     ]
 }

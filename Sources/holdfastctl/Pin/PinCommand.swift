@@ -220,8 +220,10 @@ struct PinCommand: AsyncParsableCommand {
     ) throws(CommandFailure) {
         let now = SystemWallClock().now
         for entry in entries {
-            let names = configuredHost.map { [$0.description] }
-                ?? hosts.filter { host in PinEntry.entries([entry], for: host, among: hosts).isEmpty == false }.map(\.name)
+            let names =
+                configuredHost.map { [$0.description] }
+                ?? hosts.filter { host in PinEntry.entries([entry], for: host, among: hosts).isEmpty == false }.map(
+                    \.name)
             do throws(PublishingError) {
                 for name in format == nil || names.isEmpty ? [nil] : names.map(Optional.some) {
                     try entry.checkHost(name, among: certificates, at: now)

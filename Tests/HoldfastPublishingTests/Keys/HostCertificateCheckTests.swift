@@ -103,3 +103,112 @@ struct HostCertificateCheckTests {
         #expect(try code([[1, 2, 3]], for: "www.example.com", allowsUntrusted: true) == .unreadable)
     }
 }
+
+/// Each rule of the check with what it refuses, and the closest that it accepts.
+@Suite("Rules for a host's own certificate")
+struct HostCertificateRuleTests {
+    private let root: TestAuthority
+    private let issuing: TestAuthority
+    private let now = SystemWallClock().now
+    private let host = "api.example.com"
+
+    init() throws {
+        root = try TestAuthority.root(name: "Root")
+        issuing = try root.intermediate(name: "Issuing CA")
+    }
+
+    private func error(
+        _ chain: [[UInt8]], for name: String? = nil, trusting anchors: [[UInt8]]? = nil, at time: Date? = nil
+    ) throws -> HostCheckError? {
+        let check = HostCertificateCheck(
+            validator: PathValidator(anchors: try TrustAnchors(der: anchors ?? [root.root])))
+        do throws(HostCheckError) {
+            _ = try check.verify(PresentedChain(chain), for: name ?? host, at: time ?? now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("An authority's certificate is no host's own, even if it has the host's name and may sign handshakes")
+    func endEntity() throws {
+        let leaf = try issuing.leaf(names: [.dns(host)])
+        #expect(try error(leaf.chain) == nil)
+        for chain in [[issuing.certificate.der], [root.root], [issuing.certificate.der, root.root]] {
+            #expect(try error(chain)?.code == .notEndEntity)
+        }
+        let named = try root.intermediate(name: "Named CA") {
+            $0.subjectAltName = [.dns("api.example.com")]
+            $0.keyUsage = [.digitalSignature, .keyCertSign]
+            $0.extendedKeyUsage = [.serverAuthentication]
+        }
+        #expect(try error(named.certificate.chain)?.code == .notEndEntity)
+        let signing = try issuing.leaf(names: [.dns(host)]) {
+            $0.basicConstraints = nil
+            $0.keyUsage = .keyCertSign
+        }
+        #expect(try error(signing.chain)?.code == .notEndEntity)
+    }
+
+    @Test("A file with the issuer first is told to begin with the certificate of the host, and where that is")
+    func order() throws {
+        let leaf = try issuing.leaf(names: [.dns(host)])
+        let found = try #require(try error([issuing.certificate.der, leaf.der]))
+        #expect(found.code == .notEndEntity && found.found.contains("certificate 2 is one for DNS:api.example.com"))
+        #expect(found.remedy == "Put the host's own certificate first in the file, and its issuers after it.")
+        let other = try issuing.leaf(names: ["www.example.com"])
+        let swapped = try #require(try error([other.der, leaf.der, issuing.certificate.der]))
+        #expect(swapped.code == .nameMismatch && swapped.found.contains("certificate 2 is for it"))
+        #expect(swapped.remedy == found.remedy)
+    }
+
+    @Test("A self-signed certificate that common tools made is the host's own; one that says it signs others is not")
+    func selfSigned() throws {
+        func made(_ usage: CertificateSpecification.KeyUsage?) throws -> TestCertificate {
+            try TestAuthority.selfSigned(names: [.dns(host)]) {
+                $0.basicConstraints = .init(isAuthority: true)
+                $0.keyUsage = usage
+            }
+        }
+        let plain = try made(nil)
+        #expect(try error([plain.der], trusting: [plain.der]) == nil)
+        let both = try made([.digitalSignature, .keyCertSign])
+        #expect(try error([both.der], trusting: [both.der])?.code == .notEndEntity)
+        // Nothing but its pin vouches for it then.
+        _ = try HostCertificateCheck(validator: nil).verify(PresentedChain([both.der]), for: host, at: now)
+    }
+
+    @Test("A pattern needs a certificate with the pattern; everything under a domain one that is within")
+    func patterns() throws {
+        let wild = try issuing.leaf(names: ["*.example.com"]).chain
+        #expect(try error(wild, for: "*.example.com") == nil)
+        #expect(try error(wild, for: "**.example.com") == nil)
+        let own = try issuing.leaf(names: [.dns(host)]).chain
+        #expect(try error(own, for: "*.example.com")?.code == .nameMismatch)
+        #expect(try error(own, for: "**.example.com") == nil)
+        #expect(try error(own, for: "**.example.net")?.code == .nameMismatch)
+    }
+
+    @Test("A key that clients refuse is refused in a certificate, with its kind")
+    func key() throws {
+        let weak = try issuing.leaf(names: [.dns(host)], key: .sharedRSA(bits: 1_024, index: 0))
+        #expect(try error(weak.chain)?.code == .weakKey)
+        let strange = try issuing.leaf(names: [.dns(host)]) {
+            $0.subjectPublicKeyInfo = HostKeyCheckTests.key([0x2B, 0x81, 0x04, 0x00, 0x0A], size: 32)
+        }
+        let found = try #require(try error(strange.chain))
+        #expect(found.code == .unsupportedKey && found.found.contains("1.3.132.0.10"))
+    }
+
+    @Test(
+        "A certificate that is not valid yet is checked at its beginning; one that ends before it begins never passes")
+    func lifetime() throws {
+        let next = try issuing.leaf(names: [.dns(host)]) { $0.notBefore = .days(20) }
+        #expect(try error(next.chain) == nil)
+        let late = try issuing.leaf(names: [.dns(host)]) { ($0.notBefore, $0.notAfter) = (.days(20), .days(10)) }
+        #expect(try error(late.chain)?.code == .expired)
+        let brief = try root.intermediate(name: "Brief CA") { $0.notAfter = .days(10) }
+        let outlived = try brief.leaf(names: [.dns(host)]) { $0.notBefore = .days(20) }
+        #expect(try error(outlived.chain)?.code == .untrusted)
+    }
+}
