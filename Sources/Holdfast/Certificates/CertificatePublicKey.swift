@@ -75,6 +75,12 @@ package final class CertificatePublicKey: Sendable {
         }
     }
 
+    /// Whether signatures can be verified with it: its point is on the curve, its modulus and exponent are accepted.
+    package var isUsable: Bool {
+        if case .refused = library { return false }
+        return true
+    }
+
     /// What verifying a signature costs, where P-256 costs 1: measured with BoringSSL, which has fast code for P-256 only.
     var verificationWork: Int {
         switch kind {

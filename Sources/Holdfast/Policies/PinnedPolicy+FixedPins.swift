@@ -110,6 +110,21 @@ extension X509Certificate {
         }
         return !isSelfIssued && value(of: .subjectAltName) == nil
     }
+
+    /// Whether its key may certify others (RFC 5280 4.2.1.9, 4.2.1.3), or it cannot be read well enough to know.
+    package var isAuthority: Bool {
+        do {
+            if try basicConstraints?.isCertificateAuthority == true { return true }
+            guard let usage = try keyUsage else { return false }
+            return usage.contains(.keyCertSign)
+                && usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement])
+        } catch {
+            return true
+        }
+    }
+
+    /// Whether it says what its key is for.
+    package var hasKeyUsage: Bool { value(of: .keyUsage) != nil }
 }
 
 extension PinSet {

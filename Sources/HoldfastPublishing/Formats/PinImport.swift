@@ -155,6 +155,13 @@ public struct PinImport {
                 guard seen.insert(pin).inserted else { continue }
                 let isBackup = backups.contains(pin)
                 if isBackup { foundBackups.insert(pin) }
+                if let placeholder = PlaceholderDigest(pin.digest) {
+                    losses.append(
+                        PinExport.Loss(
+                            field: domain.field,
+                            what: "\(pin) is \(placeholder.text), a placeholder: no key has it (line \(hash.line))"))
+                    continue
+                }
                 pins.append(
                     try PinFile.KeyPin(pin, role: role, state: isBackup ? .backup : .active, notAfter: domain.end))
             } catch {

@@ -98,6 +98,7 @@ package struct PublicKeyFile {
         var entry = PinEntry(
             key: request.subjectPublicKeyInfo, kind: .certificateRequest, subject: request.subject.description,
             dnsNames: request.dnsNames, place: place)
+        entry.isSignedWithItsKey = request.isSignedWithItsKey
         switch request.isSignedWithItsKey {
         case true?: break
         case false?: entry.remark = "its signature does NOT verify"

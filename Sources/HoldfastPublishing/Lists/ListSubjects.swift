@@ -63,6 +63,13 @@ package struct ListSubjects: Sendable {
         guard let leaf = certificates.first else {
             throw PublishingError(.unreadable, of: path, expected: "a certificate", found: "none")
         }
+        if names.isEmpty {
+            do throws(HostCheckError) {
+                try HostCertificateCheck(validator: nil).verifyEndEntity(certificates, named: path)
+            } catch {
+                throw PublishingError(error, of: path)
+            }
+        }
         let names = names.isEmpty ? [try Self.name(of: leaf, in: path)] : names
         subjects.append(Subject(source: path, chain: PresentedChain(certificates.map(\.der)), names: names))
     }
@@ -70,14 +77,14 @@ package struct ListSubjects: Sendable {
     /// Makes an entry for each certificate and name.
     /// - Parameter anchors: the trusted authorities.
     package func passed(trusting anchors: TrustAnchors) -> Passed {
-        let check = CertificateCheck(
+        let check = HostCertificateCheck(
             validator: PathValidator(anchors: anchors), allowsUntrusted: rules.allowsUntrusted)
         var entries: [FingerprintEntry] = []
         var warnings: [String] = []
         var problems: [String] = []
         for subject in subjects {
             for name in subject.names.map(Self.listed) {
-                do throws(CertificateCheckError) {
+                do throws(HostCheckError) {
                     let passed = try check.verify(subject.chain, for: name, at: now)
                     if let failure = passed.untrusted {
                         warnings.append(
@@ -102,7 +109,7 @@ package struct ListSubjects: Sendable {
         let text: String
     }
 
-    private func entry(_ name: String, _ passed: CertificateCheck.Passed) -> Result<FingerprintEntry, Problem> {
+    private func entry(_ name: String, _ passed: HostCertificateCheck.Passed) -> Result<FingerprintEntry, Problem> {
         let path = passed.path?.certificates ?? []
         let above = path.indices.contains(rules.depth) ? path[rules.depth] : nil
         guard let certificate = rules.depth == 0 ? passed.certificate : above else {
@@ -139,6 +146,11 @@ package struct ListSubjects: Sendable {
             throw PublishingError(
                 .invalidInput, expected: "a name that clients look up", found: "\(name.quoted): \(objection)",
                 remedy: "Give the name of the host alone.")
+        }
+        do throws(HostCheckError) {
+            try HostKeyCheck.check(fingerprint.pin)
+        } catch {
+            throw PublishingError(error)
         }
         do throws(DocumentError) {
             return Passed(

@@ -73,12 +73,18 @@ public struct PinFileEdit: Sendable {
     ///     seconds: what is left of one no longer counts.
     ///   - pattern: the host.
     ///   - ports: those of a new entry; empty for any. An entry that is there keeps its own.
-    /// - Throws: ``PublishingError`` if the host has the pin in that role already, is retired, or would have too many.
+    /// - Throws: ``PublishingError`` if the host has the pin in that role already, is retired, or would have too
+    ///   many; `notTheHosts` for a placeholder that is no key's pin.
     public mutating func add(
         _ pin: Pin, as role: Role = .leaf, state: State = .active, until end: Date? = nil, to pattern: HostPattern,
         ports: [Int] = []
     ) throws(PublishingError) {
         let subject = "\(name), \(pattern)"
+        do throws(HostCheckError) {
+            try HostKeyCheck.check(pin)
+        } catch {
+            throw PublishingError(error)
+        }
         let key = try made(subject) { () throws(PinFileError) in
             try PinFile.KeyPin(pin, role: role.value, state: state.value, notAfter: end?.lastWholeSecond)
         }

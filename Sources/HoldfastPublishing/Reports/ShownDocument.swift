@@ -84,7 +84,7 @@ package struct ShownDocument {
                 continue
             }
             let ports = host.ports.isEmpty ? nil : "port \(host.ports.map(String.init).joined(separator: ", "))"
-            let backup = host.hasBackup ? nil : "NO BACKUP"
+            let backup = host.hasUsableBackup ? nil : "NO BACKUP"
             item.add(
                 "host",
                 [

@@ -31,7 +31,7 @@ struct ImportCommand: AsyncParsableCommand {
 
             EXAMPLES
               holdfastctl import Info.plist --from trustkit -o bank.pins.json \\
-                --backup sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+                --backup sha256/x4QzPSC810K5/cMjb05Qm4k3Bw5zBn4lTdO/nEW/Td4=
               holdfastctl import network_security_config.xml --from android --role leaf
 
             Exit codes: 0 success, 1 the configuration cannot be imported, 2 wrong usage, 3 the file could not be read.
@@ -77,13 +77,13 @@ struct ImportCommand: AsyncParsableCommand {
         let imported = try read(data)
         let file = try imported.file()
         try LossReport(losses: imported.losses, notes: imported.notes).say(isAllowed: lossy)
-        LossReport.warn(of: file.hostsWithoutBackup)
+        LossReport.warn(of: file)
         try output.write(String(decoding: file.json, as: UTF8.self))
         guard printing.json else { return }
         try Output.standard.json(
             WrittenReport(
                 file: output.path ?? "", hosts: file.hosts.count, losses: imported.losses, notes: imported.notes,
-                without: file.hostsWithoutBackup))
+                without: file.hostsWithoutUsableBackup))
     }
 
     private func read(_ data: Data) throws(CommandFailure) -> PinImport {

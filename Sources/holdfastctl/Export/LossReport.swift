@@ -20,8 +20,12 @@ struct LossReport {
         for line in lines { Output.standard.remark("lost: \(line)") }
     }
 
-    static func warn(of hosts: [HostPattern]) {
-        for host in hosts { warn(ofNoBackupFor: host.description) }
+    /// Names the placeholders among the pins of a file, and the hosts without a backup.
+    static func warn(of file: PinFile) {
+        for placeholder in file.placeholders {
+            Output.standard.remark("warning: \(SafeText.escapedLine(placeholder.text))")
+        }
+        for host in file.hostsWithoutUsableBackup { warn(ofNoBackupFor: host.description) }
     }
 
     /// - Parameter subject: a host, or the files from which the pins are.
@@ -69,7 +73,7 @@ extension PinExport {
         let text = try text(isFragment: isFragment)
         try LossReport(losses: losses, notes: isNoting ? notes : []).say(isAllowed: isLossy)
         guard !isEmpty else { throw CommandFailure(.notTrusted, "\(format.reader) can express nothing of it") }
-        LossReport.warn(of: file.hostsWithoutBackup)
+        LossReport.warn(of: file)
         for warning in warnings { Output.standard.remark("warning: \(warning)") }
         try output.write(text)
     }

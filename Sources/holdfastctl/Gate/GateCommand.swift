@@ -129,7 +129,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             let isFinal =
                 switch result {
                 case .success(let report): report.status == nil || report.status == .servedEndsFirst
-                case .failure(let error): error.status == .wrongUsage
+                case .failure(let error): error.status == .wrongUsage || error.code == .notTrusted
                 }
             guard !isFinal, let end, ContinuousClock.now < end else { return try finish(result) }
             let pause = Duration.seconds(min(Self.longestPause, max(1, (wait?.seconds ?? 0) / 20)))
@@ -146,7 +146,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             // 1 says when it will be; of a document that nobody can read that is not known.
             Output.standard.complain(error.message)
             report = GateReport(error, next: next, on: try connection.dialed(try host.get()))
-            if answer.isText || answer.quiet { throw NegativeAnswer(status: .couldNotFindOut) }
+            if answer.isText || answer.quiet { throw NegativeAnswer(status: report.status ?? .couldNotFindOut) }
         }
         if answer.json {
             try Output.standard.json(report)
@@ -176,7 +176,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             throw CommandFailure(.wrongUsage, "\(error)")
         }
         let inputs = try await inputs(at: now)
-        let next = try nextCertificate()
+        let next = try nextCertificate(of: host, at: now)
         let served = try await servedEnd(of: host)
         let gate: InstallationGate
         do throws(PublishingError) {
@@ -217,15 +217,26 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             staleness: .seconds(clients.held.staleness.seconds), span: .seconds(span.seconds), now: now)
     }
 
-    private func nextCertificate() throws(CommandFailure) -> InstallationGate.Next {
+    /// - Throws: if it is not the host's own; whether its chain validates, the outlook says for each platform.
+    private func nextCertificate(
+        of host: DialedHost, at now: Date
+    ) throws(CommandFailure) -> InstallationGate.Next {
         let entries = try InputFile.publicKeys(of: next).entries
         guard entries.contains(where: { $0.kind == .certificate }) else {
             guard let entry = entries.first, entries.count == 1 else {
                 throw CommandFailure(.wrongUsage, "\(next) has several keys: --next is the one that will be served")
             }
+            try CommandFailure.rethrowing { () throws(PublishingError) in try entry.checkHost(nil, at: now) }
             return .key(Data(entry.subjectPublicKeyInfo))
         }
-        return .chain(try InputFile.chain(of: next).octets)
+        let chain = try InputFile.chain(of: next)
+        do throws(HostCheckError) {
+            _ = try HostCertificateCheck(validator: nil)
+                .verify(PresentedChain(chain.certificates.map(\.der)), for: host.name, at: now)
+        } catch {
+            throw CommandFailure(PublishingError(error, of: next))
+        }
+        return .chain(chain.octets)
     }
 
     /// When the first certificate of what the host shows ends.

@@ -42,7 +42,8 @@ struct GateReport: Encodable {
 
     /// Makes the report of a host, or of documents, that could not be asked or read.
     init(_ failure: CommandFailure, next: String, on host: DialedHost) {
-        answer = .unknown
+        // A file that is not the host's own never opens it.
+        answer = failure.code == .notTrusted ? .closed : .unknown
         self.next = next
         self.host = host.name
         port = host.port

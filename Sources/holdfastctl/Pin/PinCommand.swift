@@ -108,7 +108,10 @@ struct PinCommand: AsyncParsableCommand {
     @OptionGroup
     var printing: PrintOptions
 
-    @Flag(help: "Print the pins of a host even if its chain is not valid.")
+    @Flag(
+        help: ArgumentHelp(
+            "Print the pins of a host even if its chain is not valid, and with --format those of a file even if it is not "
+                + "the host's own."))
     var insecure = false
 
     @OptionGroup(title: "Connection")
@@ -159,7 +162,7 @@ struct PinCommand: AsyncParsableCommand {
         guard
             !hosts.isEmpty
                 || (authority == nil && issuers.issuers.isEmpty ? connection.isEmpty : !connection.concernsConnections)
-                    && !insecure
+                    && (!insecure || format != nil)
         else {
             throw ValidationError(
                 "Connection options, such as --ca and --starttls, and --insecure go with a host, not with files.")
@@ -183,11 +186,13 @@ struct PinCommand: AsyncParsableCommand {
         let roots = if let authority { try await roots(of: authority) } else { [PinEntry]() }
         let selection = selection ?? (format == nil ? .all : .leaf)
         for index in reports.indices { reports[index].pins = try selection.selected(from: reports[index].pins) }
+        let inFiles = fromFiles.compactMap(\.certificate)
         if !fromFiles.isEmpty { fromFiles = try selection.selected(from: fromFiles) }
         if let authority = try issuers.authority() {
             let pins = (reports.flatMap(\.pins) + fromFiles + roots).filter(\.isIssuer)
             try await IssuerPinProof(of: authority, for: configuredHost).prove(pins, by: connection)
         }
+        if !insecure { try check(fromFiles, among: inFiles, besides: reports.compactMap(\.dialed)) }
         if let format {
             let hosts = reports.compactMap { report in
                 report.dialed.map {
@@ -206,6 +211,28 @@ struct PinCommand: AsyncParsableCommand {
             reports.append(report)
         }
         for report in reports { try print(report, ofMany: reports.count > 1) }
+    }
+
+    /// Checks that the certificates and keys of files may be pinned as a host's own. Without --format they are printed with
+    /// a warning: somebody looks at them.
+    private func check(
+        _ entries: [PinEntry], among certificates: [X509Certificate], besides hosts: [DialedHost]
+    ) throws(CommandFailure) {
+        let now = SystemWallClock().now
+        for entry in entries {
+            let names =
+                configuredHost.map { [$0.description] }
+                ?? hosts.filter { host in PinEntry.entries([entry], for: host, among: hosts).isEmpty == false }.map(
+                    \.name)
+            do throws(PublishingError) {
+                for name in format == nil || names.isEmpty ? [nil] : names.map(Optional.some) {
+                    try entry.checkHost(name, among: certificates, at: now)
+                }
+            } catch {
+                guard format == nil else { throw CommandFailure(error) }
+                Output.standard.remark("warning: \(SafeText.escapedLine(CommandFailure(error).message))")
+            }
+        }
     }
 
     /// Warns as a pin file would. A host needs a key that it does not show; certificates in files need a key that is in

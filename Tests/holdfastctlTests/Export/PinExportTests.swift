@@ -9,7 +9,7 @@ import Testing
 @Suite("Exporting a pin file")
 struct PinExportTests {
     static func pin(_ number: UInt8) throws -> Pin {
-        try Pin(subject: .publicKey, digest: [UInt8](repeating: number, count: 32))
+        try Pin(subject: .publicKey, digest: SigningSite.digest(number))
     }
 
     static func key(
@@ -110,7 +110,7 @@ struct PinExportTests {
 
                 """)
         #expect(try curl.text(isFragment: true) == value + "\n")
-        let hex = { (number: UInt8) in String(repeating: "0\(number)", count: 32) }
+        let hex = SigningSite.hex
         #expect(
             try PinExport(file, as: .tlsa).text() == """
                 _443._tcp.api.example.net. IN TLSA 3 1 1 \(hex(2))

@@ -207,7 +207,7 @@ struct KeyForeignTests {
             let publicKey = try await publicKey(ofPEM: "new.pem", site)
             let signed = try await site.run([
                 "sign", "--key", "new.pem", "--password-file", "pw", "--list", "pins.json", "-n", "www.example.com",
-                "-f", String(repeating: "a5", count: 32), "-t", "9000000000", "--force", "offline",
+                "-f", SigningSite.hex(0xA5), "-t", "9000000000", "--force", "offline",
             ])
             #expect(signed.status == 0)
             for key in [publicKey, made.output.trimmingCharacters(in: .newlines)] {

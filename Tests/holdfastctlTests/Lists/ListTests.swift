@@ -215,7 +215,7 @@ struct ListTests {
                 ("gone.example.com", "d", -1),
             ])
             let before = try site.text("pins.json")
-            let one = Data(repeating: 0x61, count: 32).map { String(format: "%02x", $0) }.joined()
+            let one = SigningSite.hex(0x61)
             let run = try await site.run(
                 ["list", "remove", "pins.json", one, "GONE.example.com", "--force", "unreachable"] + key)
             #expect(run.status == 0 && run.lines.first == "pins.json: 2 removed, 2 left", "\(run.errors)")

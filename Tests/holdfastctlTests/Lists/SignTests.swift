@@ -184,7 +184,7 @@ struct SignTests {
                 "b\u{FC}cher.example", "*.b\u{FC}cher.example", "api.example.com.", "WWW.Example.com", "My CA",
             ]
             let run = try await site.run(
-                ["sign", "--key", "key.pem", "--fingerprint", String(repeating: "ab", count: 32)]
+                ["sign", "--key", "key.pem", "--fingerprint", SigningSite.hex(0xAB)]
                     + ["--expires", "2099-02-19", "--list", "pins.json", "--force", "offline"]
                     + names.flatMap { ["--name", $0] })
             #expect(run.status == 0, "\(run.errors)")
@@ -286,7 +286,7 @@ struct SignTests {
     func replacing() async throws {
         try await SigningSite.with { site in
             try site.list([(SigningSite.name, "a", 10), (SigningSite.name, "b", 20), ("api.example.com", "c", 30)])
-            let hex = String(repeating: "61", count: 32)
+            let hex = SigningSite.hex(0x61)
             let longer = try await site.run([
                 "sign", "--key", "key.pem", "-n", SigningSite.name, "-f", hex, "-t", "4070908800", "--list",
                 "pins.json", "--json",
@@ -375,7 +375,7 @@ struct SignTests {
                         try await CommandRun.holdfastctl(
                             [
                                 "sign", "--key", "key.pem", "--list", "pins.json", "-n", "host\(number).example.com",
-                                "-f", String(repeating: "0\(number)", count: 32), "-t", "4070908800", "--force",
+                                "-f", SigningSite.hex(UInt8(number)), "-t", "4070908800", "--force",
                                 "offline",
                             ], in: site.folder
                         ).status

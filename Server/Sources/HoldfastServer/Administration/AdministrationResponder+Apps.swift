@@ -77,6 +77,17 @@ extension AdministrationResponder {
         return Self.json([("next", AdministrationView.next(next))])
     }
 
+    func withdrawAnnouncement(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let (app, place, digest) = (try call.app(), try call.host(), try call.digest())
+        try takeTurn(call)
+        let next = try await refusing { [catalog] () async throws(ServerError) in
+            let host = try await catalog.host(place.name, place.port, of: app)
+            try await catalog.withdraw(digest, on: host, of: app, by: call.actor)
+            return try await catalog.next(of: host, app)
+        }
+        return Self.json([("next", AdministrationView.next(next))])
+    }
+
     func askGate(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let (app, place, digest) = (try call.app(), try call.host(), try call.digest())
         guard call.grant?.allows(.gate(hosts: ["\(place.name):\(place.port)"])) == true else {

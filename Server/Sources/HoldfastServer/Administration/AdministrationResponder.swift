@@ -205,6 +205,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         case .setHost: return try await setHost(call)
         case .announceNext: return try await announceNext(call)
         case .withdrawNext: return try await withdrawNext(call)
+        case .withdrawAnnouncement: return try await withdrawAnnouncement(call)
         case .getReports: return try await getReports(call)
         case .switchReports: return try await switchReports(call)
         case .askGate: return try await askGate(call)

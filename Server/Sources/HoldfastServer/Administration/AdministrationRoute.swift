@@ -4,7 +4,7 @@ import NIOHTTP1
 /// `openapi.yaml`; a test compares both.
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     case getLive, getReady, getMetrics, getDescription
-    case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, askGate
+    case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, withdrawAnnouncement, askGate
     case getReports, switchReports
     case getDrafts, handInDrafts, prepareDrafts, rotateKeys, publishRoot
     case listKeys, replaceKey
@@ -24,7 +24,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     var method: HTTPMethod {
         switch self {
         case .announceNext, .setHost, .switchReports: .PUT
-        case .withdrawNext: .DELETE
+        case .withdrawNext, .withdrawAnnouncement: .DELETE
         case .propose, .approve, .reject, .publish: .POST
         case .handInDrafts, .prepareDrafts, .rotateKeys, .publishRoot, .replaceKey: .POST
         default: .GET
@@ -42,6 +42,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .listHosts: "/v1/apps/{app}/hosts"
         case .getHost, .setHost: "/v1/apps/{app}/hosts/{host}"
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
+        case .withdrawAnnouncement: "/v1/apps/{app}/hosts/{host}/next/{digest}"
         case .getReports, .switchReports: "/v1/apps/{app}/reports"
         case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
         case .getDrafts, .handInDrafts: "/v1/apps/{app}/repository/drafts"
@@ -70,7 +71,8 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getLive, .getReady, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
         case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
-        case .setHost, .withdrawNext, .publish, .rotateKeys, .publishRoot, .replaceKey, .switchReports:
+        case .setHost, .withdrawNext, .withdrawAnnouncement, .publish, .rotateKeys, .publishRoot, .replaceKey,
+            .switchReports:
             .holder(.administer)
         default: .holder(.read)
         }
@@ -79,7 +81,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// The fields of the query that it knows.
     var queryFields: [String] {
         switch self {
-        case .getHost, .setHost, .announceNext, .withdrawNext, .askGate: ["port"]
+        case .getHost, .setHost, .announceNext, .withdrawNext, .withdrawAnnouncement, .askGate: ["port"]
         case .listChanges, .listDocuments: ["app"]
         case .readAudit: ["after", "limit"]
         case .getReports: ["days"]

@@ -34,7 +34,8 @@ struct ContentBuilder {
     private func content(of host: AppScene.Host) throws(ServerError) -> ContentHost {
         let (name, port) = (host.host.name, host.host.port)
         let old = scene.published?.hosts.first { $0.name.utf8.elementsEqual(name.utf8) && $0.port == port }
-        let announced = host.next.chains.compactMap { $0.chain.leaf }
+        let fit = scene.fitAnnouncements(of: host)
+        let announced = fit.chains.compactMap { $0.chain.leaf }
         let seen = includesSeen ? try seen(of: host, unlike: old, announced) : []
         var certificates = (old?.certificates ?? []).filter { $0.expires >= scene.now }
         var known = Set(certificates.map(\.sortingKey))
@@ -49,11 +50,11 @@ struct ContentBuilder {
             keys.append(ContentHost.Key(pin: pin, state: state))
         }
         for leaf in seen { add(Digest(of: leaf.subjectPublicKeyInfo), .active) }
-        for chain in host.next.chains {
+        for chain in fit.chains {
             guard let leaf = chain.chain.leaf else { continue }
             add(Digest(of: leaf.subjectPublicKeyInfo), chain.begins <= scene.now ? .active : .backup)
         }
-        for key in host.next.keys { add(Digest(of: key), .backup) }
+        for key in fit.keys { add(Digest(of: key), .backup) }
         return try ContentHost(
             name: name, port: port, certificates: certificates.filter { !removed.contains($0.fingerprint) },
             keys: keys.filter { !removed.contains($0.pin) })

@@ -25,11 +25,11 @@ struct GateKeeper {
                     if let outlook {
                         judged = outlook
                     } else {
-                        judged = try await OutlookMaker(scene: scene).outlook(
+                        judged = try await OutlookMaker(scene: scene.planning(change.content)).outlook(
                             of: change.content, reachingEverybodyIn: wait)
                     }
                     outlook = judged
-                    let losses = OutlookLosses(judged, scene)
+                    let losses = OutlookLosses(judged, scene.planning(change.content))
                     refusals =
                         gate == .lint
                         ? lint + losses.dropped
@@ -99,6 +99,7 @@ struct GateKeeper {
             default: break
             }
         }
+        refusals += scene.foreignPins(in: content)
         refusals += await RepositoryJudge(scene, content).faults()
         do throws(ServerError) {
             let keys = try DocumentKeys(rehearsing: content, at: scene.now)

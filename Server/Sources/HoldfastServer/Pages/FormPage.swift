@@ -90,7 +90,7 @@ struct FormPage: Sendable {
                 Field(name: "host", label: "Host", kind: .hidden), Field(name: "port", label: "Port", kind: .hidden),
                 Field(
                     name: "next", label: "Certificates", kind: .area,
-                    hint: "In PEM, the server's own first; or one public key that stands ready."),
+                    hint: "In PEM, the server's own first; or one certificate request or public key of a backup."),
                 Field(
                     name: "begins", label: "May be shown from", kind: .line,
                     hint: "In UTC, such as 2026-12-24T12:00:00Z. By then every client has to know it. A key needs none."

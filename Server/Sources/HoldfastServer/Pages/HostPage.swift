@@ -122,7 +122,8 @@ struct HostPage: Sendable {
             all.append((chain, "Seen at \(seen.address) from \(seen.vantage)"))
         }
         for next in host.next.chains where !all.contains(where: { $0.chain == next.chain }) {
-            all.append((next.chain, "Announced, from \(PageText.time(next.begins))"))
+            let by = next.origin.map { ", by \($0.actor)" } ?? ""
+            all.append((next.chain, "Announced\(by), from \(PageText.time(next.begins))"))
         }
         return all.prefix(Self.greatestChainCount).map { chain, title in
             [

@@ -105,7 +105,7 @@ public struct Publisher: Sendable {
                 remedy: "Correct the change; this gate has no exception.")
         }
         let scene = try await catalog.scene(of: content.app)
-        let outlook = try await OutlookMaker(scene: scene).outlook(
+        let outlook = try await OutlookMaker(scene: scene.planning(content)).outlook(
             of: content, reachingEverybodyIn: scene.app.settings.canary(forcing: forced))
         let id = try await catalog.propose(
             content, outlook: Array(outlook.json), forcing: forced, proposer: proposer, reason: reason,

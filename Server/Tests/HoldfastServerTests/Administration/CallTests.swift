@@ -1,4 +1,6 @@
 import Foundation
+import Holdfast
+import HoldfastSigning
 import HoldfastTesting
 import Testing
 
@@ -120,8 +122,8 @@ struct CallTests {
                 (["chain": .text(String(repeating: chain, count: 17)), "begins": begins], "chain"),
                 (["begins": begins], "chain"), ([:], "chain"),
                 (["chain": .text(chain), "begins": begins, "from": begins], "from"),
-                (["key": .text(chain)], "key"), (["key": .text("")], "key"),
-                (["key": .text("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n")], "key"),
+                (["key": .text(chain)], "key"), (["request": .text("")], "request"),
+                (["request": .text(chain)], "request"),
                 (["key": .text("x"), "chain": .text(chain), "begins": begins], "begins"),
             ] as [([String: CanonicalJSON], String)] {
                 let answer = try await site.call("PUT", Self.next, body: body(members))
@@ -141,8 +143,12 @@ struct CallTests {
             #expect(world.catalog.ledger.chain.head == before)
             let pem = TestCertificate.pem(try world.shown.subjectPublicKeyInfo)
                 .replacingOccurrences(of: "CERTIFICATE", with: "PUBLIC KEY")
-            let answer = try await site.call("PUT", Self.next, body: body(["key": .text(pem)]))
+            let bare = try await site.call("PUT", Self.next, body: body(["key": .text(pem)]))
+            #expect(bare.status == 422 && bare.text.contains("certificate request"), "\(bare.text)")
+            let request = try CertificateRequestDraft(names: [HostPattern(World.host)]).pem(signedBy: SigningKey())
+            let answer = try await site.call("PUT", Self.next, body: body(["request": .text(request)]))
             #expect(answer.status == 200 && answer.body.contains(#""kind":"key""#), "\(answer.text)")
+            #expect(answer.body.contains(#""announcedBy":"token administer""#), "\(answer.text)")
             let withdrawn = try await site.call("DELETE", Self.next)
             #expect(withdrawn.body == #"{"next":[]}"#)
             let audit = try await site.call("GET", "/v1/audit", token: "every").body

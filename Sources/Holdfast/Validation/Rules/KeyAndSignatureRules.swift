@@ -8,19 +8,8 @@ extension PathRule {
         } catch {
             return Violation(.unsupportedKey, certificate, "a SubjectPublicKeyInfo", error.description)
         }
-        switch kind {
-        case .p256, .p384, .p521, .ed25519:
-            return nil
-        case .unsupported(let what):
-            return Violation(.unsupportedKey, certificate, "P-256, P-384, P-521, Ed25519 or RSA", what)
-        case .rsa(let bits), .rsaPSS(let bits, _):
-            if bits < CertificatePublicKey.minimumRSABits {
-                return Violation(.weakKey, certificate, "RSA of 2048 bits at least", "RSA of \(bits) bits")
-            }
-            if bits > CertificatePublicKey.maximumRSABits {
-                return Violation(.unsupportedKey, certificate, "RSA of 8192 bits at most", "RSA of \(bits) bits")
-            }
-            return nil
+        return kind.refusal.map {
+            Violation($0.isWeak ? .weakKey : .unsupportedKey, certificate, $0.expected, $0.found)
         }
     }
 }
