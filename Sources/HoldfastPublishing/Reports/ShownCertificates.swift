@@ -70,6 +70,7 @@ struct ShownCertificates {
         var item = ShownItem("certificate")
         item.certificate = CertificateReport(der: der, position: position, now: now)
         guard let certificate = try? X509Certificate(der: der) else { return item }
+        item.add("warning", ClientUse(der: der)?.warning)
         item.signature = signature(
             issuer: certificate.issuer, isOwn: certificate.isSelfIssued ? certificate : nil
         ) { certificate.isSigned(by: $0) }

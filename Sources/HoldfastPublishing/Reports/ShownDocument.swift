@@ -253,6 +253,7 @@ package struct ShownDocument {
         throw PublishingError(
             .invalidDocument, of: name,
             expected: "one of Holdfast's documents, or a key, certificate, request or revocation list",
-            found: "something else", remedy: "Name another file.")
+            found: "a file that is none of them",
+            remedy: "Give the file as it was made; a copy through an editor or a web page may differ.")
     }
 }

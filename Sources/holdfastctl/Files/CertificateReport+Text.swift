@@ -23,7 +23,9 @@ extension CertificateReport {
         if let notBefore, let notAfter, let daysLeft {
             let state = isNotYetValid == true ? "NOT YET VALID" : DaysLeft.text(daysLeft)
             let isBad = daysLeft < 0 || isNotYetValid == true
-            field("valid", "\(notBefore) to \(notAfter), \(state)", isBad ? .bad : .plain)
+            field(
+                "valid", "\(LocalTime.text(ofField: notBefore)) to \(LocalTime.text(ofField: notAfter)), \(state)",
+                isBad ? .bad : .plain)
         }
         if let serial { field("serial", serial) }
         if let key { field("key", key) }

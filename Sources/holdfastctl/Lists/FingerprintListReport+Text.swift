@@ -11,7 +11,8 @@ extension FingerprintListReport {
             output.line(
                 .init(entry.state.rawValue.padded(to: 9), entry.state != .valid || isSoon ? .bad : .good),
                 .init(SafeText.escapedLine(entry.name).padded(to: width)), .init("  "),
-                .init(entry.remaining.padded(to: 22), isSoon ? .bad : .plain), .init("  \(entry.expiryDate)  "),
+                .init(entry.remaining.padded(to: 22), isSoon ? .bad : .plain),
+                .init("  \(LocalTime.text(ofField: entry.expiryDate))  "),
                 .init(entry.certificatePin + depth, .faint))
         }
     }
