@@ -21,11 +21,12 @@ struct VerifyCommand: AsyncParsableCommand {
               holdfastctl verify pins.json --public-key signer.pub --json | jq .entries
 
             Exit codes: 0 every entry is signed and valid, 1 the list does not verify, an entry has expired, or an entry \
-            is for a name that no client looks up (a trailing dot, a port, Unicode), 2 wrong usage, 3 the list could not be read, 4 an entry expires within the time of --watch.
+            is for a name that no client looks up (a trailing dot, a port, Unicode), 2 wrong usage, 3 the list could not \
+            be read, 4 an entry expires within the time of --watch.
 
-            With --json one object is printed: outcome (valid, expired, unusable, expiring, invalid), file, time, verified, \
-            watch, entries (state, name, fingerprint, expires, expiryDate, daysLeft, depth, problem), namesWithoutBackup, \
-            unsignedDomainsConfig; of a list that does not verify outcome, file and error (code, entry, field, \
+            With --json one object is printed: outcome (valid, expired, unusable, expiring, invalid), file, time, \
+            verified, watch, entries (state, name, fingerprint, expires, expiryDate, daysLeft, depth, problem), \
+            namesWithoutBackup, unsignedDomainsConfig; of a list that does not verify outcome, file and error (code, entry, field, \
             expected, found, message).
             """)
 
