@@ -82,7 +82,7 @@ func report(_ manager: TrustManager, to collector: URL, trusting anchors: TrustA
 }
 
 /// A crash reporter.
-private func recordError(_ error: TrustFailure, _ body: Data) {}
+private nonisolated func recordError(_ error: TrustFailure, _ body: Data) {}
 
 func tellCrashReporter(about manager: TrustManager) throws {
     var configuration = ReportConfiguration(destinations: [], application: "com.example.bank", version: "5.1")

@@ -56,11 +56,10 @@ public enum HostKeyCheck {
         }
         let key = Array(request.subjectPublicKeyInfo.der)
         try check(key: key, named: name)
-        guard request.isSignedWithItsKey == true else {
-            throw HostCheckError(
-                .unsignedRequest, name: name, expected: "a certificate request that is signed with its own key",
-                found: request.isSignedWithItsKey == nil
-                    ? "a signature of a kind that is not verified" : "a signature that does not verify under it")
+        switch request.signatureCheck {
+        case .valid: break
+        case .invalid: throw unsigned(name, "a signature that does not verify under it")
+        case .unsupported(let algorithm): throw unsigned(name, "a signature with \(algorithm), which is not supported")
         }
         if let host {
             let patterns = request.dnsNames.compactMap { try? HostPattern($0) }
@@ -72,6 +71,11 @@ public enum HostKeyCheck {
             }
         }
         return key
+    }
+
+    private static func unsigned(_ name: String, _ found: String) -> HostCheckError {
+        HostCheckError(
+            .unsignedRequest, name: name, expected: "a certificate request that is signed with its own key", found: found)
     }
 
     /// Checks that a pin is not a placeholder.

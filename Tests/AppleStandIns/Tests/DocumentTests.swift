@@ -40,7 +40,7 @@ extension PinnedAPI {
     fileprivate var judge: PinnedSessionDelegate { delegate }
 }
 
-private struct PairedPolicy: TrustPolicy {
+private nonisolated struct PairedPolicy: TrustPolicy {
     let scope = PolicyScope(hostName: "www.example.com")
     let isPaired: @Sendable (ServerTrust) -> Bool
 
@@ -58,6 +58,19 @@ private struct PairedPolicy: TrustPolicy {
             return decision(.rejected(error))
         }
     }
+}
+
+private final class TransferDelegate: PinnedSessionDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+        moveIntoPlace(location)
+    }
+}
+
+private nonisolated func moveIntoPlace(_ file: URL) {}
+
+extension URLSessionConfiguration {
+    /// A stand-in: only Apple's systems have background sessions.
+    fileprivate static func background(withIdentifier identifier: String) -> URLSessionConfiguration { .default }
 }
 
 /// The examples of docs/apple.md and docs/migrating.md, line by line: they compile because they stand here, and stand in
@@ -84,6 +97,19 @@ private enum DocumentExamples {
         _ challenge: URLAuthenticationChallenge, by delegate: PinnedSessionDelegate
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
         await delegate.response(to: challenge)
+    }
+
+    static func background(_ manager: TrustManager, _ identifier: String) -> URLSession {
+        let delegate = TransferDelegate(manager: manager)
+        let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        return session
+    }
+
+    static func shared(_ configuration: CertStoreConfiguration) -> CertStore {
+        let data = KeychainDataStore(accessGroup: "TEAMID.com.example.shared")
+        let store = CertStore(configuration: configuration, secureDataStore: data)
+        return store
     }
 
     static func refresh(_ given: URLSession) -> URLSession {

@@ -59,6 +59,12 @@ enum ReadmeExamples {
         try await connection.channel.close()
     }
 
+    static func privateAuthority() async throws -> [TrustAnchors] {
+        let anchors = try TrustAnchors(contentsOf: URL(filePath: "/etc/service/authority.pem"))
+        let both = TrustAnchors(try await TrustAnchors.system().certificates + anchors.certificates)
+        return [anchors, both]
+    }
+
     static func server(
         pins: PinSet, configuration: TLSConfiguration, validator: PathValidator, group: any EventLoopGroup
     ) throws -> ServerBootstrap {

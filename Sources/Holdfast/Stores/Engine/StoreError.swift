@@ -21,6 +21,7 @@ public struct StoreError: HoldfastError {
             switch error.code {
             case .invalidSignature: .invalidSignature
             case .expiredEntries: .storeIsEmpty
+            case .unsupportedAlgorithm: .unsupportedAlgorithm
             default: .invalidData
             }
         self.init(
@@ -55,6 +56,10 @@ extension StoreError.Code {
     /// A signature does not verify.
     public static var invalidSignature: Self {
         Self("Have the document made anew; the store keeps the one that it has.")
+    }
+    /// The document was not verified, because Holdfast does not support its algorithm or its signer's kind of key.
+    public static var unsupportedAlgorithm: Self {
+        Self("Have the document signed with a supported algorithm; the store keeps the one that it has.")
     }
     /// The document was downloaded and verified, but every entry in it has expired. If the store has other entries that
     /// count, such as fallback entries, it keeps them.
