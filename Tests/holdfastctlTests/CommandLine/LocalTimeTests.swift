@@ -4,7 +4,7 @@ import HoldfastOutput
 import HoldfastTesting
 import Testing
 
-@Suite("Times that people read")
+@Suite("Times that people read", .timeLimit(.minutes(15)))
 struct LocalTimeTests {
     @Test(
         "Each time in UTC becomes one of the zone, with its offset; everything else stays",
