@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("What a check says of clients that have published pins")
+@Suite("What a check says of clients that have published pins", .timeLimit(.minutes(15)))
 struct PublishedOutlookTests {
     private let scene: CheckScene
     private let other: TestCertificate

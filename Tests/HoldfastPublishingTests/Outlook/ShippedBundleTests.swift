@@ -6,7 +6,7 @@ import HoldfastTUF
 import HoldfastTesting
 import Testing
 
-@Suite("The bundle of a repository that an app ships")
+@Suite("The bundle of a repository that an app ships", .timeLimit(.minutes(15)))
 struct ShippedBundleTests {
     private static let version = "7.4"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("The floor of an app")
+@Suite("The floor of an app", .timeLimit(.minutes(15)))
 struct PinFloorTests {
     private func report(_ url: String) throws -> PinFile.Report { try PinFile.Report(url: url) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("A bundle that an app ships")
+@Suite("A bundle that an app ships", .timeLimit(.minutes(15)))
 struct ShippedBundleTests {
     /// An app that was built today, with what its repository serves.
     private func built(_ way: PinScene.Way, graceDays: Double = 700) throws -> PinScene {

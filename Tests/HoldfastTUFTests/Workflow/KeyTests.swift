@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("Keys and signatures (sections 4.2, 4.3)")
+@Suite("Keys and signatures (sections 4.2, 4.3)", .timeLimit(.minutes(15)))
 struct KeyTests {
     @Test("Keys of every spelling sign, and sign nothing else", arguments: TestSigner.Spelling.allCases)
     func spellings(spelling: TestSigner.Spelling) async throws {

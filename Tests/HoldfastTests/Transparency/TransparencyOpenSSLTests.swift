@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "Timestamps beside openssl s_client -ct",
-    .enabled(if: OpenSSLProgram.isAvailable || ForeignPeers.areRequired, "needs OpenSSL 3"))
+    .needs(.openSSL), .timeLimit(.minutes(15)))
 struct TransparencyOpenSSLTests {
     /// What openssl says of each timestamp of a certificate that its own server presents.
     private func statuses(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Sets of anchors")
+@Suite("Sets of anchors", .timeLimit(.minutes(15)))
 struct TrustAnchorsTests {
     @Test("An empty set makes every validation fail")
     func empty() throws {

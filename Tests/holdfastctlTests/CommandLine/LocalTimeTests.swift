@@ -4,7 +4,7 @@ import HoldfastOutput
 import HoldfastTesting
 import Testing
 
-@Suite("Times that people read")
+@Suite("Times that people read", .timeLimit(.minutes(15)))
 struct LocalTimeTests {
     @Test(
         "A field that is a time becomes one of the zone; everything else stays, and so does a time that does not exist",

@@ -2,7 +2,7 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@Suite("Arguments of holdfastctl")
+@Suite("Arguments of holdfastctl", .timeLimit(.minutes(15)))
 struct UsageTests {
     private static let digest = SigningSite.hex(0xA5)
     private static let publicKey =

@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("holdfastctl verify and list")
+@Suite("holdfastctl verify and list", .timeLimit(.minutes(15)))
 struct ListTests {
     private struct Report: Decodable {
         struct Entry: Decodable {

@@ -120,7 +120,7 @@ struct OperatingACMEClientsTests {
 
     @Test(
         "Caddy serves what the script has installed, also if somebody has it read its files before",
-        .enabled(if: ForeignPeers.runsCaddy, "needs caddy"))
+        .needs(.caddy))
     func caddy() async throws {
         let row = try Self.commands(inRowWith: "caddy reload")
         let (files, reload) = (try #require(row.first), try #require(row.last))

@@ -107,7 +107,9 @@ struct OperatingTests {
         }
     }
 
-    @Test("A fleet whose servers have different keys gets the backup key server by server, and nobody is locked out")
+    @Test(
+        "A fleet whose servers have different keys gets the backup key server by server, and nobody is locked out",
+        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
     func fleet() async throws {
         try await OperatingSite.with { site in
             let old = [try site.leaf(), try site.leaf()]
@@ -245,7 +247,7 @@ struct OperatingTests {
 
     @Test(
         "A repository whose offline key is in a token is begun and published",
-        .enabled(if: ForeignPeers.runsSoftHSM, "needs opensc and softhsm2"))
+        .needs(.softHSM))
     func token() async throws {
         try await OperatingSite.with { site in
             let (present, other) = (try site.leaf(), try site.leaf())
