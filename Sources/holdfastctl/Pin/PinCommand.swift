@@ -40,7 +40,11 @@ struct PinCommand: AsyncParsableCommand {
             of HOST:PORT are for that port alone, and clients refuse the others; those of HOST are for every port. \
             Anything that the format cannot express is an error, unless --lossy is given; it is named either way.
 
+            With --new-backup the command also makes a backup key, in a file that must not exist yet, with the request for \
+            its certificate beside it (.csr), and pins it. The format is then json, unless --format says otherwise.
+
             EXAMPLES
+              holdfastctl pin www.example.com --new-backup backup.key -o app.pins.json
               holdfastctl pin www.example.com
               holdfastctl pin www.example.com backup.pem --format okhttp
               holdfastctl pin www.example.com api.example.com --format android
@@ -78,10 +82,11 @@ struct PinCommand: AsyncParsableCommand {
     var issuers: IssuerOptions
 
     @Option(
+        name: .customLong("format"),
         help: ArgumentHelp(
             "Print the pins for another system: " + ExportFormat.explanation + " Without it pins with comments.",
             valueName: "format"))
-    var format: ExportFormat?
+    var namedFormat: ExportFormat?
 
     @Option(
         name: .customLong("certificates"),
@@ -95,6 +100,14 @@ struct PinCommand: AsyncParsableCommand {
             valueName: "host"),
         transform: { text in CheckedArgument { try HostPattern(text) } })
     var hostArgument: CheckedArgument<HostPattern>?
+
+    @Option(
+        name: .customLong("new-backup"),
+        help: ArgumentHelp(
+            "Make a backup key in this file, not encrypted, and its certificate request beside it, and pin it as well.",
+            valueName: "file"),
+        completion: .file(extensions: ["key"]))
+    var newBackup: String?
 
     @Flag(help: "Print the part that goes into an existing file, not a whole file.")
     var fragment = false
@@ -118,6 +131,7 @@ struct PinCommand: AsyncParsableCommand {
     var connection: ConnectionOptions
 
     private var configuredHost: HostPattern? { hostArgument?.value }
+    private var format: ExportFormat? { namedFormat ?? (newBackup == nil ? nil : .json) }
 
     func validate() throws {
         try hostArgument?.validate("--host")
@@ -126,6 +140,10 @@ struct PinCommand: AsyncParsableCommand {
         }
         if let authority, authority.utf8.count < 3 {
             throw ValidationError("--authority takes three characters of the name at least.")
+        }
+        guard newBackup == nil || !hosts.isEmpty else { throw ValidationError("--new-backup goes with a host.") }
+        guard newBackup != InputFile.standard else {
+            throw ValidationError("--new-backup takes a file: standard output gets the pins.")
         }
         guard format != nil else {
             guard !fragment, !lossy, configuredHost == nil, !output.isFile else {
@@ -176,7 +194,22 @@ struct PinCommand: AsyncParsableCommand {
     private static let hostsAtOnce = 8
 
     func run() async throws {
-        var reports = try await serverReports()
+        let backup = newBackup.map(NewBackupKey.init)
+        try backup?.requireAbsence()
+        let reports = try await serverReports()
+        guard let backup else { return try await pin(reports, and: files) }
+        try backup.create(for: configuredHost.map { [$0] } ?? reports.compactMap { $0.dialed.map(HostPattern.init) })
+        do {
+            try await pin(reports, and: files + [backup.request])
+        } catch {
+            // Otherwise the next attempt would find files of which nothing is pinned.
+            backup.remove()
+            throw error
+        }
+    }
+
+    private func pin(_ servers: [PinReport], and files: [String]) async throws {
+        var reports = servers
         var fromFiles: [PinEntry] = []
         for file in files {
             let found = try InputFile.publicKeys(of: file)

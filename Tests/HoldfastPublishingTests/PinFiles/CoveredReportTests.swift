@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastSigning
 import Testing
 
 @testable import HoldfastPublishing

@@ -247,11 +247,14 @@ struct OperatingUnitsTests {
             "Unit": ["Description", "Wants", "After", "OnFailure"],
             "Service": [
                 "Type", "User", "WorkingDirectory", "ExecStartPre", "ExecStart", "DynamicUser", "Restart",
+                "SuccessExitStatus",
             ],
             "Timer": ["OnCalendar", "RandomizedDelaySec", "Persistent"], "Install": ["WantedBy"],
         ]
         try await withTemporaryFolder { folder in
-            let names = ["pins.service", "pins.timer", "trust-server.service", "renew.service"]
+            let names = [
+                "pins.service", "pins.timer", "trust-server.service", "renew.service", "install-certificate.service",
+            ]
             for name in names + ["pins-alarm.service"] {
                 let unit = try OperatingManual.block(name)
                 var section = ""
@@ -265,6 +268,7 @@ struct OperatingUnitsTests {
                 }
                 // What a unit starts has to be there.
                 let runnable = unit.replacing("/usr/local/bin/holdfastctl", with: "/bin/true")
+                    .replacing("/usr/local/sbin/install-certificate", with: "/bin/true")
                 let file = name == "pins-alarm.service" ? "pins-alarm@.service" : name
                 try Data(runnable.utf8).write(to: folder.appending(path: file))
             }
