@@ -16,7 +16,7 @@ struct AppCommand: AsyncParsableCommand {
     /// How careful one is with the clients of an app.
     struct ClientOptions: ParsableArguments {
         @Option(help: "Days for which a client goes on with a replaced document.")
-        var staleness: Int64 = 30
+        var staleness: Int64 = AppSettings.defaultStaleness / 86_400
         @Option(help: "Hours for which the canary has a change before everybody; 0 for no canary.")
         var canary: Int64 = 24
         @Option(help: "Vantages that must agree on what a host shows, at most 8.")

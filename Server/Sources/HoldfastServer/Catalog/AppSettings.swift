@@ -46,8 +46,11 @@ public struct AppSettings: Sendable, Hashable {
     public let octets: [UInt8]
 
     private static let name = "holdfast-app-v1"
+    /// Default staleness: seven days. Formats that name certificates need it, with the canary, within a quarter of a
+    /// certificate's lifetime, and public certificates will last for 47 days (CA/Browser Forum ballot SC-081).
+    public static let defaultStaleness: Int64 = 7 * 86_400
     private static let stalenesses: ClosedRange<Int64> = 3_600...31_622_400
-    private static let canaries: ClosedRange<Int64> = 0...604_800
+    static let canaries: ClosedRange<Int64> = 0...604_800
     /// More than anybody watches from. A table has the same bound.
     package static let vantageCounts: ClosedRange<Int64> = 1...8
 
@@ -55,7 +58,7 @@ public struct AppSettings: Sendable, Hashable {
     /// - Throws: ``ServerError`` `invalidValue` for a staleness outside an hour to 366 days, a canary of more than seven
     ///   days, more than eight vantages, no anchors, or one that is no certificate.
     public init(
-        staleness: Int64 = 30 * 86_400, canary: Int64 = 86_400, vantages: Int64 = 1, anchors: [[UInt8]],
+        staleness: Int64 = Self.defaultStaleness, canary: Int64 = 86_400, vantages: Int64 = 1, anchors: [[UInt8]],
         builds: [Build]?
     ) throws(ServerError) {
         guard Self.stalenesses.contains(staleness), Self.canaries.contains(canary) else {

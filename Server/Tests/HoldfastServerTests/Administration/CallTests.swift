@@ -91,8 +91,8 @@ struct CallTests {
             waiting.isError(409, .notReady)
             let until = try #require((waiting.json["until"] as? String).flatMap { UTCText.decode($0.utf8) })
             #expect(waiting.json["since"] as? String == UTCText.encode(begin))
-            // Those who asked right before the publication go on for the staleness, of 30 days.
-            #expect((begin + 29 * 86_400...begin + 31 * 86_400).contains(until))
+            // Those who asked right before the publication go on for the staleness, of a week.
+            #expect((begin + 6 * 86_400...begin + 8 * 86_400).contains(until))
             #expect(waiting.header("Retry-After") == "86400")
             for digest in [digest, key] {
                 let answer = try await site.call("GET", "\(Self.next)/\(digest)/ready", token: "gate")
