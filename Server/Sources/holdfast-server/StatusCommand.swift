@@ -179,6 +179,8 @@ struct DoctorCommand: AsyncParsableCommand {
         try await server.withServer { open in
             let problems = [open.secretProblem, open.catalog.clockProblem].compactMap(\.self)
             var findings = problems.map { (isFault: true, words: "\($0)") }
+            let folder = ServerFolder(open.folder)
+            findings += folder.permissions().findings.map { (isFault: $0.isOpenToAll, words: $0.words) }
             for finding in try await open.publisher.examine(pages: pages) {
                 findings.append((isFault: finding.isFault, words: finding.words))
             }

@@ -3,7 +3,7 @@ import NIOHTTP1
 /// What can be called, each with its method, its path, and what a token must allow. The names are the `operationId`s of
 /// `openapi.yaml`; a test compares both.
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
-    case getLive, getReady, getMetrics, getDescription
+    case getLive, getReady, getWritable, getMetrics, getDescription
     case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, withdrawAnnouncement, askGate
     case getReports, switchReports
     case getDrafts, handInDrafts, prepareDrafts, rotateKeys, publishRoot
@@ -36,6 +36,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .getLive: "/health/live"
         case .getReady: "/health/ready"
+        case .getWritable: "/health/writable"
         case .getMetrics: "/metrics"
         case .getDescription: "/openapi.yaml"
         case .listApps: "/v1/apps"
@@ -68,7 +69,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
 
     var access: Access {
         switch self {
-        case .getLive, .getReady, .getMetrics, .getDescription: .anybody
+        case .getLive, .getReady, .getWritable, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
         case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
         case .setHost, .withdrawNext, .withdrawAnnouncement, .publish, .rotateKeys, .publishRoot, .replaceKey,

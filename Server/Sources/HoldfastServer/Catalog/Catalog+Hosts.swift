@@ -2,7 +2,8 @@ import Holdfast
 
 extension Catalog {
     /// Adds a host, or replaces how it is dialed and renewed.
-    /// - Throws: ``ServerError`` `notFound` for an app that does not exist.
+    /// - Throws: ``ServerError`` `notFound` for an app that does not exist; `invalidValue` for an address to dial that cannot be
+    ///   dialed; `constraint` for one host more than the app may have.
     public func set(_ host: CatalogHost, of app: AppName, by actor: String) async throws(ServerError) {
         try await transact { step throws(ServerError) in try step.set(host, of: app, by: actor) }
     }
@@ -18,11 +19,45 @@ extension Catalog {
     /// A host of an app.
     /// - Throws: ``ServerError`` `notFound`.
     public func host(_ name: String, _ port: Int64, of app: AppName) async throws(ServerError) -> CatalogHost {
-        let label = "\(name):\(port)"
-        guard let host = try await hosts(of: app).first(where: { $0.label.utf8.elementsEqual(label.utf8) }) else {
-            throw ServerError(.notFound, of: "host", expected: "a host of \(app)", found: label)
+        try await look { session, ledger throws(ServerError) in
+            try Self.row(of: name, port, app, session, ledger).host
         }
-        return host
+    }
+
+    /// Everything that is known of a host: what its addresses showed last, and what was announced for it.
+    package struct HostView: Sendable {
+        package let host: CatalogHost
+        package let seen: [Observation]
+        package let next: NextShown
+    }
+
+    /// Everything that is known of the hosts of an app, sorted by name and port, in one reading: each host is read once, and
+    /// what belongs to it by its row.
+    /// - Throws: ``ServerError``; `brokenChain` if it is not what the audit has.
+    package func hostViews(of app: AppName) async throws(ServerError) -> [HostView] {
+        try await look { session, ledger throws(ServerError) in
+            var views: [HostView] = []
+            for (id, host) in try Self.hosts(of: app, session, ledger) {
+                views.append(try Self.view(id, host, app, session, ledger))
+            }
+            return views
+        }
+    }
+
+    /// Everything that is known of a host.
+    /// - Throws: ``ServerError`` `notFound`; `brokenChain` if it is not what the audit has.
+    func hostView(_ name: String, _ port: Int64, of app: AppName) async throws(ServerError) -> HostView {
+        try await look { session, ledger throws(ServerError) in
+            let (id, host) = try Self.row(of: name, port, app, session, ledger)
+            return try Self.view(id, host, app, session, ledger)
+        }
+    }
+
+    private static func view(
+        _ id: Int64, _ host: CatalogHost, _ app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> HostView {
+        HostView(
+            host: host, seen: try observations(id, session), next: try next(id, host, app, session, ledger))
     }
 
     // MARK: What was seen
@@ -145,10 +180,23 @@ extension Catalog {
     static func id(
         of host: CatalogHost, _ app: AppName, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> Int64 {
-        guard let found = try hosts(of: app, session, ledger).first(where: { $0.host.label == host.label }) else {
-            throw ServerError(.notFound, of: "host", expected: "a host of \(app)", found: host.label)
+        try row(of: host.name, host.port, app, session, ledger).id
+    }
+
+    /// A host by its name and port.
+    /// - Throws: ``ServerError`` `notFound`.
+    private static func row(
+        of name: String, _ port: Int64, _ app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> (id: Int64, host: CatalogHost) {
+        let row = try session.run(
+            """
+            SELECT name, port, dial, renewal, one_key_kind, id FROM host WHERE app = $1 AND name = $2 AND port = $3
+            """, [.text("\(app)"), .text(name), .integer(port)]
+        ).first
+        guard let row else {
+            throw ServerError(.notFound, of: "host", expected: "a host of \(app)", found: "\(name):\(port)")
         }
-        return found.id
+        return (id: try row.integer(5), host: try host(row, of: app, ledger))
     }
 
     static func store(_ chain: HostChain, _ session: any StorageSession) throws(ServerError) {
@@ -202,6 +250,8 @@ extension Catalog.Step {
     /// Adds a host, or replaces how it is dialed and renewed.
     mutating func set(_ host: CatalogHost, of app: AppName, by actor: String) throws(ServerError) {
         try requireApp(app)
+        try host.requireDialable()
+        try requireRoom(for: host, of: app)
         try session.run(
             """
             INSERT INTO host (app, name, port, dial, renewal, one_key_kind, next_poll_at) \
@@ -213,6 +263,23 @@ extension Catalog.Step {
                 .text(host.renewal.rawValue), .integer(host.hasOneKeyKind ? 1 : 0),
             ])
         try set(app, Catalog.name(of: host), host.octets, by: actor)
+    }
+
+    /// Refuses one host more than an app may have; one that is there may be replaced.
+    private func requireRoom(for host: CatalogHost, of app: AppName) throws(ServerError) {
+        let known = try session.run(
+            "SELECT count(*), coalesce(sum(CASE WHEN name = $2 AND port = $3 THEN 1 ELSE 0 END), 0) FROM host WHERE app = $1",
+            [.text("\(app)"), .text(host.name), .integer(host.port)]
+        ).first
+        let (count, same) = (try known?.integer(0) ?? 0, try known?.integer(1) ?? 0)
+        guard same == 0 else { return }
+        let maximum = try Catalog.app(app, session, ledger).settings.maximumHosts
+        guard count < maximum else {
+            throw ServerError(
+                .constraint, of: "hosts", expected: "at most \(maximum) hosts of \(app)", found: "one more",
+                remedy:
+                    "Raise the number with holdfast-server app settings --maximum-hosts, or name hosts by a pattern.")
+        }
     }
 }
 

@@ -63,7 +63,9 @@ struct FormPage: Sendable {
                     hint: "For how long a client goes on with a document that was replaced: 1 to 366."),
                 Field(
                     name: "canary", label: "Canary in hours", kind: .line,
-                    hint: "For how long a few have a change before everybody: 0 for none, at most 168."),
+                    hint:
+                        "For how long a few have a change before everybody: 0 for none, at most 168. A list cannot say that it is a canary's."
+                ),
                 Field(
                     name: "vantages", label: "Vantages that must agree", kind: .line,
                     hint: "From how many places a host has to look the same: 1 to 8."),

@@ -116,6 +116,14 @@ extension Publisher {
                         + "\(ClockGuard.text(outage.since)): they are in the journal until it can be written again"))
         }
         if let doubt = try await catalog.headDoubt() { findings.append(Finding(isFault: false, words: doubt)) }
+        if isInPlace, try await catalog.engine.isOpenToPublic() {
+            findings.append(
+                Finding(
+                    isFault: false,
+                    words:
+                        "every role of the database's cluster can connect to it: REVOKE CONNECT ON DATABASE … FROM PUBLIC"
+                ))
+        }
         for app in catalog.apps {
             do throws(ServerError) {
                 findings += try await self.findings(of: app, isInPlace: isInPlace)

@@ -28,7 +28,7 @@ struct AdministrationLimitTests {
             let hand = ManualInstant()
             let rates = AdministrationRates(instant: { hand.value.withLock { $0 } })
             let responder = AdministrationResponder(
-                publisher: site.world.publisher, counters: ListenerCounters(), readiness: { [] }, rates: rates)
+                publisher: site.world.publisher, counters: ListenerCounters(), health: { ServerHealth() }, rates: rates)
             func status(_ token: String, _ body: String) async throws -> UInt {
                 let bearer = try #require(site.tokens[token]).secretText
                 let headers: HTTPHeaders = ["Authorization": "Bearer \(bearer)", "Content-Type": "application/json"]

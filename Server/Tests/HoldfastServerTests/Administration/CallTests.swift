@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastProbe
 import HoldfastSigning
 import HoldfastTesting
 import Testing
@@ -365,17 +366,42 @@ struct CallTests {
         }
     }
 
-    @Test("Whether the server is ready is said with its reasons, and its description is there")
+    @Test("Whether the server is ready and writable is said without reasons, and its description is there")
     func health() async throws {
         try await World.run { world in
-            try await AdministrationSite.listening(for: world.publisher, readiness: { ["The disk is full."] }) { port in
+            try await AdministrationSite.listening(
+                for: world.publisher, health: { ServerHealth(unwritable: ["The disk is full."]) }
+            ) { port in
                 let client = RawClient(port: port)
                 #expect(try await client.get("/health/live").status == 200)
-                let ready = try await client.get("/health/ready")
-                ready.isError(503, .unavailable)
-                #expect(ready.body.contains("The disk is full.") && ready.header("Retry-After") == "5")
+                #expect(try await client.get("/health/ready").status == 200)
+                let writable = try await client.get("/health/writable")
+                #expect(writable.status == 503 && writable.header("Retry-After") == "5", "\(writable.text)")
+                #expect(writable.body == #"{"status":"UNAVAILABLE"}"#)
                 let text = try await client.get("/openapi.yaml")
                 #expect(text.header("Content-Type") == "application/yaml" && text.body.hasPrefix("openapi: 3.1.0\n"))
+            }
+        }
+    }
+
+    @Test("Where other machines reach it, /metrics is for holders of a token to read for all apps")
+    func metricsBeyondLoopback() async throws {
+        try await World.run { world in
+            let (one, every) = (try await world.token("one", .read), try await world.token("all", .read, app: nil))
+            let settings = try ListenerSettings(
+                port: 0, proxies: TrustedProxies([AddressBlock("127.0.0.1/32")]), identity: nil)
+            try await AdministrationSite.listening(for: world.publisher, settings) { port in
+                let client = RawClient(port: port)
+                func metrics(_ token: AccessToken?) async throws -> RawAnswer {
+                    try await client.get("/metrics", token.map { ["Authorization: Bearer \($0.secretText)"] } ?? [])
+                }
+                let stranger = try await metrics(nil)
+                #expect(stranger.status == 401 && !stranger.body.contains("holdfast_"), "\(stranger.text)")
+                #expect(try await metrics(one).status == 403)
+                #expect(try await metrics(every).status == 200)
+            }
+            try await AdministrationSite.listening(for: world.publisher) { port in
+                #expect(try await RawClient(port: port).get("/metrics").status == 200)
             }
         }
     }
