@@ -61,12 +61,12 @@ struct HostKeyCheckTests {
         forged[forged.count - 1] ^= 1
         #expect(try code(forged, "api.example.com") == .unsignedRequest)
         // Somebody else's key in a request that another key signed.
-        let other = Array(try SigningKey().subjectPublicKeyInfo)
-        let at = try #require(request.firstRange(of: Array(try key.subjectPublicKeyInfo)))
+        let other = try SigningKey().spki
+        let at = try #require(request.firstRange(of: try key.spki))
         var stolen = request
         stolen.replaceSubrange(at, with: other)
         #expect(try code(stolen, "api.example.com") == .unsignedRequest)
-        #expect(try code(Array(key.subjectPublicKeyInfo), "api.example.com") == .unreadable)
+        #expect(try code(try key.spki, "api.example.com") == .unreadable)
     }
 
     @Test("Digests that stand for no key are placeholders; those of keys and certificates are none")
@@ -89,7 +89,7 @@ struct HostKeyCheckTests {
             }
         }
         for _ in 0..<200 {
-            try HostKeyCheck.check(Pin.publicKey(spkiDER: Array(SigningKey().subjectPublicKeyInfo)))
+            try HostKeyCheck.check(Pin.publicKey(spkiDER: try SigningKey().spki))
         }
         var almost = [UInt8](repeating: 0, count: 32)
         almost[16] = 1
@@ -98,7 +98,7 @@ struct HostKeyCheckTests {
 
     @Test("Placeholders of a file are named, and are no backups")
     func files() throws {
-        let real = try Pin.publicKey(spkiDER: Array(SigningKey().subjectPublicKeyInfo))
+        let real = try Pin.publicKey(spkiDER: try SigningKey().spki)
         let zero = try Pin(subject: .publicKey, digest: [UInt8](repeating: 0, count: 32))
         let host = try HostPattern("api.example.com")
         let file = try PinFile(hosts: [
@@ -111,5 +111,12 @@ struct HostKeyCheckTests {
         let nothing = try Pin(subject: .publicKey, digest: Array(SHA256.hash(data: Data())))
         let refusal = #expect(throws: PublishingError.self) { try edit.add(nothing, state: .backup, to: host) }
         #expect(refusal?.code == .notTheHosts && edit.file == file)
+    }
+}
+
+extension SigningKey {
+    /// DER of the SubjectPublicKeyInfo.
+    fileprivate var spki: [UInt8] {
+        get throws { Array(try P256.Signing.PrivateKey(pemRepresentation: pem).publicKey.derRepresentation) }
     }
 }

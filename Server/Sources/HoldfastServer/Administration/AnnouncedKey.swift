@@ -1,3 +1,5 @@
+import Holdfast
+
 /// A key of a file that is announced for a host: a public key, or a certificate request, which is checked.
 package struct AnnouncedKey: Sendable {
     /// DER of the SubjectPublicKeyInfo.
@@ -10,8 +12,8 @@ package struct AnnouncedKey: Sendable {
     /// - Throws: ``ServerError`` `invalidValue`.
     package init(_ file: [UInt8], named name: String, for host: CatalogHost) throws(ServerError) {
         guard file.first != 0x30 else {
-            // No SubjectPublicKeyInfo is a request, nor the other way round.
-            let isKey = (try? AnnouncementCheck.check(key: file)) != nil
+            // No SubjectPublicKeyInfo is a request, nor the other way round. Its kind is checked when it is announced.
+            let isKey = (try? SubjectPublicKeyInfo(der: file)) != nil
             octets = isKey ? file : try AnnouncementCheck.key(ofRequest: file, for: host)
             return
         }

@@ -58,12 +58,15 @@ extension AppScene {
             let mine = hosts.filter { host.covers($0.host) }
             var refusals: [Digest: ServerError] = [:]
             var authorities: [Digest: String] = [:]
-            for known in mine {
+            for known in mine where known.next.count > 0 {
+                let found = fitAnnouncements(of: known).refusals
+                refusals.merge(found) { first, _ in first }
                 for next in known.next.chains {
-                    guard let refusal = fitAnnouncements(of: known).refusals[next.chain.fingerprint] else { continue }
+                    guard let refusal = found[next.chain.fingerprint] else { continue }
                     for digest in next.chain.digestsOfLeaf { refusals[digest] = refusal }
                 }
-                refusals.merge(fitAnnouncements(of: known).refusals) { first, _ in first }
+            }
+            for known in mine {
                 for chain in known.observations.compactMap(\.chain) + known.next.chains.map(\.chain) {
                     for der in chain.certificates.dropFirst() {
                         guard let issuer = try? X509Certificate(der: der) else { continue }
@@ -138,9 +141,10 @@ extension AppScene {
                 lines.append("\(label): key \(key.pin) \(words(key.pin, mine))")
             }
         }
+        let planned = planning(content)
         for host in hosts {
             let refusals = host.next.count == 0 ? [:] : fitAnnouncements(of: host).refusals
-            for next in host.next.chains where planning(content).isLeftOut(next, of: host) {
+            for next in host.next.chains where planned.isLeftOut(next, of: host) {
                 let by = Self.words(next.origin)
                 let reason =
                     refusals[next.chain.fingerprint].map { ", since it is not the host's own: \($0.found)" } ?? ""

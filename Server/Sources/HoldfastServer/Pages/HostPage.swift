@@ -123,7 +123,7 @@ struct HostPage: Sendable {
         }
         for next in host.next.chains where !all.contains(where: { $0.chain == next.chain }) {
             let by = next.origin.map { ", by \($0.actor)" } ?? ""
-            all.append((next.chain, "Announced\(by), from \(PageText.time(next.begins))"))
+            all.append((next.chain, "Announced, from \(PageText.time(next.begins))\(by)"))
         }
         return all.prefix(Self.greatestChainCount).map { chain, title in
             [
