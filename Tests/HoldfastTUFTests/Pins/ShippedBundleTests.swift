@@ -62,15 +62,16 @@ struct ShippedBundleTests {
         arguments: [0, 15, 60, 400, 800] as [Double])
     func anyAge(days: Double) throws {
         var scene = try PinScene()
-        scene.shipped = nil
         try scene.publish(scene.pinFile(days: 90, graceDays: 0))
         let built = scene.clock.now
         scene.shipped = .init(
             bundle: RepositoryBundle(scene.repository).json, grace: .seconds(2 * 365 * PinScene.day))
         scene.provider.fail()
         scene.clock.advance(by: .seconds(days * PinScene.day))
-        #expect(try scene.rejection(scene.start()) == nil)
-        #expect(try scene.rejection(scene.start(), PinScene.host, scene.foreign) == .pinMismatch)
+        let renewed = try scene.authority.renew(scene.leaf)
+        let stranger = try scene.authority.impersonate(scene.leaf)
+        #expect(try scene.rejection(scene.start(), PinScene.host, renewed) == nil)
+        #expect(try scene.rejection(scene.start(), PinScene.host, stranger) == .pinMismatch)
         // A device whose clock was set back goes by the bundle.
         scene.clock.set(Date(timeIntervalSince1970: 0))
         #expect(try scene.start().trustedTime == built)
