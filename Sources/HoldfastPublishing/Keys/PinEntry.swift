@@ -18,7 +18,7 @@ package struct PinEntry: Sendable, Encodable {
     /// The kind of the key, for example `P-256`.
     package let key: String
     package let keyPin: String
-    /// Absent for anything other than a certificate.
+    /// Absent for anything other than a certificate, and for a Merkle Tree Certificate, which has several forms.
     package let certificatePin: String?
     /// ISO 8601.
     package let notAfter: String?
@@ -44,12 +44,16 @@ package struct PinEntry: Sendable, Encodable {
         key = certificate.keyKind?.description ?? Self.unreadableKey
         keyPin = certificate.publicKeyPin.description
         subjectPublicKeyInfo = Array(certificate.subjectPublicKeyInfo)
-        certificatePin = certificate.certificatePin.description
+        certificatePin = (try? certificate.pin(.certificate))?.description
         notAfter = certificate.notAfter.formatted(.iso8601)
         dnsNames = certificate.dnsNames
         self.inValidPath = inValidPath
         self.isIssuer = isIssuer
-        remark = inValidPath == false ? "NOT in a valid path" : nil
+        let remarks = [
+            inValidPath == false ? "NOT in a valid path" : nil,
+            certificate.isMerkleTreeCertificate ? "a Merkle Tree Certificate: only its key can be pinned" : nil,
+        ].compactMap(\.self)
+        remark = remarks.isEmpty ? nil : remarks.joined(separator: ", ")
     }
 
     package init(

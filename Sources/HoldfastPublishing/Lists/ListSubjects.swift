@@ -113,10 +113,16 @@ package struct ListSubjects: Sendable {
         } catch {
             return .failure(Problem(text: "\(error)"))
         }
+        let pin: Pin
+        do throws(PinError) {
+            pin = try certificate.pin(.certificate)
+        } catch {
+            return .failure(Problem(text: "\(error)"))
+        }
         do throws(DocumentError) {
             return .success(
                 try FingerprintEntry(
-                    name: name, pin: certificate.certificatePin,
+                    name: name, pin: pin,
                     expires: Int64(certificate.notAfter.timeIntervalSince1970), depth: rules.depth))
         } catch {
             return .failure(Problem(text: "\(error)"))

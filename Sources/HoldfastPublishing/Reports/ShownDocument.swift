@@ -59,7 +59,7 @@ package struct ShownDocument {
     private func unreadable(_ error: DocumentError, as kind: DocumentKind) -> PublishingError {
         PublishingError(
             .invalidDocument, of: name, expected: kind.description, found: "one that cannot be read: \(error)",
-            remedy: "Get it again from where it was made.")
+            remedy: error.code == .unsupportedAlgorithm ? error.remedy : "Get it again from where it was made.")
     }
 
     private func time(_ date: Date, ends: Bool = true) -> String {
@@ -134,7 +134,7 @@ package struct ShownDocument {
             _ = try FingerprintList(verifying: list, with: key)
             item.signature = .init(state: .verified, text: "every entry is signed with the key that was given")
         } catch {
-            item.signature = .init(state: .invalid, text: "\(error)")
+            item.signature = .init(error)
         }
         return item
     }
@@ -167,7 +167,7 @@ package struct ShownDocument {
             _ = try ChallengeResponse(verifying: data, signature: signature, challenge: challenge, by: key)
             item.signature = .init(state: .verified, text: "signed for this challenge with the key that was given")
         } catch {
-            item.signature = .init(state: .invalid, text: "\(error)")
+            item.signature = .init(error)
         }
         return item
     }
@@ -197,8 +197,11 @@ package struct ShownDocument {
 
     private func signature(of document: UnverifiedTrustServerDocument) -> ShownItem.Signature {
         guard let certificate = evidence.signerCertificates.first else {
-            guard document.isSignedByItsSigner != false else {
+            switch document.checkByItsSigner {
+            case .unsupported(let name)?: return .init(unsupported: name)
+            case .invalid?:
                 return .init(state: .invalid, text: "it does not verify under the certificate inside the document")
+            case .valid?, nil: break
             }
             return .init(state: .unverified, text: "with --signer give the certificate that clients have")
         }
@@ -208,7 +211,7 @@ package struct ShownDocument {
                 customer: document.customer, at: now, allowsLegacyDigests: true)
             return .init(state: .verified, text: "signed by \(certificate.subject)")
         } catch {
-            return .init(state: .invalid, text: "\(error)")
+            return .init(error)
         }
     }
 

@@ -152,9 +152,13 @@ struct PinRepositoryFormat: DocumentFormat {
             // rollback.
             return RepositoryState(pins: nil, seen: seen ?? proof.metadata)
         } catch {
-            throw DocumentError(
-                error.code == .invalidSignature ? .invalidSignature : .invalidValue, expected: error.expected,
-                found: error.found, remedy: error.remedy)
+            let code: DocumentError.Code =
+                switch error.code {
+                case .invalidSignature: .invalidSignature
+                case .unsupportedAlgorithm: .unsupportedAlgorithm
+                default: .invalidValue
+                }
+            throw DocumentError(code, expected: error.expected, found: error.found, remedy: error.remedy)
         }
     }
 

@@ -34,6 +34,6 @@ extension CertificateReport {
             field("names", rest > 0 ? "\(shown) and \(rest) more" : shown)
         }
         if let keyPin { field("key pin", keyPin) }
-        field("cert pin", certificatePin)
+        field("cert pin", certificatePin ?? "none: a Merkle Tree Certificate has several forms; pin its key")
     }
 }

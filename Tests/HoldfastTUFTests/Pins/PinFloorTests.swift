@@ -103,7 +103,7 @@ struct PinFloorTests {
             try scene.repository.publish("root")
             try scene.publish()
             let pins = try scene.start()
-            #expect(await pins.refusal()?.code == (isAllowed ? nil : .invalidSignature))
+            #expect(await pins.refusal()?.code == (isAllowed ? nil : .unsupportedAlgorithm))
             scene.floor.signatureSchemes = Set(TUFSettings.SignatureScheme.allCases)
             let lenient = try scene.start()
             #expect(await lenient.refusal() == nil)

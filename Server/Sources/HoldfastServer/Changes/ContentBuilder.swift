@@ -38,7 +38,8 @@ struct ContentBuilder {
         let seen = includesSeen ? try seen(of: host, unlike: old, announced) : []
         var certificates = (old?.certificates ?? []).filter { $0.expires >= scene.now }
         var known = Set(certificates.map(\.sortingKey))
-        for leaf in seen + announced {
+        // Servers present a Merkle Tree Certificate in several forms, of which a fingerprint fits only one.
+        for leaf in seen + announced where !leaf.isMerkleTreeCertificate {
             let certificate = try ContentHost.Certificate(
                 fingerprint: Digest(of: leaf.der), expires: Int64(leaf.notAfter.timeIntervalSince1970))
             if known.insert(certificate.sortingKey).inserted { certificates.append(certificate) }

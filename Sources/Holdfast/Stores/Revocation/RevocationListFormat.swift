@@ -61,6 +61,11 @@ struct RevocationListFormat: DocumentFormat {
             list.provenance = CertificateRevocationList.Provenance(
                 digest: SHA256Digest.of(list.der), signer: signer, authority: key.authority, address: key.address)
             return try Self.reading { () throws(CertificateError) in try CertificateRevocationList(list) }
+        case .unsupported(let found):
+            throw DocumentError(
+                .unsupportedAlgorithm, field: "certificateList",
+                expected: "a list that is signed with RSA, ECDSA or Ed25519", found: found,
+                remedy: "Have the authority sign its lists with a supported algorithm.")
         case .none(let found):
             throw DocumentError(
                 .invalidSignature, field: "certificateList", expected: "a list that its authority signed", found: found,
@@ -197,13 +202,14 @@ final class RevocationAuthorities: Sendable {
     func signer(
         of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64
     ) -> RevocationAuthority.Signer {
-        var objection: String?
+        var objection: RevocationAuthority.Signer?
         for authority in known.withLock({ $0 }) {
             switch authority.signer(of: list, knowing: certificates, at: time) {
             case .known(let signer): return .known(signer)
-            case .none(let found): objection = objection ?? found
+            case .unsupported(let found): objection = .unsupported(found)
+            case .none(let found): objection = objection ?? RevocationAuthority.Signer.none(found)
             }
         }
-        return .none(objection ?? "a list of nobody")
+        return objection ?? .none("a list of nobody")
     }
 }

@@ -25,6 +25,8 @@ struct RevocationAuthority: Sendable, Hashable {
     enum Signer {
         /// With the ``X509Certificate/keyIdentity``.
         case known(OctetString)
+        /// With the name of the algorithm or kind of key because of which the list was not verified.
+        case unsupported(String)
         /// With the reason why the list is not the authority's.
         case none(String)
     }
@@ -57,7 +59,8 @@ extension PathSearch {
         if authority.issuer != authority.anchor { issuers.append(add(authority.anchor, isAnchor: true)) }
         switch answer(of: list, about: nil, by: issuers[...]) {
         case .signed(let node, _): return .known(nodes[node].certificate.keyIdentity)
-        case .unusable(let objection): return .none(objection.found)
+        case .unusable(let objection):
+            return objection.isUnsupported ? .unsupported(objection.found) : .none(objection.found)
         case .overBudget(let what): return .none("a list whose signers are not found within \(what)")
         }
     }
