@@ -40,7 +40,7 @@ struct PublishedOutlookTests {
             documents: published.map(\.document) + replaced,
             platforms: platforms ?? [.init("company root", trusting: try scene.anchors)],
             appVersions: versions ?? (names.isEmpty ? .noShippedPins : .versions(names.map { .init($0) })),
-            staleness: staleness, watch: watch.map(ExpiryWatch.init)
+            staleness: staleness, watch: watch.map { ExpiryWatch(span: $0) }
         ).judge(&reports, at: scene.now)
         return reports[0]
     }
