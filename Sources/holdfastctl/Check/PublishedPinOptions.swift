@@ -85,7 +85,8 @@ struct PublishedPinOptions: ParsableArguments {
         guard repository.count == appRoot.count || repository.count == 1 && !appRoot.isEmpty else {
             throw ValidationError("--repository goes with --app-root.")
         }
-        for repository in repository where !RepositoryHistory.isFolder(repository) {
+        // Whether a folder is there is found out when it is read.
+        for repository in repository where repository.contains("://") {
             try RepositoryOrigin.validate(repository, "--repository")
         }
         for (name, documents) in [

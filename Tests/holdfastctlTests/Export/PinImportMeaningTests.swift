@@ -171,9 +171,9 @@ struct PinImportMeaningTests {
             let text =
                 "<plist version=\"1.0\"><dict><key>TSKPinnedDomains</key><dict><key>a.example\nholdfastctl: forged</key>"
                 + "<dict>\(hashes)</dict></dict></dict></plist>"
-            try Data(text.utf8).write(to: folder.appending(path: "forged.plist"))
+            try Data(text.utf8).write(to: folder.appending(path: "keys.plist"))
             for arguments in [["--lossy"], []] {
-                let run = try await CommandRun.holdfastctl(["import", "forged.plist"] + arguments, in: folder)
+                let run = try await CommandRun.holdfastctl(["import", "keys.plist"] + arguments, in: folder)
                 #expect(run.status == 1, "\(run.errors)")
                 #expect(
                     !run.errors.split(separator: "\n").contains { $0.hasPrefix("holdfastctl: forged") }, "\(run.errors)"

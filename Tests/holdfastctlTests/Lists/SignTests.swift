@@ -230,7 +230,7 @@ struct SignTests {
     @Test("A fingerprint is taken in hexadecimal with and without colons, in Base64 and as pin prints it")
     func fingerprint() async throws {
         try await SigningSite.with { site in
-            let octets = (0..<32).map { UInt8($0 * 7) }
+            let octets = SigningSite.digest(7)
             let pin = try Pin(subject: .certificate, digest: octets)
             let hex = octets.map { String(format: "%02x", $0) }
             for text in [

@@ -68,7 +68,8 @@ struct PinFileTests {
     @Test("The pin file takes lone keys for backups, and each pin once")
     func swiftCode() async throws {
         try await withTemporaryFolder { folder in
-            let site = try TestSite()
+            let root = try TestAuthority.root()
+            let site = (root: root, leaf: try root.leaf(names: ["*.example.com"]))
             let backup = try TestKey()
             try Data(site.leaf.pem.utf8).write(to: folder.appending(path: "leaf.pem"))
             try Data((site.leaf.key.privateKeyPEM + backup.privateKeyPEM).utf8)

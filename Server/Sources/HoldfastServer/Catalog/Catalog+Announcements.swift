@@ -191,7 +191,7 @@ extension Catalog {
         return NextShown.Origin(actor: actor, time: try row.integer(column))
     }
 
-    private static func recordNext(
+    static func recordNext(
         _ id: Int64, _ host: CatalogHost, _ app: AppName, _ step: inout Step, by actor: String
     ) throws(ServerError) {
         try step.set(app, nextName(of: host), try rows(next: id, step.session).octets, by: actor)

@@ -125,7 +125,11 @@ struct DescriptionTests {
                 for beside in [target + "/", target + "/x", String(target.dropLast()), target.uppercased()]
                 where paths[beside] == nil {
                     let answer = try await site.call("GET", beside)
-                    #expect([400, 404].contains(answer.status), "\(beside): \(answer.text)")
+                    // What was announced has addresses of its own below its host's, which only DELETE knows.
+                    let isAnnouncement = target.hasSuffix("/next") && beside.hasSuffix("/next/x")
+                    #expect(
+                        [400, 404].contains(answer.status) || isAnnouncement && answer.status == 405,
+                        "\(beside): \(answer.text)")
                     #expect(answer.json["code"] is String, "\(beside): \(answer.text)")
                 }
             }

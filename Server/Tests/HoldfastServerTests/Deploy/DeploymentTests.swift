@@ -115,14 +115,14 @@ struct DeploymentTests {
         #expect(named == Set(Self.libraries.keys) && packages.first == named)
         #expect(packages.last == Set(Self.libraries.values.map(\.package)).union(Self.others))
         // CI and whoever installs without an image need the same.
-        for text in [try Self.text(of: ".ci/run"), try Self.readme] {
+        for text in [try Self.text(of: "scripts/foreign-programs"), try Self.readme] {
             #expect(named.allSatisfy { text.contains($0) })
         }
         let build = try #require(image.firstMatch(of: /RUN (swift build .*?) --static-swift-stdlib/)?.1)
         #expect(try Self.readme.contains("\(build)\n"), "the README builds another way than \(build)")
         #expect(manifest.contains(#".executable(name: "holdfast-server","#))
         let compiler = try #require(image.firstMatch(of: /ARG SWIFT=(swift:[0-9.]+)/)?.1)
-        #expect(try Self.text(of: ".github/workflows/linux.yml").contains("container: \(compiler)\n"))
+        #expect(try Self.text(of: ".github/workflows/linux.yml").contains("container: \(compiler)-"))
         #expect(try Self.text(of: "Dockerfile").contains("FROM \(compiler)"))
         // Nothing that is built is left out of what Docker gets, and nothing that was built here is in it.
         let ignored = try Self.text(of: ".dockerignore").split(separator: "\n")

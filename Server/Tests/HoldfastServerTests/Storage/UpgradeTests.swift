@@ -17,6 +17,7 @@ struct UpgradeTests {
             let served = world.publisher.live.current.documents.mapValues(\.octets)
             let open = try await world.propose(world.draft { $0.formats = World.fewFormats }, forcing: [.lint]).change
             try await world.approve(open, by: [.alice])
+            try await world.catalog.forgetOrigins(on: world.catalogHost, of: world.app)
             await world.engine.close()
             try OldDatabase.make(version, of: world.server.database)
             try await world.opened { opened in
@@ -40,6 +41,7 @@ struct UpgradeTests {
     func interrupted() async throws {
         try await World.settled { world in
             try await world.publish()
+            try await world.catalog.forgetOrigins(on: world.catalogHost, of: world.app)
             await world.engine.close()
             try OldDatabase.make(2, of: world.server.database)
             func inTheWay(_ words: String) throws {

@@ -3,6 +3,18 @@ import Holdfast
 
 @testable import HoldfastServer
 
+extension Catalog {
+    /// Leaves announcements as versions recorded them that kept no origins.
+    func forgetOrigins(on host: CatalogHost, of app: AppName) async throws {
+        try await transact { step throws(ServerError) in
+            let id = try Self.id(of: host, app, step.session, step.ledger)
+            try step.session.run("UPDATE next_chain SET announced_by = NULL WHERE host_id = $1", [.integer(id)])
+            try step.session.run("UPDATE next_key SET announced_by = NULL WHERE host_id = $1", [.integer(id)])
+            try Self.recordNext(id, host, app, &step, by: "operator")
+        }
+    }
+}
+
 /// Makes the database of an earlier version of the program from one of the newest: with its tables, and with everything
 /// that they could hold.
 enum OldDatabase {
