@@ -158,8 +158,12 @@ struct ListTests {
             try site.list([("api.example.com", "a", 30)])
             let text = try site.text("pins.json")
             let twice = text.replacing("\"fingerprints\"", with: "\"fingerprints\":[],\"fingerprints\"")
+            // A mark is no fault of the document, so the answer is how to remove it.
+            try site.write("marked.json", "\u{FEFF}" + text)
+            let marked = try await site.run(["list", "show", "marked.json"])
+            #expect(marked.status == 3 && marked.output.isEmpty && marked.errors.contains("byte-order mark"))
             for (bad, word) in [
-                ("\u{FEFF}" + text, "byteOrderMark"), (twice, "duplicateKey"),
+                (twice, "duplicateKey"),
                 (text.replacing(",\"signature\"", with: ".0,\"signature\""), "notAnInteger"),
                 ("{\"domainsConfig\":{}}", "fingerprints"),
             ] {
@@ -188,7 +192,11 @@ struct ListTests {
     func prune() async throws {
         try await SigningSite.with { site in
             try site.list([("api.example.com", "a", -1), ("api.example.com", "b", 9), ("www.example.com", "c", -0.1)])
-            let line = try #require(try site.text("pins.json").split(separator: "\n").first { $0.contains("YmJi") })
+            let kept = Data(SigningSite.digest(UInt8(ascii: "b"))).base64EncodedString()
+            let line = try #require(
+                try site.text("pins.json").split(separator: "\n").first { line in
+                    line.replacing("\\/", with: "/").contains(kept)
+                })
             let run = try await site.run(["list", "prune", "pins.json", "--public-key", site.publicKey, "--json"])
             let report = try run.json(Pruned.self)
             #expect(run.status == 0 && report.remaining == 1)

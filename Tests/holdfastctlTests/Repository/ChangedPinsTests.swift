@@ -93,7 +93,7 @@ struct ChangedPinsTests {
                 #expect(good.output.contains("1 app version: 7.4"), "\(good.output)")
                 #expect(try await scene.targets() == 2)
                 let changed = try await Self.run(site, scene.remove + place + said, status: 0)
-                #expect(changed.output.contains("clients ask at least every 30d"), "\(changed.output)")
+                #expect(changed.output.contains("clients ask at least every 7d"), "\(changed.output)")
                 // The pin file that is exported is what a version carries.
                 try await Self.run(site, scene.export + place, status: 0)
                 try await Self.run(site, scene.export + place + ["--no-shipped-pins"], status: 2)

@@ -10,6 +10,8 @@ extension World {
     /// Adds apps, hosts of the app of the world with ten places each, and alarms of it, in one transaction.
     func grow(apps: Range<Int>, hosts: Range<Int>, alarms: Range<Int>) async throws {
         let (root, bank) = (root.root, app)
+        try await catalog.set(
+            AppSettings(canary: 0, maximumHosts: 10_000, anchors: [root], builds: []), of: bank, by: "test")
         try await catalog.transact { step throws(ServerError) in
             let settings = try AppSettings(canary: 0, anchors: [root], builds: [])
             for number in apps {
