@@ -26,6 +26,7 @@ struct ApprovalEndTests {
             #expect(world.catalog.ledger.openChanges(at: world.now).map(\.change) == [change])
             try await world.followCanary(for: 2 * 3_600)
             #expect(try await world.publisher.publish(change).stage == .published(generation: 1))
+            try await world.everybodyFollows()
         }
     }
 
@@ -46,6 +47,7 @@ struct ApprovalEndTests {
     @Test("A change whose approvals have ended gives its canary back")
     func over() async throws {
         try await World.run(canary: 3 * Self.day) { world in
+            try await world.publish(world.draft { $0.formats = World.fewFormats }, forcing: [.canary])
             let draft = try await world.draft { $0.formats = World.fewFormats }
             let change = try await world.propose(draft).change
             try await world.pass(Change.span - 3_600)
@@ -56,6 +58,7 @@ struct ApprovalEndTests {
             try await world.followCanary(for: 3 * 3_600)
             #expect(world.catalog.ledger.canaries[world.app] == nil)
             await #expect(throws: ServerError.self) { try await world.publisher.publish(change) }
+            try await world.everybodyFollows()
         }
     }
 }
