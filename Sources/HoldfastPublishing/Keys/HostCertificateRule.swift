@@ -72,7 +72,7 @@ struct HostCertificateRule: Sendable {
     /// key that such a one certifies with, so that it stays a host's own.
     static let endEntity = HostCertificateRule { subject in
         let certificate = subject.certificate
-        guard certificate.isAuthority else { return nil }
+        guard certificate.isAuthority || certificate.isIssuerOnly else { return nil }
         // A text that is no host is asked for by name.
         if let name = subject.name, subject.host == nil, !name.utf8.contains(UInt8(ascii: "*")),
             subject.names(certificate)

@@ -82,7 +82,7 @@ struct EarlierPinsTests {
             #expect(try isTrusted(scene.backup, by: device, scene))
             #expect(try outlook(scene, held, showing: scene.backup).worst == nil)
 
-            scene.clock.advance(by: .seconds(29 * RepositoryScene.day))
+            scene.clock.advance(by: .seconds(6 * RepositoryScene.day))
             try await scene.publish(online, renewing: true)
             #expect(try outlook(scene, try await earlier(scene), showing: next).worst == .refused)
             scene.clock.advance(by: .seconds(1 * RepositoryScene.day + 1))

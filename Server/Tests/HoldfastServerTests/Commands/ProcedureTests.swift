@@ -326,7 +326,7 @@ struct ProcedureTests {
     @Test("A newer program takes the database of an older one, and an older one refuses what a newer one has opened")
     func upgrade() async throws {
         try await run { desk, _ in
-            let host = desk.catalogHost
+            let host = try desk.catalogHost
             try await desk.work { try await $0.catalog.forgetOrigins(on: host, of: AppName("bank")) }
             try OldDatabase.make(2, of: desk.server.database)
             let said = try await follow("upgrade", &desk)
