@@ -67,12 +67,12 @@ struct HostCertificateRule: Sendable {
     /// All of them, in the order in which they are asked: what explains most comes first.
     static let all = [endEntity, nameIsItsOwn, keyIsAccepted, hasNotExpired]
 
-    /// It is no authority's: neither cA in basicConstraints (RFC 5280 4.2.1.9) nor keyCertSign in keyUsage (4.2.1.3).
+    /// It is no authority's: no cA in basicConstraints (RFC 5280 4.2.1.9), without which no client takes it for an issuer.
     /// Common tools mark self-signed server certificates as authorities' by leaving keyUsage out; the host has the only
     /// key that such a one certifies with, so that it stays a host's own.
     static let endEntity = HostCertificateRule { subject in
         let certificate = subject.certificate
-        guard certificate.isAuthority || certificate.isIssuerOnly else { return nil }
+        guard certificate.isAuthority else { return nil }
         // A text that is no host is asked for by name.
         if let name = subject.name, subject.host == nil, !name.utf8.contains(UInt8(ascii: "*")),
             subject.names(certificate)

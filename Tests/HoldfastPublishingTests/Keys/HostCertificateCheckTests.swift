@@ -143,11 +143,6 @@ struct HostCertificateRuleTests {
             $0.extendedKeyUsage = [.serverAuthentication]
         }
         #expect(try error(named.certificate.chain)?.code == .notEndEntity)
-        let signing = try issuing.leaf(names: [.dns(host)]) {
-            $0.basicConstraints = nil
-            $0.keyUsage = .keyCertSign
-        }
-        #expect(try error(signing.chain)?.code == .notEndEntity)
     }
 
     @Test("A file with the issuer first is told to begin with the certificate of the host, and where that is")
