@@ -192,10 +192,10 @@ struct ListTests {
     func prune() async throws {
         try await SigningSite.with { site in
             try site.list([("api.example.com", "a", -1), ("api.example.com", "b", 9), ("www.example.com", "c", -0.1)])
-            let kept = Data(SigningSite.digest(UInt8(ascii: "b"))).base64EncodedString()
+            let mark = Data(SigningSite.digest(UInt8(ascii: "b"))).base64EncodedString()
             let line = try #require(
                 try site.text("pins.json").split(separator: "\n").first { line in
-                    line.replacing("\\/", with: "/").contains(kept)
+                    line.replacing("\\/", with: "/").contains(mark)
                 })
             let run = try await site.run(["list", "prune", "pins.json", "--public-key", site.publicKey, "--json"])
             let report = try run.json(Pruned.self)

@@ -29,7 +29,7 @@ struct PostgreSQLMigrations: Sendable {
         PackageResources.postgres_0013_sql,
     ]
     /// Those of them that programs of before go on beside. Up to the tenth, one server alone had a database.
-    private static let additive: Set<Int> = [11]
+    private static let additive: Set<Int> = [11, 12]
 
     /// The steps of this program.
     static let newest = PostgreSQLMigrations(

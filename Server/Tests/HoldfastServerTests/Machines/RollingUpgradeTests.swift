@@ -12,10 +12,10 @@ import Testing
 struct RollingUpgradeTests {
     /// Undoes the newest step, so that the tables are those of the version before, with the rows they had.
     private static let undoing = (
-        version: 11,
+        version: 12,
         text: """
-        DROP TABLE host_vantage; ALTER TABLE app DROP COLUMN vantages; \
-        UPDATE schema_version SET version = 10;
+        ALTER TABLE next_chain DROP COLUMN announced_by; ALTER TABLE next_key DROP COLUMN announced_by; \
+        UPDATE schema_version SET version = 11;
         """
     )
 
@@ -32,6 +32,8 @@ struct RollingUpgradeTests {
             try await replicated.follow()
             let waiting = try await replicated.approvedChange(until: 170)
             for replica in replicated.replicas { #expect(await replica.stop() == 0) }
+            try await replicated.site.open.catalog.forgetOrigins(
+                on: CatalogHost(name: World.host), of: replicated.site.app)
             let known = try await replicated.newest()
             try await postgres.run(Self.undoing.text, in: name)
             try await replicated.start()
