@@ -25,10 +25,11 @@ struct PostgreSQLMigrations: Sendable {
         PackageResources.postgres_0001_sql, PackageResources.postgres_0002_sql, PackageResources.postgres_0003_sql,
         PackageResources.postgres_0004_sql, PackageResources.postgres_0005_sql, PackageResources.postgres_0006_sql,
         PackageResources.postgres_0007_sql, PackageResources.postgres_0008_sql, PackageResources.postgres_0009_sql,
-        PackageResources.postgres_0010_sql, PackageResources.postgres_0011_sql,
+        PackageResources.postgres_0010_sql, PackageResources.postgres_0011_sql, PackageResources.postgres_0012_sql,
     ]
     /// Those of them that programs of before go on beside. Up to the tenth, one server alone had a database.
-    private static let additive: Set<Int> = [11]
+    /// The twelfth removes what programs of before store again with the next look.
+    private static let additive: Set<Int> = [11, 12]
 
     /// The steps of this program.
     static let newest = PostgreSQLMigrations(

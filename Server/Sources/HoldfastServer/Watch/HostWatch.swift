@@ -28,6 +28,7 @@ public struct HostWatch: Sendable {
         probe.filter = AddressFilter(allowing: allowed)
         probe.resolver = resolver
         probe.deadlines = deadlines
+        probe.maximumChainBytes = HostChain.maximumBytes
         self.probe = probe
     }
 

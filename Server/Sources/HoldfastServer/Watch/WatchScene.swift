@@ -11,6 +11,8 @@ struct WatchScene: Sendable {
         let watched: WatchedHost
         /// What is published or announced as its own certificates.
         let known: Set<Digest>
+        /// The keys that people approved or announced for its own certificates.
+        let approvedKeys: Set<Digest>
         let validator: PathValidator
         /// How many vantages must agree.
         let vantages: Int64
@@ -23,29 +25,6 @@ struct WatchScene: Sendable {
 /// What is the same from look to look: anchors that were read, and published hosts by their names. Everything is found by
 /// the digest that the audit has, so nothing old is ever used.
 final class WatchMemory: Sendable {
-    /// The hosts of a content, to find one without going through all.
-    struct PublishedHosts: Sendable {
-        private let exact: [String: ContentHost]
-        private let patterns: [(pattern: HostPattern, host: ContentHost)]
-        let count: Int
-
-        init(_ hosts: [ContentHost]) {
-            exact = Dictionary(hosts.map { ("\($0.name):\($0.port)", $0) }) { first, _ in first }
-            patterns = hosts.filter { $0.name.utf8.first == UInt8(ascii: "*") }.compactMap { host in
-                (try? HostPattern(host.name)).map { ($0, host) }
-            }
-            count = hosts.count
-        }
-
-        /// What is published under the very name of a host; nil if nothing is.
-        func named(_ host: CatalogHost) -> ContentHost? { exact[host.label] }
-
-        /// What is published for a host, be it by a pattern; nil if nothing is.
-        func host(_ host: CatalogHost, dialed: DialedHost) -> ContentHost? {
-            exact[host.label] ?? patterns.first { $0.host.port == host.port && $0.pattern.matches(dialed) }?.host
-        }
-    }
-
     /// What the settings of an app say about looking.
     struct Rules: Sendable {
         let validator: PathValidator
@@ -123,23 +102,20 @@ extension Catalog {
             try Self.app(app, session, ledger).settings
         }
         let dialed = try dialed(host.name, port: host.port)
-        let hosts = try ledger.publication(of: app).map { publication throws(ServerError) in
-            try memory.hosts(of: publication.content) { () throws(ServerError) in
-                try content(of: publication, app, session).hosts
-            }
+        let approved = try approvedContents(of: app, session, ledger) { content, read throws(ServerError) in
+            try memory.hosts(of: content, read)
         }
         let next = try next(lease.id, host, app, session, ledger)
         let watched = try WatchedHost(
             dialed,
             dial: try host.dial.map { name throws(ServerError) in try Self.dialed(name, port: host.port) },
-            hasOneKeyKind: host.hasOneKeyKind, published: hosts?.host(host, dialed: dialed),
+            hasOneKeyKind: host.hasOneKeyKind, published: approved.published?.host(host, dialed: dialed),
             announcedCertificates: next.chains.compactMap(\.chain.certificates.first),
             announcedKeys: next.keys)
         return WatchScene.Target(
             lease: lease, host: host, watched: watched,
-            known: Set(
-                (hosts?.named(host)?.certificates ?? []).map(\.fingerprint) + next.chains.map(\.chain.fingerprint)),
-            validator: rules.validator, vantages: rules.vantages)
+            known: approved.certificates(of: host, next),
+            approvedKeys: approved.keys(of: host, next), validator: rules.validator, vantages: rules.vantages)
     }
 
     private static func dialed(_ name: String, port: Int64) throws(ServerError) -> DialedHost {

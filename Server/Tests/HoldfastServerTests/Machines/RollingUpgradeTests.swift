@@ -12,10 +12,11 @@ import Testing
 struct RollingUpgradeTests {
     /// Undoes the newest step, so that the tables are those of the version before, with the rows they had.
     private static let undoing = (
-        version: 11,
+        version: 12,
         text: """
-        DROP TABLE host_vantage; ALTER TABLE app DROP COLUMN vantages; \
-        UPDATE schema_version SET version = 10;
+        DROP INDEX observation_of_chain; DROP INDEX next_chain_of_chain; \
+        ALTER TABLE observation DROP COLUMN standing; ALTER TABLE public_key DROP COLUMN is_proposed; \
+        UPDATE schema_version SET version = 11;
         """
     )
 
