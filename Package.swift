@@ -241,10 +241,13 @@ let package = Package(
         .executableTarget(
             name: "instruction-counter", dependencies: ["Holdfast"], path: "Tools/instruction-counter",
             swiftSettings: strict),
+        /// How a test run goes that is not told otherwise. The tests of all targets run in one process.
+        .target(name: "TestRunDefaults", path: "Tests/TestRunDefaults"),
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
                 "Holdfast", "HoldfastCompatibility", "HoldfastSigning", "HoldfastTesting", "LimboCases",
+                "TestRunDefaults",
                 crypto, logging, serviceLifecycle,
             ],
             swiftSettings: strict),

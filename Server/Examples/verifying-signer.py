@@ -325,9 +325,9 @@ def verify_challenge(message, request, content, now, accepted):
     challenge, separator, text = message.partition(b"&")
     require(separator and re.fullmatch(rb"[A-Za-z0-9+/]{22,43}={0,2}", challenge), "no challenge")
     body = read_json(text, "the body")
+    require(type(body) is dict, "an answer that is no object")
     if set(body) == {"status", "responseObject"}:
-        require(body["status"] == "ERROR" and set(body["responseObject"]) <= {"code", "message", "violations"},
-                "an error with something else in it")
+        verify_error(body)
         return
     if set(body) == {"publicKey"}:
         require(octets(body["publicKey"]) == octets(request["publicKey"])[-65:], "another public key")
@@ -335,10 +335,15 @@ def verify_challenge(message, request, content, now, accepted):
     require({"timestamp", "fingerprints"} <= set(body) <= {
         "timestamp", "fingerprints", "verifyVersionResult", "domainsConfig"}, "an answer with other fields")
     require(type(body["timestamp"]) is int and abs(body["timestamp"] - now) <= SLACK, "an answer for another time")
+    require(type(body["fingerprints"]) is list, "entries that are no list")
     said = set()
     for one in body["fingerprints"]:
-        require(set(one) <= {"name", "fingerprint", "expires", "depth"}, "an entry with other fields")
-        said.add((one["name"], one["fingerprint"], one["expires"], one.get("depth", 0)))
+        require({"name", "fingerprint", "expires"} <= set(one) <= {"name", "fingerprint", "expires", "depth"},
+                "an entry with other fields")
+        require(type(one["expires"]) is int and type(one.get("depth", 0)) is int, "an entry with another expiry")
+        entry = (one["name"], one["fingerprint"], one["expires"], one.get("depth", 0))
+        require(entry not in said, "an entry that is there twice")
+        said.add(entry)
     known = entries(content)
     require(said <= known, "an entry that the content does not have")
     require({one for one in known if one[2] > now + SLACK} <= said, "an answer in which entries are missing")
@@ -346,7 +351,57 @@ def verify_challenge(message, request, content, now, accepted):
     wanted = domains and {
         "sslPinningRequiredForUnlisted": domains["unlistedNeedPins"],
         "domains": [{"name": one["name"], "sslPinningRequired": one["needsPins"]} for one in domains["domains"]]}
-    require(body.get("domainsConfig") == wanted, "another domainsConfig")
+    # Equality of Python takes 1 for true, and a client may not.
+    require(json.dumps(body.get("domainsConfig"), sort_keys=True) == json.dumps(wanted or None, sort_keys=True)
+            and ("domainsConfig" in body) == bool(wanted), "another domainsConfig")
+    if "verifyVersionResult" in body:
+        verify_version(body["verifyVersionResult"], content)
+
+
+def verify_version(result, content):
+    """A verdict on a client's version that the approved rules can give. Which client asked, the server alone knows."""
+    require(type(result) is dict and {"update"} <= set(result) <= {"update", "message"},
+            "a verdict on a version with other fields")
+    update, message = result["update"], result.get("message")
+    require(update in ("NOT_REQUIRED", "SUGGESTED", "FORCED"), "another update")
+    if update == "NOT_REQUIRED":
+        require("message" not in result, "a message without an update")
+        return
+    field = "suggested" if update == "SUGGESTED" else "required"
+    rules = [rule for rule in content["versions"] if field in rule]
+    require(rules, f"an update that no rule asks for: {update}")
+    for rule in rules:
+        texts = [one for one in content["texts"] if one["key"] == rule.get("messageKey")]
+        # English is for everybody who reads none of the languages.
+        is_said = any(one["language"].lower() == "en" for one in texts)
+        if any(message == one["text"] for one in texts) or "message" not in result and not is_said:
+            return
+    raise Refusal("a message that the content does not have")
+
+
+# What the server says about a field of a request, by the name of the field.
+HINTS = {
+    "appName": {"The name of the app.", "Once."}, "appVersion": {"A version such as 3.1.2.", "Once."},
+    "osVersion": {"A version such as 14.5.1, or one number such as 31.", "Once."},
+    "platform": {"ANDROID or IOS.", "Once."},
+}
+GREATEST_ECHO = 256  # octets of a request that an error repeats
+
+
+def verify_error(body):
+    """An error about the fields of a request, the only one of which clients get a signature."""
+    said = body["responseObject"]
+    require(body["status"] == "ERROR" and type(said) is dict and {"code", "message"} <= set(said)
+            and set(said) <= {"code", "message", "violations"}, "an error with something else in it")
+    require((said["code"], said["message"]) == ("ERROR_REQUEST", "The request is not valid."), "an error with other words")
+    violations = said.get("violations", [])
+    require(type(violations) is list and len(violations) <= len(HINTS), "an error with other violations")
+    for one in violations:
+        require({"fieldName", "hint"} <= set(one) <= {"fieldName", "invalidValue", "hint"},
+                "an error with other violations")
+        require(one["hint"] in HINTS.get(one["fieldName"], ()), "an error with other words")
+        value = one.get("invalidValue", "")
+        require(type(value) is str and len(value) <= GREATEST_ECHO, "an error that repeats too much")
 
 
 def elements(der):
@@ -376,6 +431,12 @@ def verify_trust_server(message, request, content, now, accepted):
     content_type, signing_time, message_digest = "2a864886f70d010903", "2a864886f70d010905", "2a864886f70d010904"
     require(set(values) == {content_type, signing_time, message_digest}, "other attributes of CMS")
     require(values[content_type].hex() == "2a864886f70d010701", "another type of content")
+    signed = re.fullmatch(rb"(\d{2}|\d{4})(\d{10})Z", values[signing_time])
+    require(signed, "a signing time that is not written as it should be")
+    # RFC 5652 11.3: UTCTime until 2049.
+    century = b"" if len(signed[1]) == 4 else b"20" if signed[1] < b"50" else b"19"
+    at = int(time.mktime(time.strptime((century + signed[1] + signed[2]).decode(), "%Y%m%d%H%M%S"))) - time.timezone
+    require(abs(at - now) <= SLACK, "a signature of another time")
     require(values[message_digest] == hashlib.sha256(text).digest(), "the digest of another document")
     document = read_json(text, "the document")
     require(set(document) == {"customer", "hashes", "timestamp"} and document["customer"] == customer,
@@ -390,22 +451,41 @@ def verify_trust_server(message, request, content, now, accepted):
         require(place in known and place not in said, "a host that the content does not have")
         said.add(place)
         certificates = {one["fingerprint"] for one in known[place]["certificates"]}
+        lasting = {one["fingerprint"] for one in known[place]["certificates"] if one["expires"] > now + SLACK}
         keys = {one["pin"] for one in known[place]["keys"] if one["state"] != "candidate"}
+        require(type(host["fp"]) is list and type(host["pk"]) is list, "fingerprints or keys that are no list")
         require(set(host["fp"]) <= certificates, "a certificate that the content does not have")
-        require({digest(octets(key)) for key in host["pk"]} == keys, "other keys than those of the content")
+        require(lasting <= set(host["fp"]), "a host in which certificates are missing")
+        pins = [digest(octets(key)) for key in host["pk"]]
+        require(set(pins) == keys, "other keys than those of the content")
+        require(len(pins) == len(keys) and len(host["fp"]) == len(set(host["fp"])), "a pin that is there twice")
     require(said == set(known), "a document in which hosts are missing")
 
 
 def verify_metadata(message, request, content, now, accepted):
     format_of(content, "repository")
     signed = read_json(message, "the metadata")
+    require(type(signed) is dict and set(signed) == {"_type", "spec_version", "version", "expires", "meta"},
+            "metadata with other fields")
     role = signed["_type"]
     # A repository may have one key for both, and two programs with it: each is asked for both. Its root says which count.
     require(role in ("snapshot", "timestamp"), "no snapshot or timestamp")
+    require(re.fullmatch(r"1\.0\.\d{1,3}", signed["spec_version"]), "metadata of another specification")
+    require(type(signed["version"]) is int and signed["version"] > 0, f"a {role} without a version")
+    require(seconds(signed["expires"]) >= now - SLACK, f"a {role} that has expired")
     require(seconds(signed["expires"]) <= seconds(content["end"]) + 1, f"a {role} that outlasts the content")
     # The same version again: the server did not get as far as publishing the one before.
     require(signed["version"] >= accepted["versions"].get(role, 0), f"an older {role}")
+    file = "targets.json" if role == "snapshot" else "snapshot.json"
+    require(type(signed["meta"]) is dict and set(signed["meta"]) == {file}, f"a {role} that names other files")
+    named = signed["meta"][file]
+    require(set(named) == {"version", "length", "hashes"} and set(named["hashes"]) == {"sha256"}
+            and type(named["version"]) is int and type(named["length"]) is int
+            and re.fullmatch(r"[0-9a-f]{64}", named["hashes"]["sha256"]), f"a {role} with other facts of a file")
+    # Clients are not led back, whatever version the server names.
+    require(named["version"] >= accepted.setdefault("files", {}).get(file, 1), f"a {role} with an older {file}")
     accepted["versions"][role] = signed["version"]
+    accepted["files"][file] = named["version"]
 
 
 VERIFIERS = {

@@ -30,12 +30,16 @@ package struct LoopbackFleet: Sendable {
     }
 
     /// Whether a server can listen on ::1.
-    package static let hasIPv6: Bool = {
-        guard let address = try? SocketAddress(ipAddress: "::1", port: 0) else { return false }
+    package static let hasIPv6 = canListen(on: "::1")
+    /// Whether servers can listen on every address of 127.0.0.0/8. A Mac has 127.0.0.1 alone.
+    package static let hasWholeBlock = canListen(on: "127.0.0.2")
+
+    private static func canListen(on address: String) -> Bool {
+        guard let address = try? SocketAddress(ipAddress: address, port: 0) else { return false }
         let listener = try? ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup).bind(to: address).wait()
         try? listener?.close().wait()
         return listener != nil
-    }()
+    }
 
     /// Starts a server for each address, and stops them when the body has ended.
     package static func with(

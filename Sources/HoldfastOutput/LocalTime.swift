@@ -10,32 +10,11 @@ package enum LocalTime {
                 includingFractionalSeconds: false, timeZone: zone))
     }
 
-    /// A text in which every time in UTC, `2027-02-19T12:00:00Z`, is one of this zone.
-    package static func localized(_ text: String, in zone: TimeZone = .current) -> String {
-        let octets = Array(text.utf8)
-        guard octets.count >= form.count, octets.contains(UInt8(ascii: "Z")) else { return text }
-        var result: [UInt8] = []
-        var index = 0
-        while index < octets.count {
-            let end = index + form.count
-            if end <= octets.count, isTime(octets[index..<end]),
-                let date = try? Date(String(decoding: octets[index..<end], as: UTF8.self), strategy: .iso8601)
-            {
-                result += Array(Self.text(date, in: zone).utf8)
-                index = end
-            } else {
-                result.append(octets[index])
-                index += 1
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
-
-    private static let form = Array("0000-00-00T00:00:00Z".utf8)
-
-    private static func isTime(_ octets: ArraySlice<UInt8>) -> Bool {
-        zip(octets, form).allSatisfy { octet, pattern in
-            pattern == UInt8(ascii: "0") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) : octet == pattern
-        }
+    /// A field of a report that is a time in UTC, `2027-02-19T12:00:00Z`, as one of this zone. Anything else stays as it
+    /// is. Only for whole fields that Holdfast made: text from outside may contain times, and is shown as it is written.
+    package static func text(ofField text: String, in zone: TimeZone = .current) -> String {
+        guard text.utf8.count == 20, let date = try? Date(text, strategy: .iso8601), date.formatted(.iso8601) == text
+        else { return text }
+        return Self.text(date, in: zone)
     }
 }

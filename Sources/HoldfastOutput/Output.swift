@@ -32,8 +32,6 @@ package struct Output: Sendable {
     }
 
     package static let standard = Output(usesColor: isColorWanted)
-    /// The same for a log, whose times are in UTC.
-    package static let log = Output(usesColor: isColorWanted, keepsUTC: true)
 
     private static let isColorWanted = wantsColor(
         isTerminal: isatty(STDOUT_FILENO) == 1, environment: ProcessInfo.processInfo.environment)
@@ -41,17 +39,11 @@ package struct Output: Sendable {
     package let usesColor: Bool
     /// Whether everything goes to standard error.
     package let isForErrors: Bool
-    /// Whether times stay in UTC, as in a log.
-    package let keepsUTC: Bool
 
-    package init(usesColor: Bool, isForErrors: Bool = false, keepsUTC: Bool = false) {
+    package init(usesColor: Bool, isForErrors: Bool = false) {
         self.usesColor = usesColor
         self.isForErrors = isForErrors
-        self.keepsUTC = keepsUTC
     }
-
-    /// A text as people read it: safe for a terminal, and with local times.
-    private func readable(_ text: String) -> String { SafeText.escaped(keepsUTC ? text : LocalTime.localized(text)) }
 
     /// Colors are used on terminals that can show them, unless the user has disabled them (https://no-color.org).
     package static func wantsColor(isTerminal: Bool, environment: [String: String]) -> Bool {
@@ -60,7 +52,7 @@ package struct Output: Sendable {
 
     package func rendered(_ pieces: [Piece]) -> String {
         pieces.map { piece in
-            let text = readable(piece.text)
+            let text = SafeText.escaped(piece.text)
             guard usesColor, let code = piece.style.code, !text.isEmpty else { return text }
             return "\u{1B}[\(code)m\(text)\u{1B}[0m"
         }.joined()
@@ -144,7 +136,7 @@ package struct Output: Sendable {
 
     /// Prints on standard error, without the name of the program.
     package func complainAsIs(_ message: String) {
-        let text = readable(message) + "\n"
+        let text = SafeText.escaped(message) + "\n"
         if let listener = Self.listener { return listener(text, true) }
         // If this fails, there is nobody to tell.
         _ = Self.write(Array(text.utf8), to: STDERR_FILENO)

@@ -1,27 +1,16 @@
 import Holdfast
 
-/// Opens once; whoever waits goes on then.
+/// Opens once; tasks that wait go on then, or when they are canceled.
 package final class Gate: Sendable {
-    private let state = Lock<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+    private let isOpen = Lock(false)
+    private let waiting = WaitingTasks()
 
     package init() {}
 
-    package func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
+    package func wait() async { await waiting.wait { self.isOpen.withLock { $0 } } }
 
     package func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
+        isOpen.withLock { $0 = true }
+        waiting.resumeAll()
     }
 }

@@ -62,10 +62,15 @@ package final class GuardedProcess: Sendable {
         try? handle?.close()
     }
 
-    /// Waits until the program is gone, and returns its exit status, or the number of the signal that ended it.
+    /// Waits until the program is gone, and returns its exit status, or the number of the signal that ended it. If the
+    /// task is canceled, as by the time limit of a test, the program is killed.
     @discardableResult
     package func waitUntilGone() async -> Int32 {
-        await transcript.waitUntilGone()
+        await withTaskCancellationHandler {
+            await transcript.waitUntilGone()
+        } onCancel: {
+            end()
+        }
     }
 
     /// Waits until the program has ended by itself or by the time limit, and returns its exit status, or the number of
@@ -78,9 +83,14 @@ package final class GuardedProcess: Sendable {
         return status
     }
 
-    /// The first whole line that starts with `prefix`; throws `Failure` if the output ends without it.
+    /// The first whole line that starts with `prefix`; throws `Failure` if the output ends without it. If the task is
+    /// canceled, as by the time limit of a test, the program is killed.
     package func firstLine(startingWith prefix: String) async throws -> String {
-        let line = await transcript.firstLine { $0.hasPrefix(prefix) }
+        let line = await withTaskCancellationHandler {
+            await transcript.firstLine { $0.hasPrefix(prefix) }
+        } onCancel: {
+            end()
+        }
         guard let line else { throw Failure(output: output) }
         return line
     }

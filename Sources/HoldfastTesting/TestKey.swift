@@ -145,6 +145,7 @@ public struct TestKey: Sendable {
     public func signature(
         of bytes: [UInt8], by signature: TestSignature = .automatic
     ) throws(TestKitError) -> [UInt8] {
+        let signature = if case .foreign = signature { TestSignature.automatic } else { signature }
         do {
             switch (material, signature.resolved(for: kind)) {
             case (.p256(let key), .ecdsa(let digest)):

@@ -24,6 +24,9 @@ public enum TestSignature: Sendable, Hashable {
     case rsaPSS(Digest)
     /// Ed25519 (RFC 8410).
     case ed25519
+    /// The AlgorithmIdentifier of an algorithm that the kit cannot sign with, without parameters. The signature has the
+    /// right form for a verifier that must not verify it: it is the automatic one of the key.
+    case foreign(TestObjectIdentifier)
 
     /// What `automatic` means for a kind of key. Any other signature stays as it is.
     func resolved(for kind: TestKey.Kind) -> TestSignature {
@@ -40,6 +43,7 @@ public enum TestSignature: Sendable, Hashable {
     /// The AlgorithmIdentifier. `automatic` must be resolved first; otherwise it is written like Ed25519.
     var algorithmIdentifier: [UInt8] {
         switch self {
+        case .foreign(let identifier): return TestDER.sequence([TestDER.objectIdentifier(identifier)])
         case .automatic, .ed25519:
             return TestDER.sequence([TestDER.objectIdentifier([1, 3, 101, 112])])
         case .ecdsa(let digest):

@@ -82,7 +82,7 @@ func report(_ manager: TrustManager, to collector: URL, trusting anchors: TrustA
 }
 
 /// A crash reporter.
-private func recordError(_ error: TrustFailure, _ body: Data) {}
+private nonisolated func recordError(_ error: TrustFailure, _ body: Data) {}
 
 func tellCrashReporter(about manager: TrustManager) throws {
     var configuration = ReportConfiguration(destinations: [], application: "com.example.bank", version: "5.1")
@@ -206,11 +206,10 @@ func repository(
 }
 
 func shippedBundle(
-    _ manager: TrustManager, bundleURL: URL, root: Data, bundleOfThisBuild: Data, buildDate: Date
+    _ manager: TrustManager, bundleURL: URL, root: Data, bundleOfThisBuild: Data
 ) async throws {
     let floor = PinFloor(covering: [try HostPattern("api.example.com")])
     var configuration = PinRepositoryConfiguration(source: .bundle(bundleURL), root: root, floor: floor)
-    configuration.buildDate = buildDate
     configuration.shipped = .init(bundle: bundleOfThisBuild, grace: .seconds(2 * 365 * 86_400))
     let repository = try await PinRepository.load(configuration: configuration)
     manager.add(policy: try repository.policy(for: "api.example.com"))

@@ -7,7 +7,7 @@ import Network
 import Testing
 
 /// Connections of Network.framework to TLS servers on loopback.
-@Suite("Network.framework against a TLS server")
+@Suite("Network.framework against a TLS server", .timeLimit(.minutes(15)))
 struct NetworkConnectionTests {
     /// Collects decisions from any thread.
     private final class Decisions: Sendable {

@@ -5,7 +5,7 @@ import Security
 import Testing
 
 /// Decisions about trusts that Security.framework evaluates.
-@Suite("Decisions about a SecTrust")
+@Suite("Decisions about a SecTrust", .timeLimit(.minutes(15)))
 struct SecTrustTests {
     private func decision(
         _ site: AppleSite, _ trust: SecTrust, anchors: TrustAnchors?, revocation: SystemRevocation = .system,

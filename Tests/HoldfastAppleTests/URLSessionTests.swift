@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Sessions of the system's against TLS servers on loopback.
-@Suite("URLSession against a TLS server")
+@Suite("URLSession against a TLS server", .timeLimit(.minutes(15)))
 struct URLSessionTests {
     private static let body = "from the pinned server"
 

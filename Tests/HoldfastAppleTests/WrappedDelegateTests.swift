@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 /// An application's delegates in a `WrappingSessionDelegate`, with what the Objective-C runtime makes of them.
-@Suite("A wrapped delegate of the application's own")
+@Suite("A wrapped delegate of the application's own", .timeLimit(.minutes(15)))
 struct WrappedDelegateTests {
     /// Would trust every server, and hears how its tasks end.
     private final class Own: NSObject, URLSessionDataDelegate {

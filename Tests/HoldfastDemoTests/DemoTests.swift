@@ -5,7 +5,7 @@ import Testing
 
 @testable import holdfast_demo
 
-@Suite("holdfast-demo")
+@Suite("holdfast-demo", .timeLimit(.minutes(15)))
 struct DemoTests {
     private static func run(_ arguments: String...) async throws -> CommandRun {
         try await CommandRun.run(try #require(CommandRun.program("holdfast-demo")), arguments)

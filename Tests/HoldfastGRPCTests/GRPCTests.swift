@@ -8,7 +8,7 @@ import NIOCore
 import Testing
 
 // gRPC Swift needs newer systems than Holdfast; a suite cannot say so, its tests can.
-@Suite("gRPC over NIO")
+@Suite("gRPC over NIO", .timeLimit(.minutes(15)))
 struct GRPCTests {
     private let servers: TestAuthority
     private let clients: TestAuthority

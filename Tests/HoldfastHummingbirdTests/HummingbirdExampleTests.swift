@@ -9,7 +9,7 @@ import Logging
 import NIOSSL
 import Testing
 
-@Suite("The document about Hummingbird")
+@Suite("The document about Hummingbird", .timeLimit(.minutes(15)))
 struct HummingbirdExampleTests {
     private static let request = "GET /billing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
@@ -75,7 +75,7 @@ struct HummingbirdExampleTests {
     @available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
     @Test(
         "A client is authorized by its name, also when it resumes, and a new policy ends its session",
-        .enabled(if: OpenSSLServer.isAvailable), arguments: [TLSVersion.tlsv12, .tlsv13])
+        .needs(.openSSL), arguments: [TLSVersion.tlsv12, .tlsv13])
     func resumption(version: TLSVersion) async throws {
         let server = try server()
         let (billing, other) = (try device("spiffe://example.org/billing"), try device("spiffe://example.org/other"))
@@ -98,7 +98,7 @@ struct HummingbirdExampleTests {
     @available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
     @Test(
         "A certificate that was renewed ends sessions and keeps trusted clients",
-        .enabled(if: OpenSSLServer.isAvailable), arguments: [TLSVersion.tlsv12, .tlsv13])
+        .needs(.openSSL), arguments: [TLSVersion.tlsv12, .tlsv13])
     func renewal(version: TLSVersion) async throws {
         let server = try server()
         let billing = try device("spiffe://example.org/billing")

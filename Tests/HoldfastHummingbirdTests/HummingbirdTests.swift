@@ -14,7 +14,7 @@ import NIOSSL
 import Testing
 
 // Hummingbird needs newer systems than Holdfast; a suite cannot say so, its tests can.
-@Suite("A Hummingbird server")
+@Suite("A Hummingbird server", .timeLimit(.minutes(15)))
 struct HummingbirdTests {
     /// The ways to have its clients judged.
     enum Way: CaseIterable {
@@ -143,7 +143,7 @@ struct HummingbirdTests {
     @available(macOS 14, iOS 17, tvOS 17, visionOS 1, *)
     @Test(
         "lets a resumed session in unasked behind a callback, and judges it again as a PinnedTLSServer",
-        .enabled(if: OpenSSLServer.isAvailable), arguments: Way.allCases, versions)
+        .needs(.openSSL), arguments: Way.allCases, versions)
     func resumed(way: Way, version: TLSVersion) async throws {
         let policy = ExchangeablePolicy(StandardPolicy(clients: "devices"))
         let stricter = try pinned(try clients.impersonate(device))

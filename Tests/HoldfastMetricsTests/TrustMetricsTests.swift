@@ -9,7 +9,7 @@ import HoldfastTesting
 import MetricsTestKit
 import Testing
 
-@Suite("Metrics by failure code")
+@Suite("Metrics by failure code", .timeLimit(.minutes(15)))
 struct TrustMetricsTests {
     private let host: String
     private let root: TestAuthority

@@ -8,7 +8,7 @@ import NIOPosix
 import Testing
 
 /// The published sample of online pinning, against a trust server and a TLS server on loopback.
-@Suite("Published usage, online pinning", .quietLog)
+@Suite("Published usage, online pinning", .quietLog, .timeLimit(.minutes(15)))
 struct OnlinePinningUsageTests {
     private let server: PublishedServer
     private let trustServer: TestTrustServer

@@ -5,7 +5,7 @@ import HoldfastTesting
 import Testing
 
 /// The samples as WultraSSLPinning publishes them, on a provider that serves what a signer made.
-@Suite("WultraSSLPinning's published samples", .quietLog)
+@Suite("WultraSSLPinning's published samples", .quietLog, .timeLimit(.minutes(15)))
 struct WultraStoreUsageTests {
     private struct NoServer: RemoteDataProvider {
         func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
@@ -41,6 +41,11 @@ struct WultraStoreUsageTests {
         )
         #expect(configuration.expirationUpdateTreshold == configuration.expirationUpdateThreshold)
         #expect(makeStore(configuration).configurationError == nil)
+        var changed = configuration
+        changed.expirationUpdateTreshold = 86_401
+        #expect(changed.expirationUpdateTreshold == 86_401 && changed.expirationUpdateThreshold == 86_401)
+        #expect(changed.schedule.expirationThreshold == .seconds(86_401))
+        #expect(changed.periodicUpdateInterval == configuration.periodicUpdateInterval)
         let short = CertStoreConfiguration(serviceUrl: try #require(serviceUrl), publicKey: publicKey)
         #expect(short.periodicUpdateInterval == 7 * 86_400 && short.expirationUpdateTreshold == 14 * 86_400)
         #expect(!short.useChallenge && short.instanceIdentifier == "default")

@@ -13,9 +13,8 @@ struct PinsFromRepository {
     /// What the app has among its resources.
     struct Shipped {
         let root: Data
+        /// It carries its own date: no earlier time counts, whatever the device's clock says.
         let bundle: Data
-        /// No earlier time is believed, whatever the device's clock says.
-        let buildDate: Date
     }
 
     static func main() async {
@@ -26,10 +25,7 @@ struct PinsFromRepository {
         }
         do {
             let files = arguments.prefix(2).map { URL(filePath: $0) }
-            let written = try FileManager.default.attributesOfItem(atPath: files[1].path)[.modificationDate] as? Date
-            let shipped = Shipped(
-                root: try Data(contentsOf: files[0]), bundle: try Data(contentsOf: files[1]),
-                buildDate: written ?? .now)
+            let shipped = Shipped(root: try Data(contentsOf: files[0]), bundle: try Data(contentsOf: files[1]))
             let pins = try await pins(
                 for: [arguments[4]], from: repository, shipped: shipped, anchors: .system(),
                 logger: Logger(label: "pins-from-repository"))
@@ -52,7 +48,6 @@ struct PinsFromRepository {
         // No pin file counts that leaves one of these hosts out, whoever signed it.
         let floor = PinFloor(covering: try urls.map { HostPattern(try host(of: $0)) })
         var configuration = PinRepositoryConfiguration(source: .bundle(repository), root: shipped.root, floor: floor)
-        configuration.buildDate = shipped.buildDate
         // For so long after the pin file's end a build that was never opened starts with its pins.
         configuration.shipped = .init(bundle: shipped.bundle, grace: .seconds(2 * 365 * 86_400))
         configuration.remoteDataProvider = AsyncHTTPClientDataProvider(validator: PathValidator(anchors: anchors))

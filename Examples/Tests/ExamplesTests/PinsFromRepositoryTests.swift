@@ -41,7 +41,7 @@ struct PinsFromRepositoryTests {
             let first = try await bundle([stage.server, next])
             let shipped = PinsFromRepository.Shipped(
                 root: try Data(contentsOf: repository.published.appending(path: "metadata/1.root.json")),
-                bundle: first, buildDate: .now)
+                bundle: first)
             // Whoever serves something else changes nothing.
             #expect(try await fetch(from: stage.server, shipped, serving: Data("{}".utf8)) == .fresh)
 

@@ -16,11 +16,16 @@ struct AppCommand: AsyncParsableCommand {
     /// How careful one is with the clients of an app.
     struct ClientOptions: ParsableArguments {
         @Option(help: "Days for which a client goes on with a replaced document.")
-        var staleness: Int64 = 30
-        @Option(help: "Hours for which the canary has a change before everybody; 0 for no canary.")
+        var staleness: Int64 = AppSettings.defaultStaleness / 86_400
+        @Option(
+            help:
+                "Hours for which the canary has a change before everybody; 0 for no canary. A list cannot say that it is a canary's."
+        )
         var canary: Int64 = 24
         @Option(help: "Vantages that must agree on what a host shows, at most 8.")
         var vantages: Int64 = 1
+        @Option(help: "Hosts that it may have.")
+        var maximumHosts: Int64 = 1_000
         @Option(help: "A build in the field and the pin file that it carries: NAME=FILE. Repeat it.")
         var build: [String] = []
         @Flag(help: "No build in the field carries pins.")
@@ -36,7 +41,8 @@ struct AppCommand: AsyncParsableCommand {
             }
             return try AppSettings(
                 staleness: staleness * 86_400, canary: canary * 3_600, vantages: vantages,
-                anchors: InputFile.certificates(anchors), builds: builds.isEmpty && !noShippedPins ? nil : builds)
+                maximumHosts: maximumHosts, anchors: InputFile.certificates(anchors),
+                builds: builds.isEmpty && !noShippedPins ? nil : builds)
         }
     }
 

@@ -29,15 +29,15 @@ struct VerdictOptions: ParsableArguments {
     @Argument(help: "The change.")
     var change: String
     @OptionGroup var key: ApproverKeyOptions
-    @Option(help: "For how many hours it counts.")
-    var hours: Int64 = 72
+    @Option(help: "How many hours the approval is valid; by default as long as the change, and the canary's time.")
+    var hours: Int64?
     @Flag(help: "Do not ask.")
     var yes = false
 
     /// The text is made here, from the octets that were read and shown, and not taken from a row.
     func say(_ verdict: ApprovalText.Verdict) async throws {
-        guard (1...168).contains(hours) else {
-            throw ValidationError("An approval counts for 1 to 168 hours: give that as --hours.")
+        guard hours.map({ (1...336).contains($0) }) ?? true else {
+            throw ValidationError("An approval is valid for 1 to 336 hours: give that as --hours.")
         }
         let id = try CommandValue.id(change)
         let key = try key.read()
@@ -56,7 +56,9 @@ struct VerdictOptions: ParsableArguments {
             guard yes || Terminal.agrees(to: "\(member.name), \(verdict.rawValue) this change?") else {
                 throw NegativeAnswer(words: "nothing was signed")
             }
-            let end = min(change.end, Int64(SystemWallClock().now.timeIntervalSince1970) + hours * 3_600)
+            let latest = change.approvalEnd(with: try await open.catalog.app(change.content.app).settings)
+            let now = Int64(SystemWallClock().now.timeIntervalSince1970)
+            let end = hours.map { min(latest, now + $0 * 3_600) } ?? latest
             let text = try ApprovalText(verdict, change.subject(for: chain), end: end)
             try await open.catalog.add(
                 SignedApproval(text: text.octets, signature: try key.signature(of: text.octets)))

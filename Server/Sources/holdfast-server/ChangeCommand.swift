@@ -232,6 +232,7 @@ enum ChangeText {
         for line in proposal.difference.lines { Terminal.line("  \(line)") }
         let content = try await open.catalog.change(proposal.change).content
         for line in try await open.catalog.unannounced(in: content) { Terminal.line("  \(line)") }
+        for line in try await open.catalog.origins(of: content) { Terminal.line("  origin: \(line)") }
         print(proposal.report)
     }
 
@@ -253,6 +254,7 @@ enum ChangeText {
         }
         for line in ContentDifference(from: published, to: change.content).lines { Terminal.line("  \(line)") }
         for line in try await open.catalog.unannounced(in: change.content) { Terminal.line("  \(line)") }
+        for line in try await open.catalog.origins(of: change.content) { Terminal.line("  origin: \(line)") }
         Terminal.line("  content \(change.content.digest)")
         Terminal.line("  outlook \(Digest(of: change.outlook))")
         for approval in change.approvals {

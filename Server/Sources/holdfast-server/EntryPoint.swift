@@ -7,6 +7,7 @@ import HoldfastServer
 @main
 enum EntryPoint {
     static func main() async {
+        CoreDumps.disable()
         // A service would say for libpq what no address of this program says. Nothing else runs yet.
         unsafe unsetenv("PGSERVICE")
         exit(await run(Array(CommandLine.arguments.dropFirst())))

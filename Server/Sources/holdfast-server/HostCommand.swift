@@ -48,9 +48,8 @@ struct HostCommand: AsyncParsableCommand {
             try await server.withServer { open in
                 let app = try AppName(app)
                 _ = try await open.catalog.app(app)
-                for host in try await open.catalog.hosts(of: app) {
-                    let observations = try await open.catalog.observations(of: host, app)
-                    let next = try await open.catalog.next(of: host, app)
+                for view in try await open.catalog.hostViews(of: app) {
+                    let (host, observations, next) = (view.host, view.seen, view.next)
                     guard !answer.json else {
                         JSONAnswer.print(AdministrationView.host(host, seen: observations, next: next))
                         continue

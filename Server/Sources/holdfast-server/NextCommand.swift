@@ -30,24 +30,36 @@ struct NextCommand: AsyncParsableCommand {
     struct Key: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Announce a key that stands ready.")
         @OptionGroup var place: HostArguments
-        @Option(help: "The public key, PEM or DER of a SubjectPublicKeyInfo.", completion: .file())
+        @Option(
+            help: "The public key, PEM or DER of a SubjectPublicKeyInfo, or a certificate request.", completion: .file()
+        )
         var key: String
 
         func run() async throws {
             let octets = try InputFile.octets(key)
-            let der = octets.first == 0x30 ? octets : try PEMFile.blocks("PUBLIC KEY", of: octets, named: key)[0]
             try await place.withHost { catalog, host, app, actor in
+                let der = try AnnouncedKey(octets, named: key, for: host).octets
                 try await catalog.announce(key: der, on: host, of: app, by: actor)
             }
         }
     }
 
     struct Withdraw: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Withdraw everything that was announced for a host.")
+        static let configuration = CommandConfiguration(
+            abstract: "Withdraw one announcement, or everything that was announced for a host.")
         @OptionGroup var place: HostArguments
+        @Option(help: "The SHA-256 of a certificate or key that was announced, in hexadecimal; without it all.")
+        var digest: String?
 
         func run() async throws {
+            let digest = try digest.map { text in
+                guard let digest = Digest(hex: text.utf8) else {
+                    throw ValidationError("--digest must be 64 lower-case hexadecimal digits.")
+                }
+                return digest
+            }
             try await place.withHost { catalog, host, app, actor in
+                if let digest { return try await catalog.withdraw(digest, on: host, of: app, by: actor) }
                 try await catalog.withdrawNext(on: host, of: app, by: actor)
             }
         }

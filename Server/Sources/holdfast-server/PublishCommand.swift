@@ -103,10 +103,15 @@ struct RevertCommand: AsyncParsableCommand {
     @Option(help: "For how many days documents may be signed; as in that generation if absent.")
     var lifetime: Int64?
     @Option(help: "Why.")
-    var reason: String
+    var reason: String?
+    @Option(help: "Why it skips the canary, so that everybody gets it at once. Every approver sees that.")
+    var emergency: String?
     @OptionGroup var proposer: ProposerOptions
 
     func run() async throws {
+        guard let reason = emergency.map({ "emergency: \($0)" }) ?? reason else {
+            throw ValidationError("Say why with --reason, or --emergency.")
+        }
         let now = Int64(SystemWallClock().now.timeIntervalSince1970)
         guard lifetime.map({ (1...366).contains($0) }) ?? true else {
             throw ValidationError("Give a --lifetime of 1 to 366 days.")
@@ -115,7 +120,7 @@ struct RevertCommand: AsyncParsableCommand {
             var generator = SystemRandomNumberGenerator()
             let proposal = try await open.publisher.proposeReverting(
                 AppName(app), to: to, until: lifetime.map { now + $0 * 86_400 },
-                proposer: try await proposer.identity(open.catalog), reason: reason, by: actor.actor,
+                forcing: emergency == nil ? [] : [.canary], proposer: try await proposer.identity(open.catalog), reason: reason, by: actor.actor,
                 using: &generator)
             try await ChangeText.print(proposal, open)
         }

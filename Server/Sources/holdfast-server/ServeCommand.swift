@@ -101,6 +101,7 @@ struct ServeCommand: AsyncParsableCommand {
         let folder = ServerFolder(
             URL(filePath: server.data), secret: settings.secret, database: settings.database)
         try folder.readConfiguration()
+        for finding in folder.permissions().findings { logger.warning("\(finding.words)") }
         let lock = try folder.lock()
         defer { withExtendedLifetime(lock) {} }
         while try await serve(folder, settings, clock, connections, logger) {

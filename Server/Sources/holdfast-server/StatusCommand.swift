@@ -32,7 +32,7 @@ struct StatusCommand: AsyncParsableCommand {
                     standing.end.map { "documents may be signed until \(CommandValue.time($0))" }
                     ?? "nothing is published"
                 Terminal.line("\(app)  generation \(standing.generation), \(end)")
-                if let outlook = standing.outlook { Terminal.line("  clients: \(outlook.verdict.rawValue)") }
+                if let verdict = standing.verdict { Terminal.line("  clients: \(verdict.rawValue)") }
                 if let time = standing.refusedFrom {
                     Terminal.line("  if nobody publishes, the first is refused at \(CommandValue.time(time))")
                 }
@@ -43,8 +43,7 @@ struct StatusCommand: AsyncParsableCommand {
                     for words in [place.words] + place.notes.map(\.words) { Terminal.line("  \(words)") }
                 }
                 if let deadline = standing.deadline {
-                    let words = "publish until \(CommandValue.time(deadline.lastSafe)): \(deadline.words)"
-                    Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(words)")
+                    Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(deadline.advice(at: standing.now))")
                 }
                 isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
                 for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
@@ -136,7 +135,7 @@ struct StatusCommand: AsyncParsableCommand {
         if let canary = standing.canary {
             members["canary"] = .object(Self.members(of: canary))
         }
-        if let outlook = standing.outlook { members["verdict"] = .text(outlook.verdict.rawValue) }
+        if let verdict = standing.verdict { members["verdict"] = .text(verdict.rawValue) }
         return members
     }
 
@@ -180,6 +179,8 @@ struct DoctorCommand: AsyncParsableCommand {
         try await server.withServer { open in
             let problems = [open.secretProblem, open.catalog.clockProblem].compactMap(\.self)
             var findings = problems.map { (isFault: true, words: "\($0)") }
+            let folder = ServerFolder(open.folder)
+            findings += folder.permissions().findings.map { (isFault: $0.isOpenToAll, words: $0.words) }
             for finding in try await open.publisher.examine(pages: pages) {
                 findings.append((isFault: finding.isFault, words: finding.words))
             }

@@ -64,15 +64,24 @@ package final class CertificatePublicKey: Sendable {
                 } else if parameters.elementsEqual(Self.secp521r1) {
                     Self.isPoint(octets, of: 66) ? .p521 : .unsupported("P-521 without an uncompressed point")
                 } else if parameters.first == DERTag.objectIdentifier, parameters.count > 2 {
-                    .unsupported("elliptic curve \(ObjectIdentifier.text(parameters.dropFirst(2)))")
+                    .unsupported("elliptic curve \(AlgorithmName.text(parameters.dropFirst(2)))")
                 } else {
                     .unsupported("elliptic curve with explicit parameters")
                 }
         } else if identifier.elementsEqual(Self.idEd25519), parameters.isEmpty, octets.count == 32 {
             kind = .ed25519
         } else {
-            kind = .unsupported(ObjectIdentifier.text(identifier))
+            let name = AlgorithmName.text(identifier)
+            let isEd25519 = identifier.elementsEqual(Self.idEd25519)
+            kind = .unsupported(
+                !isEd25519 ? name : parameters.isEmpty ? "\(name) of another length" : "\(name) with parameters")
         }
+    }
+
+    /// Whether signatures can be verified with it: its point is on the curve, its modulus and exponent are accepted.
+    package var isUsable: Bool {
+        if case .refused = library { return false }
+        return true
     }
 
     /// What verifying a signature costs, where P-256 costs 1: measured with BoringSSL, which has fast code for P-256 only.
@@ -101,6 +110,31 @@ package final class CertificatePublicKey: Sendable {
         let made = LibraryKey(kind, octets: octets, exponent: exponent)
         libraryKey.withLock { $0 = made }
         return made
+    }
+
+    /// The name of a kind of key under which nothing is verified; nil for a supported key.
+    package var unsupportedName: String? {
+        switch kind {
+        case .unsupported(let what): what
+        case .rsa(let bits), .rsaPSS(let bits, _):
+            if !(Self.minimumRSABits...Self.maximumRSABits).contains(bits) {
+                "RSA of \(bits) bits"
+            } else if exponentBits > RSAVerificationKey.maximumExponentBits {
+                "RSA with an exponent of \(exponentBits) bits"
+            } else {
+                nil
+            }
+        case .p256, .p384, .p521, .ed25519: nil
+        }
+    }
+
+    /// Verifies a signature, and distinguishes one that does not verify from one of an algorithm or a kind of key that
+    /// is not supported.
+    package func check(
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: CertificateSignatureAlgorithm
+    ) -> SignatureCheck {
+        if let name = algorithm.unsupportedName ?? unsupportedName { return .unsupported(name) }
+        return verifies(signature, over: message, with: algorithm) == true ? .valid : .invalid
     }
 
     /// Whether `signature` over `message` verifies under this key; nil if the key is not for the algorithm.

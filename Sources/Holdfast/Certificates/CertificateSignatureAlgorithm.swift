@@ -12,6 +12,9 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
     case ed25519
     /// Made with SHA-1 or MD5: recognized, never accepted.
     case weak(String)
+    /// No signature of the issuer's key but a proof that a log contains the certificate (id-alg-mtcProof,
+    /// draft-ietf-plants-merkle-tree-certs).
+    case merkleTreeProof
     case unsupported(String)
 
     /// Reads the content of an AlgorithmIdentifier.
@@ -24,8 +27,8 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
         let known: CertificateSignatureAlgorithm? =
             if identifier.starts(with: Self.pkcs1), identifier.count == 9 {
                 switch identifier[identifier.startIndex + 8] {
-                case 4 where nullOrNone: .weak("md5WithRSAEncryption")
-                case 5 where nullOrNone: .weak("sha1WithRSAEncryption")
+                case 4 where nullOrNone: .weak("RSA PKCS#1 v1.5 with MD5")
+                case 5 where nullOrNone: .weak("RSA PKCS#1 v1.5 with SHA-1")
                 case 10: Self.pss[Array(parameters)].map(CertificateSignatureAlgorithm.rsaPSS)
                 case 11 where nullOrNone: .rsaPKCS1(.sha256)
                 case 12 where nullOrNone: .rsaPKCS1(.sha384)
@@ -33,7 +36,7 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
                 default: nil
                 }
             } else if identifier.elementsEqual(Self.ecdsaWithSHA1) {
-                .weak("ecdsa-with-SHA1")
+                .weak("ECDSA with SHA-1")
             } else if identifier.starts(with: Self.ecdsaWithSHA2), identifier.count == 8, noParameters {
                 switch identifier[identifier.startIndex + 7] {
                 case 2: .ecdsa(.sha256)
@@ -43,10 +46,56 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
                 }
             } else if identifier.elementsEqual(Self.idEd25519), noParameters {
                 .ed25519
+            } else if identifier.elementsEqual(Self.mtcProof)
+                || identifier.starts(with: Self.experimentalMTC) && identifier.count == Self.experimentalMTC.count + 1
+            {
+                .merkleTreeProof
             } else {
                 nil
             }
-        self = known ?? .unsupported(ObjectIdentifier.text(identifier))
+        self = known ?? .unsupported(Self.name(identifier, parameters: fields.position..<content.upperBound, of: bytes))
+    }
+
+    /// The name of an algorithm that is not verified; nil for one that is.
+    package var unsupportedName: String? {
+        switch self {
+        case .weak, .merkleTreeProof, .unsupported: description
+        case .rsaPKCS1, .rsaPSS, .ecdsa, .ed25519: nil
+        }
+    }
+
+    /// The name of an algorithm with its digest, or with a remark about parameters if these make it unsupported.
+    private static func name(_ identifier: ArraySlice<UInt8>, parameters: Range<Int>, of bytes: [UInt8]) -> String {
+        if identifier.elementsEqual(CertificatePublicKey.rsassaPSS) { return pssName(parameters, of: bytes) }
+        let name = AlgorithmName.text(identifier)
+        // These would be verified, or would be of a known digest, without them.
+        let hasParameters =
+            if identifier.starts(with: pkcs1) {
+                !parameters.isEmpty && !bytes[parameters].elementsEqual([DERTag.null, 0])
+            } else if identifier.starts(with: ecdsaWithSHA2) || identifier.elementsEqual(idEd25519) {
+                !parameters.isEmpty
+            } else {
+                false
+            }
+        return hasParameters ? "\(name) with parameters" : name
+    }
+
+    /// RSASSA-PSS-params (RFC 4055 3.1): without a hashAlgorithm it is SHA-1.
+    private static func pssName(_ parameters: Range<Int>, of bytes: [UInt8]) -> String {
+        do throws(DERError) {
+            var digest = "SHA-1"
+            if !parameters.isEmpty {
+                var fields = try DERReader(sequence: bytes, in: parameters)
+                if let explicit = try fields.nextIfPresent(DERTag.contextConstructed(0)) {
+                    var algorithm = try DERReader(sequence: bytes, in: explicit.content)
+                    digest = AlgorithmName.text(bytes[try algorithm.next(DERTag.objectIdentifier).content])
+                }
+            }
+            let isKnown = ["SHA-256", "SHA-384", "SHA-512"].contains(digest)
+            return "RSA-PSS with \(digest)" + (isKnown ? " and another mask or salt" : "")
+        } catch {
+            return "RSA-PSS with unreadable parameters"
+        }
     }
 
     /// 1.2.840.113549.1.1
@@ -57,6 +106,10 @@ package enum CertificateSignatureAlgorithm: Sendable, Equatable {
     private static let ecdsaWithSHA2: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03]
     /// 1.3.101.112
     private static let idEd25519: [UInt8] = [0x2B, 0x65, 0x70]
+    /// 1.3.6.1.5.5.7.6.67
+    private static let mtcProof: [UInt8] = [0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06, 0x43]
+    /// 1.3.6.1.4.1.44363.47: each draft before the registration used another arc under it.
+    private static let experimentalMTC: [UInt8] = [0x2B, 0x06, 0x01, 0x04, 0x01, 0x82, 0xDA, 0x4B, 0x2F]
 
     /// RSASSA-PSS-params (RFC 4055 3.1) of the three digests, with the digests' NULL parameters, as RFC 4055 2.1
     /// requires them to be generated, and without, as it requires them to be accepted.
@@ -84,6 +137,7 @@ extension CertificateSignatureAlgorithm: CustomStringConvertible {
         case .rsaPSS(let digest): "RSA-PSS with \(digest.name)"
         case .ecdsa(let digest): "ECDSA with \(digest.name)"
         case .ed25519: "Ed25519"
+        case .merkleTreeProof: "a Merkle tree proof (id-alg-mtcProof)"
         case .weak(let name), .unsupported(let name): name
         }
     }

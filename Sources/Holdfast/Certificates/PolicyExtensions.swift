@@ -5,6 +5,8 @@ struct PolicyExtensions: Sendable {
 
     /// The policies of certificatePolicies; nil if the certificate does not have the extension.
     let policies: [Policy]?
+    /// The first policy qualifier that is neither a CPS pointer nor a user notice, if certificatePolicies is critical.
+    let unknownQualifier: Policy?
     /// The mappings of policyMappings, each from a policy of the issuer to one of the subject.
     let mappings: [(from: Policy, to: Policy)]
     /// The number of further certificates after which a policy must be valid (requireExplicitPolicy).
@@ -19,11 +21,16 @@ struct PolicyExtensions: Sendable {
 
     init(of certificate: X509Certificate) throws(DERError) {
         let der = certificate.layout.der
+        let isCritical = certificate.layout.extensions.contains { $0.known == .certificatePolicies && $0.isCritical }
+        var unknown: Policy?
         policies = try Self.list(certificate.value(of: .certificatePolicies), of: der) { fields throws(DERError) in
             let policy = Policy(der[try fields.next(DERTag.objectIdentifier).content])
-            _ = try fields.nextIfPresent(DERTag.sequence)
+            if let qualifiers = try fields.nextIfPresent(DERTag.sequence), isCritical, unknown == nil {
+                unknown = try Self.unknownQualifier(in: fields.inside(qualifiers))
+            }
             return policy
         }
+        unknownQualifier = unknown
         let mappings = try Self.list(certificate.value(of: .policyMappings), of: der) { fields throws(DERError) in
             let from = Policy(der[try fields.next(DERTag.objectIdentifier).content])
             return (from, Policy(der[try fields.next(DERTag.objectIdentifier).content]))
@@ -33,6 +40,21 @@ struct PolicyExtensions: Sendable {
         inhibitAnyPolicy = try certificate.value(of: .inhibitAnyPolicy).map { value throws(DERError) in
             try Self.count(try DERReader.only(DERTag.integer, of: der, in: value), of: der)
         }
+    }
+
+    /// id-qt, 1.3.6.1.5.5.7.2
+    private static let qualifiers: [UInt8] = [0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x02]
+
+    /// The first qualifier that is not understood: RFC 5280 4.2.1.4 defines id-qt-cps, 1, and id-qt-unotice, 2.
+    private static func unknownQualifier(in list: consuming DERReader) throws(DERError) -> Policy? {
+        while !list.isAtEnd {
+            var fields = list.inside(try list.next(DERTag.sequence))
+            let identifier = fields.bytes[try fields.next(DERTag.objectIdentifier).content]
+            guard identifier.dropLast().elementsEqual(qualifiers), identifier.last == 1 || identifier.last == 2 else {
+                return Policy(identifier)
+            }
+        }
+        return nil
     }
 
     private static func constraints(of certificate: X509Certificate) throws(DERError) -> (Int?, Int?) {

@@ -20,6 +20,9 @@ struct RSAVerificationKey: Sendable {
         case pss(CertificateSignatureAlgorithm.Digest)
     }
 
+    /// A longer exponent would only cost time; BoringSSL has the same limit.
+    static let maximumExponentBits = 33
+
     private let modulus: ArraySlice<UInt8>
 
     #if canImport(Security)
@@ -34,7 +37,7 @@ struct RSAVerificationKey: Sendable {
     ///   - modulus: its magnitude, without leading zeros; the same applies to the exponent.
     init?(modulus: ArraySlice<UInt8>, exponent: ArraySlice<UInt8>) {
         guard Self.bits(modulus) >= CertificatePublicKey.minimumRSABits,
-            Self.bits(modulus) <= CertificatePublicKey.maximumRSABits, Self.bits(exponent) <= 33
+            Self.bits(modulus) <= CertificatePublicKey.maximumRSABits, Self.bits(exponent) <= Self.maximumExponentBits
         else { return nil }
         #if canImport(Security)
         let attributes: [String: Any] = [

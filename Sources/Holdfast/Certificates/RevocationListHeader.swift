@@ -12,6 +12,15 @@ struct RevocationListHeader: Sendable {
         var reasons: OctetString?
         /// The names of the distribution point; empty if the list is for all.
         var distributionPoint: Set<DistributionPointName> = []
+
+        /// Whether a list of this scope covers every certificate that a list of another scope covers.
+        func contains(_ other: Scope) -> Bool {
+            isIndirect == other.isIndirect && reasons == other.reasons
+                && onlyAttributeCertificates == other.onlyAttributeCertificates
+                && (!onlyEndEntities || other.onlyEndEntities) && (!onlyAuthorities || other.onlyAuthorities)
+                && (distributionPoint.isEmpty
+                    || !other.distributionPoint.isEmpty && other.distributionPoint.isSubset(of: distributionPoint))
+        }
     }
 
     /// The origin of a list that was fetched and verified.
@@ -24,6 +33,9 @@ struct RevocationListHeader: Sendable {
         let authority: OctetString
         /// The URL from which it was fetched.
         let address: OctetString
+        /// Whether only its entries count. The list was out of date or not understood when it was accepted, so a
+        /// certificate that it does not name is treated as if the list did not exist.
+        var revokesOnly = false
     }
 
     /// The DER as given.

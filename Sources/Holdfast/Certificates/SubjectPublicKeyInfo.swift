@@ -35,6 +35,14 @@ public struct SubjectPublicKeyInfo: Hashable, Sendable {
         self.der = der[...]
     }
 
+    /// The kind of key for messages, for example `P-256`, `RSA 2048` or `Ed448`; a kind that Holdfast does not know is
+    /// named by its object identifier.
+    public var algorithmName: String {
+        let octets = Array(der)
+        guard let key = try? CertificatePublicKey(0..<octets.count, of: octets) else { return "an unreadable key" }
+        return key.unsupportedName ?? key.kind.description
+    }
+
     /// Where the SubjectPublicKeyInfo of a certificate is.
     ///
     /// Reads the headers of at most nine elements and the content of none.

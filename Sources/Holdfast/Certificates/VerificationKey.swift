@@ -31,6 +31,20 @@ package struct VerificationKey: Sendable {
     /// What verifying a signature costs, see ``CertificatePublicKey/verificationWork``.
     var verificationWork: Int { key.verificationWork }
 
+    /// The name of the kind of key if nothing is verified under it by a scheme; nil otherwise.
+    package func unsupportedName(for scheme: Scheme) -> String? {
+        if let name = key.unsupportedName { return name }
+        switch (scheme, key.kind) {
+        case (.ed25519, .ed25519), (.ecdsaP256, .p256), (.ecdsaP384, .p384), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa),
+            (.rsaPSS, .rsaPSS):
+            return nil
+        default: return key.kind.description
+        }
+    }
+
+    /// The name of the kind of key if nothing is verified under it by any scheme; nil otherwise.
+    package var unsupportedName: String? { key.unsupportedName ?? (key.kind == .p521 ? "P-521" : nil) }
+
     /// Whether a signature over a message verifies; false if the key is not for the scheme.
     package func verifies(_ signature: [UInt8], over message: [UInt8], by scheme: Scheme) -> Bool {
         let (signature, message) = (signature[...], message[...])

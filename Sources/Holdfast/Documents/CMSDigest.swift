@@ -14,7 +14,7 @@ enum CMSDigest: Sendable, Equatable {
         guard parameters.isEmpty || parameters.elementsEqual([DERTag.null, 0]) else {
             throw DocumentError(
                 .unsupportedMessage, field: "digestAlgorithm", expected: "a digest without parameters",
-                found: "\(ObjectIdentifier.text(identifier)) with some")
+                found: "\(AlgorithmName.text(identifier)) with some")
         }
         if identifier.elementsEqual(Self.idSHA1) {
             self = .sha1
@@ -26,8 +26,8 @@ enum CMSDigest: Sendable, Equatable {
             self = .sha2(known)
         } else {
             throw DocumentError(
-                .unsupportedMessage, field: "digestAlgorithm", expected: "SHA-256, SHA-384 or SHA-512",
-                found: ObjectIdentifier.text(identifier))
+                .unsupportedAlgorithm, field: "digestAlgorithm", expected: "SHA-256, SHA-384 or SHA-512",
+                found: AlgorithmName.text(identifier))
         }
         if self == .sha1, !allowsLegacy { throw Self.legacy("SHA-1", isRefusedAlways: false) }
     }

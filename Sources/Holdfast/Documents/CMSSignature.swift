@@ -30,8 +30,8 @@ enum CMSSignature: Sendable, Equatable {
             (.rsaPSS(let named), .sha2(let digest)) where named == digest,
             (.ecdsa(let named), .sha2(let digest)) where named == digest:
             self = .sha2(algorithm)
-        case (.weak("sha1WithRSAEncryption"), .sha1): self = .rsaWithSHA1
-        case (.weak("ecdsa-with-SHA1"), .sha1): self = .ecdsaWithSHA1
+        case (.weak("RSA PKCS#1 v1.5 with SHA-1"), .sha1): self = .rsaWithSHA1
+        case (.weak("ECDSA with SHA-1"), .sha1): self = .ecdsaWithSHA1
         case (.rsaPKCS1, _), (.rsaPSS, _), (.ecdsa, _), (.weak, _):
             throw DocumentError(
                 .unsupportedMessage, field: "signatureAlgorithm", expected: "an algorithm with \(digest.name)",
@@ -39,15 +39,14 @@ enum CMSSignature: Sendable, Equatable {
         case (.unsupported, .sha2(let digest)) where identifier.elementsEqual(CertificatePublicKey.rsassaPSS):
             guard let pss = PSSVerification(fields.position..<fields.end, of: bytes, digest: digest) else {
                 throw DocumentError(
-                    .unsupportedMessage, field: "signatureAlgorithm",
-                    expected: "RSA-PSS with \(digest.name) and MGF1 of the same", found: "RSA-PSS with other parameters"
-                )
+                    .unsupportedAlgorithm, field: "signatureAlgorithm",
+                    expected: "RSA-PSS with \(digest.name) and MGF1 of the same", found: algorithm.description)
             }
             self = .rsaPSS(pss)
-        case (.ed25519, _), (.unsupported, _):
+        case (.ed25519, _), (.merkleTreeProof, _), (.unsupported, _):
             throw DocumentError(
-                .unsupportedMessage, field: "signatureAlgorithm", expected: "RSA or ECDSA", found: algorithm.description
-            )
+                .unsupportedAlgorithm, field: "signatureAlgorithm", expected: "RSA or ECDSA",
+                found: algorithm.description)
         }
     }
 

@@ -116,6 +116,10 @@ package struct CMSSignedData {
                 .invalidSignature, field: "signature", expected: "a signature by the signer's key",
                 found: "one that does not verify under it")
         case nil:
+            if let name = key.unsupportedName {
+                throw DocumentError(
+                    .unsupportedAlgorithm, field: "public key", expected: "RSA, P-256, P-384 or P-521", found: name)
+            }
             throw DocumentError(
                 .invalidSignature, field: "signatureAlgorithm", expected: "one for a key of \(key.kind)",
                 found: signatureAlgorithm.description)

@@ -78,6 +78,13 @@ extension DocumentError.Code {
     public static var malformedMessage: Self { Self(publishAnew) }
     /// A CMS SignedData of a form that is not accepted, such as one with several signers.
     public static var unsupportedMessage: Self { Self(publishAnew) }
+    /// A signature or digest algorithm, or a kind of key, that Holdfast does not verify. The document was not verified;
+    /// whether it was altered is unknown.
+    public static var unsupportedAlgorithm: Self {
+        Self(
+            "Have it signed with an algorithm that Holdfast supports: RSA of 2048 bits or more, P-256, P-384 or P-521 with SHA-2."
+        )
+    }
     /// A digest with SHA-1 or MD5.
     public static var legacyDigest: Self {
         Self("Have the document signed with SHA-256, or allow legacy digests while old documents are in use.")
@@ -104,6 +111,10 @@ extension DocumentError.Code {
     }
     /// A list without entries, which therefore has no signature.
     public static var emptyList: Self { Self(publishEntries) }
+    /// A list whose entries have all expired.
+    public static var expiredEntries: Self {
+        Self("Publish entries that have not expired, and check this device's clock. The store keeps what it has.")
+    }
     /// A name that has unexpired entries would be left without any.
     public static var losesPins: Self { Self(publishEntries) }
     /// The task that reads the document was canceled.

@@ -32,9 +32,22 @@ public struct DocumentPublicKey: Sendable {
         else {
             throw DocumentError(
                 .invalidPublicKey, field: "publicKey", expected: "65 octets, a point of P-256 (ANSI X9.63)",
-                found: "\(octets.count) octets that are not such a point")
+                found: Self.description(of: octets))
         }
         self.key = key
+    }
+
+    /// What kind of key others are, so that a valid key of another kind is not taken for a damaged one.
+    private static func description(of octets: [UInt8]) -> String {
+        if let info = try? SubjectPublicKeyInfo(der: octets) {
+            return "a SubjectPublicKeyInfo of \(info.algorithmName)"
+        }
+        return switch (octets.count, octets.first) {
+        case (97, 0x04): "97 octets, as a point of P-384 has, which is not supported"
+        case (133, 0x04): "133 octets, as a point of P-521 has, which is not supported"
+        case (32, _): "32 octets, as an Ed25519 key has, which is not supported"
+        default: "\(octets.count) octets that are not such a point"
+        }
     }
 
     /// The key as ``init(base64:)`` reads it.

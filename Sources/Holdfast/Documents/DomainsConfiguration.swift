@@ -7,13 +7,16 @@ package struct DomainsConfiguration: Sendable, Hashable {
     package let pinningRequiredForUnlisted: Bool
     /// Keyed by the octets of the name, because no signature covers these names in a static list.
     private let required: [[UInt8]: Bool]
-    /// The same in lower case, like the names of dialed hosts. If two spellings of a name disagree, the host needs pins.
-    private let requiredInSmallLetters: [[UInt8]: Bool]
+    /// The same by the canonical names of hosts, as they are dialed. If two spellings of a name disagree, the host needs
+    /// pins.
+    private let requiredByHost: [[UInt8]: Bool]
 
     init(pinningRequiredForUnlisted: Bool, required: [[UInt8]: Bool]) {
         self.pinningRequiredForUnlisted = pinningRequiredForUnlisted
         self.required = required
-        requiredInSmallLetters = Dictionary(required.map { ($0.map(DNSOctets.lowercase), $1) }) { $0 || $1 }
+        requiredByHost = Dictionary(
+            required.map { (Array(FingerprintEntry.lookupName(of: String(decoding: $0, as: UTF8.self)).utf8), $1) }
+        ) { $0 || $1 }
     }
 
     /// Whether a host needs pins, by the name as it was signed (`domains`); computed each time.
@@ -22,7 +25,7 @@ package struct DomainsConfiguration: Sendable, Hashable {
     }
 
     /// Whether a name that is listed needs pins; nil for one that is not.
-    func isRequired(_ name: String) -> Bool? { requiredInSmallLetters[Array(name.utf8)] }
+    func isRequired(_ name: String) -> Bool? { requiredByHost[Array(name.utf8)] }
 }
 
 extension StrictJSONReader {

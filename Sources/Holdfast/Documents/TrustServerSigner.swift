@@ -110,7 +110,11 @@ public struct TrustServerSigner: Sendable {
         let context = PathRuleContext(time: 0, isServer: false)
         if let violation = PathRule.keyStrength.violation(of: certificate, in: context) {
             let failure = violation.failure(host: nil, chain: PresentedChain([]))
-            throw DocumentError(code, field: "public key", expected: failure.expected, found: failure.found)
+            // A configured signer is wrong in any case; a document of another signer may be authentic.
+            let isUnsupported = code == .untrustedSigner && failure.code == .unsupportedKey
+            throw DocumentError(
+                isUnsupported ? .unsupportedAlgorithm : code, field: "public key", expected: failure.expected,
+                found: failure.found)
         }
         do throws(DERError) {
             return try certificate.publicKey

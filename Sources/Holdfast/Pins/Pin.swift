@@ -67,6 +67,8 @@ public struct Pin: Hashable, Sendable {
 
     /// The pin of a certificate, whatever its octets are.
     ///
+    /// ``X509Certificate/pin(_:)`` refuses a certificate that servers present in several forms.
+    ///
     /// - Parameter der: the DER of one certificate.
     /// - Returns: a pin that only this certificate satisfies.
     public static func certificate(_ der: [UInt8]) -> Pin { Pin(subject: .certificate, hashing: der[...]) }
@@ -119,8 +121,26 @@ extension X509Certificate {
     /// The pin of its public key.
     public var publicKeyPin: Pin { Pin(subject: .publicKey, hashing: subjectPublicKeyInfo) }
 
-    /// The pin of the whole certificate.
+    /// The pin of the whole certificate, whatever its octets are; ``pin(_:)`` makes pins to publish or to ship.
     public var certificatePin: Pin { Pin.certificate(der) }
+
+    /// Whether it is a Merkle Tree Certificate (id-alg-mtcProof, draft-ietf-plants-merkle-tree-certs). A server presents
+    /// the same certificate with different proofs in place of a signature, and so with different octets.
+    public var isMerkleTreeCertificate: Bool { signatureAlgorithm == .merkleTreeProof }
+
+    /// A pin of its key, or of the whole certificate if the server always presents it with the same octets.
+    /// - Parameter subject: what to pin.
+    /// - Throws: ``PinError`` `merkleTreeCertificate`.
+    public func pin(_ subject: Pin.Subject) throws(PinError) -> Pin {
+        guard subject == .certificate else { return publicKeyPin }
+        guard !isMerkleTreeCertificate else {
+            throw PinError(
+                .merkleTreeCertificate, expected: "a certificate that has one form",
+                found: "a Merkle Tree Certificate of \(self.subject), which servers present in several forms",
+                remedy: "Pin its key: \(publicKeyPin).")
+        }
+        return certificatePin
+    }
 }
 
 extension SubjectPublicKeyInfo {

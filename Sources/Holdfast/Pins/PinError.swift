@@ -27,6 +27,8 @@ extension PinError.Code {
     public static var notHexadecimal: Self { Self() }
     /// The digest is not 32 octets long.
     public static var wrongLength: Self { Self() }
+    /// A pin of a whole Merkle Tree Certificate, which servers present in several forms.
+    public static var merkleTreeCertificate: Self { Self() }
     /// A set without pins.
     public static var noPins: Self { Self() }
     /// A pin that is already in the set.

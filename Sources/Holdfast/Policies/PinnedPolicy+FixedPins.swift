@@ -68,7 +68,12 @@ extension PinnedPolicy {
         do throws(PinError) {
             pins = try PinSet(subject, of: certificates)
         } catch {
-            throw .noPins(hostName: scope.name, found: "no certificate in \(source)")
+            guard error.code == .merkleTreeCertificate else {
+                throw .noPins(hostName: scope.name, found: "no certificate in \(source)")
+            }
+            throw PolicyConfigurationError(
+                .unstableCertificate, hostName: scope.name, expected: error.expected, found: error.found,
+                remedy: error.remedy)
         }
         try self.init(
             scope: scope, pins: pins, certificates: certificates, validatesHostName: validatesHostName,
@@ -110,6 +115,21 @@ extension X509Certificate {
         }
         return !isSelfIssued && value(of: .subjectAltName) == nil
     }
+
+    /// Whether its key may certify others (RFC 5280 4.2.1.9, 4.2.1.3), or it cannot be read well enough to know.
+    package var isAuthority: Bool {
+        do {
+            if try basicConstraints?.isCertificateAuthority == true { return true }
+            guard let usage = try keyUsage else { return false }
+            return usage.contains(.keyCertSign)
+                && usage.isDisjoint(with: [.digitalSignature, .keyEncipherment, .keyAgreement])
+        } catch {
+            return true
+        }
+    }
+
+    /// Whether it says what its key is for.
+    package var hasKeyUsage: Bool { value(of: .keyUsage) != nil }
 }
 
 extension PinSet {
@@ -117,8 +137,8 @@ extension PinSet {
     /// - Parameters:
     ///   - subject: what to pin: their keys or the certificates.
     ///   - certificates: at least one.
-    /// - Throws: ``PinError`` `noPins` if there is none.
+    /// - Throws: ``PinError`` `noPins` if there is none, and `merkleTreeCertificate`.
     public init(_ subject: Pin.Subject, of certificates: [X509Certificate]) throws(PinError) {
-        try self.init(pins: certificates.map { subject == .publicKey ? $0.publicKeyPin : $0.certificatePin }.distinct)
+        try self.init(pins: certificates.map { certificate throws(PinError) in try certificate.pin(subject) }.distinct)
     }
 }

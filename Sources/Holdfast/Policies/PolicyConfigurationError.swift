@@ -34,6 +34,8 @@ extension PolicyConfigurationError.Code {
     public static var noPins: Self { Self() }
     /// A file of certificates to pin cannot be read; ``PolicyConfigurationError/found`` names it.
     public static var unreadableCertificates: Self { Self() }
+    /// A whole certificate to pin of which servers present several forms: a Merkle Tree Certificate.
+    public static var unstableCertificate: Self { Self() }
     /// The host is not checked and every pin is an issuer's: anyone with a certificate of that issuer would pass as
     /// the host.
     public static var issuerPinWithoutHostCheck: Self { Self() }

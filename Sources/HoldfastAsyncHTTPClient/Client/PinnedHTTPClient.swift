@@ -291,7 +291,13 @@ public final class PinnedHTTPClient: Sendable {
             lease.end()
             throw ConnectionRetired()
         }
-        for refused in again.refused { try await refused.channel.closeFuture.get() }
+        for refused in again.refused {
+            let limit = min(deadline, .now() + lease.client.endTimeout)
+            guard try await refused.channel.closeFuture.value(before: limit, on: eventLoopGroup.any()) != nil else {
+                lease.end()
+                throw ConnectionRetired()
+            }
+        }
         var inner = request
         inner.url = target.text
         inner.tlsConfiguration = nil
@@ -357,14 +363,10 @@ public final class PinnedHTTPClient: Sendable {
 
     /// Nil when the time is up or the request is canceled before the reason is known.
     private func explanation(by client: OriginClient, deadline: NIODeadline) async -> TrustFailure? {
-        let promise = eventLoopGroup.any().makePromise(of: TrustFailure?.self)
-        client.gate.explanation(on: client.http.eventLoopGroup.any()).cascade(to: promise)
-        promise.complete(with: .success(nil), at: deadline)
-        return await withTaskCancellationHandler {
-            (try? await promise.futureResult.get()) ?? nil
-        } onCancel: {
-            promise.succeed(nil)
-        }
+        // One handshake, which has the connect timeout for itself.
+        let limit = min(deadline, .now() + client.connectTimeout + client.endTimeout)
+        let explanation = client.gate.explanation(on: client.http.eventLoopGroup.any())
+        return ((try? await explanation.value(before: limit, on: eventLoopGroup.any())) ?? nil) ?? nil
     }
 
     // MARK: The end

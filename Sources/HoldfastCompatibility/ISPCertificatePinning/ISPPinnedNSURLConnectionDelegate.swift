@@ -11,7 +11,7 @@ public import FoundationNetworking
 ///
 /// NSURLConnection finds the method by its selector. The connection may be any object, since the class does not exist
 /// on every system. You can inherit from this class in Swift, or use it as it is.
-@objc(ISPPinnedNSURLConnectionDelegate) open class ISPPinnedNSURLConnectionDelegate: NSObject {
+@objc(ISPPinnedNSURLConnectionDelegate) nonisolated open class ISPPinnedNSURLConnectionDelegate: NSObject {
     private let session: ISPPinnedNSURLSessionDelegate
 
     /// Makes a delegate.

@@ -6,7 +6,9 @@ public import Holdfast
 /// validate for its domain, and one of the certificates stored for exactly that domain must be in the path.
 ///
 /// You can inherit from it in Swift, or use it as it is.
-open class ISPPinnedNSURLSessionDelegate: PinnedSessionDelegate, @unchecked Sendable {  // stores nothing
+nonisolated open class ISPPinnedNSURLSessionDelegate: PinnedSessionDelegate,
+    @unchecked Sendable  // Like its superclass; it stores nothing.
+{
     /// Makes a delegate.
     /// - Parameters:
     ///   - file: the file with the certificates.

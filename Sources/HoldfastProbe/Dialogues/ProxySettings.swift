@@ -32,13 +32,31 @@ public struct ProxySettings: Sendable {
     }
 
     /// Whether an exception covers a host. It may be `*`; a domain with everything below it, with or without a leading
-    /// dot; or an address. A port restricts it.
+    /// dot; an address; or a block of addresses such as `10.0.0.0/8`, which covers hosts that are dialed by address. A port
+    /// restricts it.
     private static func covers(_ exception: Substring, _ host: DialedHost) -> Bool {
         guard exception != "*" else { return true }
+        if let slash = exception.lastIndex(of: "/") {
+            return covers(exception[..<slash], prefix: exception[exception.index(after: slash)...], host)
+        }
         let name = exception.hasPrefix("*.") ? exception.dropFirst(2) : exception.drop { $0 == "." }
         guard let domain = try? HostAndPort.host(String(name)) else { return false }
         if let port = domain.port, port != host.port { return false }
         if domain.name == host.name { return true }
         return host.addressOctets == nil && domain.addressOctets == nil && host.name.hasSuffix("." + domain.name)
+    }
+
+    /// Whether an address is in a block (RFC 4632): the first bits of both are the same.
+    private static func covers(_ address: Substring, prefix: Substring, _ host: DialedHost) -> Bool {
+        guard (1...3).contains(prefix.utf8.count), prefix.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let bits = Int(prefix), address.utf8.count <= 64,
+            let block = (try? HostAndPort.host(String(address)))?.addressOctets, let octets = host.addressOctets,
+            block.count == octets.count, bits <= octets.count * 8
+        else { return false }
+        return zip(block, octets).enumerated().allSatisfy { index, pair in
+            let kept = min(8, max(0, bits - index * 8))
+            let mask = UInt8(truncatingIfNeeded: 0xFF00 >> kept)
+            return pair.0 & mask == pair.1 & mask
+        }
     }
 }

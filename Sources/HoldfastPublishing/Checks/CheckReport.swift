@@ -40,6 +40,17 @@ package struct CheckReport: Sendable, Encodable {
             remedy = failure.remedy
             text = failure.description
         }
+
+        /// - Parameters:
+        ///   - remedy: another remedy than that of the failure.
+        ///   - text: the whole failure with it.
+        init(_ failure: TrustFailure, remedy: String, text: String) {
+            code = failure.code.rawValue
+            expected = failure.expected
+            found = failure.found
+            self.remedy = remedy
+            self.text = text
+        }
     }
 
     package struct Failing: Sendable, Encodable {
@@ -99,6 +110,8 @@ package struct CheckReport: Sendable, Encodable {
     /// What the server presented; nil if nothing was decided.
     package var presented: PresentedChain?
 
+    /// What a renewal with the same key means for clients of the published pins; nil without published pins.
+    package var renewal: SameKeyRenewal?
     /// What there is to say about pins of issuers, in words.
     package var issuerPinLines: [String] = []
     /// Whether the authority may issue what clients refuse.
@@ -138,7 +151,7 @@ package struct CheckReport: Sendable, Encodable {
         self.path = path
         outcome = decision.isTrusted ? .trusted : .untrusted
         time = decision.time.formatted(.iso8601)
-        failure = decision.failure.map(Failure.init)
+        failure = decision.failure.map { Failure($0, of: decision) }
         remarks = Self.remarks(on: decision)
         matchedPins = decision.matchedPins.map(\.description)
         expiring = watch?.expiring(in: decision)
@@ -168,10 +181,14 @@ package struct CheckReport: Sendable, Encodable {
 }
 
 extension CheckReport {
-    /// What was not checked because the evidence is too old; nil if everything was checked.
+    /// What was not checked because the evidence is too old, and pins that no key has; nil if there is nothing to say.
     private static func remarks(on decision: TrustDecision) -> [String]? {
-        let remarks = decision.notices.filter { $0.code == .transparencyNotEnforced }
+        let remarks =
+            decision.notices.filter { $0.code == .transparencyNotEnforced }
             .map { "timestamps were not required: expected \($0.expected), found \($0.found)" }
+            + decision.configuredPins.compactMap { pin in
+                PlaceholderDigest(pin.digest).map { "\(pin) is \($0.text), a placeholder: no key has it" }
+            }
         return remarks.isEmpty ? nil : remarks
     }
 }

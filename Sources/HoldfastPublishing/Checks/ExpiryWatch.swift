@@ -19,7 +19,14 @@ package struct ExpiryWatch: Sendable {
     /// What ends within this time ends too soon.
     package let span: Duration
 
-    package init(span: Duration) { self.span = span }
+    /// Whether no certificate counts if the key of the server's own is pinned: a renewal with that key replaces all of
+    /// them, and clients of the pins get in as before.
+    private let skipsPinnedKeys: Bool
+
+    package init(span: Duration, skippingPinnedKeys: Bool = false) {
+        self.span = span
+        skipsPinnedKeys = skippingPinnedKeys
+    }
 
     /// Whether an end is too soon.
     package func isTooSoon(_ end: Date, from now: Date) -> Bool { end < now.addingTimeInterval(span.inSeconds) }
@@ -27,6 +34,11 @@ package struct ExpiryWatch: Sendable {
     /// Searches the valid path with its anchor, and the presented certificates that have a configured pin.
     package func expiring(in decision: TrustDecision) -> [Expiring] {
         let presented = decision.chain?.certificates ?? []
+        if skipsPinnedKeys, let leaf = presented.first.flatMap({ try? X509Certificate(der: $0) }),
+            decision.configuredPins.contains(leaf.publicKeyPin)
+        {
+            return []
+        }
         let path = (decision.path ?? decision.failure?.paths.first)?.certificates ?? []
         let others = presented.compactMap { try? X509Certificate(der: $0) }
             .filter { certificate in !path.contains(certificate) && hasPin(certificate, of: decision) }

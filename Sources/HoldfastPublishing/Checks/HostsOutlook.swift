@@ -49,7 +49,7 @@ package struct HostsOutlook: Sendable {
     /// How far it looks ahead, to say until when.
     package static let usualSpan = Duration.seconds(400 * 86_400)
     /// For how long a client may not have asked, if nobody says it.
-    package static let usualStaleness = Duration.seconds(30 * 86_400)
+    package static let usualStaleness = PublicationOutlook.Inputs.usualStaleness
 
     /// Judges.
     /// - Parameters:

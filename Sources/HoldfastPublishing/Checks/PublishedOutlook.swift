@@ -18,7 +18,7 @@ package struct PublishedOutlook {
 
     package init(
         documents: [PublicationOutlook.Document], platforms: [PublicationOutlook.Platform],
-        appVersions: PublicationOutlook.AppVersions, staleness: Duration = .seconds(30 * 86_400),
+        appVersions: PublicationOutlook.AppVersions, staleness: Duration = HostsOutlook.usualStaleness,
         watch: ExpiryWatch? = nil, authority: AuthorityHierarchy? = nil
     ) {
         self.documents = documents
@@ -35,10 +35,13 @@ package struct PublishedOutlook {
     package func judge(_ reports: inout [CheckReport], at now: Date) throws(PublishingError) {
         let (all, open, premises) = try rows(of: reports, at: now)
         let end = now.addingTimeInterval(watched.inSeconds)
+        let renewals = try renewals(
+            of: reports, at: Date(wholeSeconds: now.wholeSeconds), span: max(Self.span, watched))
         for (index, rows) in all.enumerated() where reports[index].error == nil {
             let counted = rows.filter { $0.counts(until: end) }
             reports[index].take(counted, of: documents.map(\.name), at: now, watchedUntil: end, open: open)
             reports[index].premises = premises
+            if let renewal = renewals[index] { reports[index].take(renewal, watchedUntil: end) }
         }
         try judgeIssuerPins(of: &reports, at: now)
     }
@@ -108,6 +111,18 @@ extension CheckReport {
         isIssuerPinningIncomplete = isGiven && issuerPins.isKnown && !issuerPins.isComplete
         issuerPinLines = issuerPins.lines(isGiven: isGiven)
         if isGiven, !issuerPins.isKnown, outcome == .trusted { outcome = .unknown }
+    }
+
+    /// - Parameter renewal: what was judged of a certificate that is renewed with the same key.
+    fileprivate mutating func take(_ renewal: SameKeyRenewal, watchedUntil end: Date) {
+        self.renewal = renewal
+        // An end that a renewal with the same key puts off is no end of the pins.
+        guard renewal.getsIn, published?.cause == PublicationOutlook.Cause.Code.certificate.rawValue else { return }
+        published?.expiresSoon = renewal.end.map { $0 < end } ?? false
+        for index in (publishedVersions ?? []).indices
+        where publishedVersions?[index].cause == PublicationOutlook.Cause.Code.certificate.rawValue {
+            publishedVersions?[index].expiresSoon = renewal.end.map { $0 < end } ?? false
+        }
     }
 
     /// What the host showed, for the outlook.

@@ -75,7 +75,7 @@ struct AndroidReading {
         }
         if element.isNamed("certificates") {
             lose(
-                "\(path) \(element.attributes["src"] ?? "")",
+                "\(path) \((element.attributes["src"] ?? "").quoted)",
                 "a pin file has no anchors; debug anchors need their DER")
         }
         if element.isNamed("certificateTransparency") {

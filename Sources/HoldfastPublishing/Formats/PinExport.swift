@@ -108,6 +108,7 @@ public struct PinExport: Sendable {
             add(host, at: "hosts[\(index)]", isPair: pairs.contains(host.pattern.base))
         }
         findOverlaps()
+        findCoveredOmissions()
     }
 
     /// The text, as a whole file or as a fragment for one.
@@ -304,6 +305,19 @@ public struct PinExport: Sendable {
                 format == .okhttp
                     ? "OkHttp accepts the pins of \(other.pattern) for it as well"
                     : "Apple does not say whether the entry of \(other.name) counts for it as well")
+        }
+    }
+
+    /// Finds hosts that are left out although an entry of the file covers them: the other system would apply the pins of
+    /// that entry to them.
+    private mutating func findCoveredOmissions() {
+        let wide = entries.filter { $0.reach.scope != .exact }
+        guard !wide.isEmpty else { return }
+        let written = Set(entries.map(\.pattern))
+        for (index, host) in file.hosts.enumerated() where !written.contains(host.pattern) {
+            let isMerged = format.mergesOneLabel && host.pattern.scope == .oneLabel
+            guard !isMerged, let other = wide.first(where: { $0.reach.matches(host.pattern.base) }) else { continue }
+            lose("hosts[\(index)].host", "\(format.reader) then pins \(host.pattern) with the pins of \(other.pattern)")
         }
     }
 

@@ -5,16 +5,6 @@ public import Holdfast
 ///
 /// It never reads less than the system does: what it does not understand is an error with its line.
 public struct PinImport {
-    /// The systems whose configuration is read.
-    public enum Source: String, Sendable, CaseIterable {
-        /// TrustKit's `TSKConfiguration` in a property list in XML.
-        case trustkit
-        /// Apple's `NSPinnedDomains` in a property list in XML.
-        case ats
-        /// Android's network security configuration.
-        case android
-    }
-
     /// The certificates of a path that imported pins are for, if their system does not say.
     public enum Role: String, Sendable, CaseIterable {
         /// The server's own.
@@ -52,6 +42,8 @@ public struct PinImport {
         var reportURL: String?
         /// Whether the domain is excepted from the pins of the one above it.
         var isException = false
+        /// The pattern itself, if the system has patterns as a pin file has.
+        var pattern: HostPattern?
     }
 
     /// The certificates that pins are for if their system has no roles.
@@ -78,13 +70,15 @@ public struct PinImport {
     public init(_ data: Data, from source: Source, role: Role, backups: Set<Pin> = []) throws(PublishingError) {
         self.role = role
         self.backups = backups
-        let domains: [Domain]
+        let found: [Domain]
         switch source {
-        case .trustkit: domains = try TrustKitReading.domains(in: data, &losses, &notes)
-        case .ats: domains = try TransportSecurityReading.domains(in: data, &notes)
-        case .android: domains = try AndroidReading.domains(in: data, &losses, &notes)
+        case .trustkit: found = try TrustKitReading.domains(in: data, &losses, &notes)
+        case .ats: found = try TransportSecurityReading.domains(in: data, &notes)
+        case .android: found = try AndroidReading.domains(in: data, &losses, &notes)
+        case .okhttp: found = try OkHttpReading.domains(in: data)
         }
-        guard !domains.isEmpty else { throw Self.failure("has no pinned domain for \(source.rawValue)") }
+        guard !found.isEmpty else { throw Self.failure("has no pinned domain for \(source.rawValue)") }
+        let domains = found.filter { isEffective($0, for: source) }
         for domain in domains where !domain.isException {
             for host in try pinned(domain) {
                 hosts.append(host)
@@ -104,7 +98,10 @@ public struct PinImport {
                     what: "\(source.rawValue) does not say which pins are backups: all are active (see --backup)"
                 ))
         }
-        guard source != .ats else { return }
+        if source == .ats {
+            noteOverlaps(of: domains)
+            return
+        }
         notes.append(
             PinExport.Loss(
                 field: "role", what: "\(source.rawValue) does not say whose key a pin is: \(role.rawValue) (see --role)"
@@ -118,7 +115,47 @@ public struct PinImport {
         do throws(PinFileError) {
             return try PinFile(hosts: hosts)
         } catch {
-            throw Self.failure("makes no pin file: \(error)")
+            throw Self.failure("makes no pin file: \(ForeignErrorText.found(error))", remedy: error.remedy)
+        }
+    }
+
+    /// Whether the system ever compares a name with a host. Except for OkHttp, these systems compare names as they are
+    /// written: one with a star, a scheme, a port or a dot at an end pins nothing, and must not begin to.
+    private mutating func isEffective(_ domain: Domain, for source: Source) -> Bool {
+        guard domain.pattern == nil, !Self.isLiteralName(domain.name) else { return true }
+        let hint =
+            domain.name.utf8.contains(UInt8(ascii: "*"))
+            ? "; it takes the star of \(domain.name.quoted) for a character of the name" : ""
+        losses.append(
+            PinExport.Loss(
+                field: domain.field,
+                what: "\(source.reader) never matches this name, so that it pins nothing\(hint); it is left out "
+                    + "(line \(domain.line))"))
+        return false
+    }
+
+    private static func isLiteralName(_ name: String) -> Bool {
+        guard name.isASCII(atMost: 255) else { return false }
+        guard let host = try? DialedHost(name) else {
+            // Another fault gets its own error.
+            return !name.utf8.contains(UInt8(ascii: "*")) && !name.hasPrefix(".") && !name.hasSuffix(".")
+        }
+        return host.port == nil && host.name.utf8.elementsEqual(name.lowercased().utf8)
+    }
+
+    /// Apple does not say which of two entries decides about a host that both cover.
+    private mutating func noteOverlaps(of domains: [Domain]) {
+        let wide = Set(domains.filter(\.includesSubdomains).map { $0.name.lowercased() })
+        for domain in domains {
+            let name = domain.name.lowercased()
+            guard let dot = name.firstIndex(of: "."), wide.contains(String(name[name.index(after: dot)...])) else {
+                continue
+            }
+            notes.append(
+                PinExport.Loss(
+                    field: domain.field,
+                    what: "Apple does not say whether the entry of the domain above counts for it as well: here this "
+                        + "one decides alone"))
         }
     }
 
@@ -137,7 +174,7 @@ public struct PinImport {
                     report: try domain.reportURL.map { try PinFile.Report(url: $0) })
             }
         } catch {
-            throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error)) (line \(domain.line))")
+            throw Self.failure(in: domain.field, error, line: domain.line)
         }
     }
 
@@ -155,16 +192,24 @@ public struct PinImport {
                 guard seen.insert(pin).inserted else { continue }
                 let isBackup = backups.contains(pin)
                 if isBackup { foundBackups.insert(pin) }
+                if let placeholder = PlaceholderDigest(pin.digest) {
+                    losses.append(
+                        PinExport.Loss(
+                            field: domain.field,
+                            what: "\(pin) is \(placeholder.text), a placeholder: no key has it (line \(hash.line))"))
+                    continue
+                }
                 pins.append(
                     try PinFile.KeyPin(pin, role: role, state: isBackup ? .backup : .active, notAfter: domain.end))
             } catch {
-                throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error)) (line \(hash.line))")
+                throw Self.failure(in: domain.field, error, line: hash.line)
             }
         }
     }
 
     /// The patterns that together cover what the domain covers.
     private static func patterns(of domain: Domain) throws -> [HostPattern] {
+        if let pattern = domain.pattern { return [pattern] }
         guard domain.includesSubdomains, domain.isOneLabelOnly else {
             return [try HostPattern(host: domain.name, includeSubdomains: domain.includesSubdomains)]
         }
@@ -187,7 +232,7 @@ public struct PinImport {
                     pattern, enforcement: .reportOnly, requirement: above.requirement, afterExpiry: above.afterExpiry,
                     pins: above.pins))
         } catch {
-            throw Self.failure("\(domain.field): \(ForeignErrorText.whole(error)) (line \(domain.line))")
+            throw Self.failure(in: domain.field, error, line: domain.line)
         }
         notes.append(
             PinExport.Loss(field: domain.field, what: "is not pinned: mode report, so that standard validation decides")
@@ -218,9 +263,34 @@ public struct PinImport {
         return date.addingTimeInterval(-1)
     }
 
-    static func failure(_ what: String) -> PublishingError {
+    /// The path of a field, whose last part a stranger may have written: a name of plain characters as it is, any other
+    /// in quotation marks, so that it forges no line.
+    static func field(_ name: String, in parent: String) -> String {
+        let isPlain =
+            !name.isEmpty && name.isASCII(atMost: 255)
+            && name.utf8.allSatisfy {
+                "-._*:[]".utf8.contains($0) || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20)
+            }
+        return isPlain ? "\(parent).\(name)" : "\(parent) \(name.quoted)"
+    }
+
+    /// An error about the configuration.
+    /// - Parameters:
+    ///   - what: the configuration has or is, beginning with the verb.
+    ///   - remedy: the way out.
+    static func failure(
+        _ what: String, remedy: String = "Change that in a copy of the file."
+    ) -> PublishingError {
         PublishingError(
-            .invalidDocument, of: "the configuration", expected: "nothing that is not understood",
-            found: "that it \(what)", remedy: "Change that in a copy of the file.")
+            .invalidDocument, expected: "a configuration that is understood in full", found: "one that \(what)",
+            remedy: remedy)
+    }
+
+    /// An error about a field, with the facts of another error.
+    static func failure(in field: String, _ error: any Error, line: Int) -> PublishingError {
+        PublishingError(
+            .invalidDocument, expected: "a configuration that is understood in full",
+            found: "in \(field) \(ForeignErrorText.found(error)) (line \(line))",
+            remedy: "Change that in a copy of the file.")
     }
 }

@@ -15,14 +15,15 @@ enum TransportSecurityReading {
             for (key, _) in security.entries where !key.hasSameOctets(as: "NSPinnedDomains") {
                 notes.append(
                     PinExport.Loss(
-                        field: "NSAppTransportSecurity.\(key)", what: "is not about pins, and stays where it is"))
+                        field: PinImport.field(key, in: "NSAppTransportSecurity"),
+                        what: "is not about pins, and stays where it is"))
             }
         }
         var domains: [PinImport.Domain] = []
         for (name, content) in try security.dictionaries("NSPinnedDomains") {
             try content.refuseKeys(except: ["NSIncludesSubdomains", "NSPinnedLeafIdentities", "NSPinnedCAIdentities"])
             var domain = PinImport.Domain(
-                field: "NSPinnedDomains.\(name)", line: content.element.line, name: name,
+                field: PinImport.field(name, in: "NSPinnedDomains"), line: content.element.line, name: name,
                 includesSubdomains: try content.truth("NSIncludesSubdomains", default: false) { _ in nil },
                 isOneLabelOnly: true)
             domain.leaves = try hashes(content, "NSPinnedLeafIdentities")

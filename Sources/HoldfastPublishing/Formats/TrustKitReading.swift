@@ -42,7 +42,7 @@ enum TrustKitReading {
     private static func domain(
         _ name: String, _ content: PropertyListDictionary, _ losses: inout [PinExport.Loss]
     ) throws(PublishingError) -> PinImport.Domain {
-        let field = "\(domains).\(name)"
+        let field = PinImport.field(name, in: domains)
         try content.refuseKeys(except: keys)
         var domain = PinImport.Domain(
             field: field, line: content.element.line, name: name,

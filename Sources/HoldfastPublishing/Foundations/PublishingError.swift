@@ -33,6 +33,8 @@ extension PublishingError.Code {
     public static var notSeen: Self { Self("Try again when every server answers.") }
     /// A certificate whose pin is to be published is replaced before every client can have the pin of its successor.
     public static var shortLife: Self { Self("Pin its key instead, in a pin file.") }
+    /// A certificate, a key or a pin is not a host's own; the text says which condition it does not meet.
+    public static var notTheHosts: Self { Self("Give the host's own certificate or key.") }
     /// Nothing was signed.
     public static var notSigned: Self { Self("Nothing was published; correct what the error names.") }
     /// No change waits for approval.

@@ -15,7 +15,7 @@ package struct UnverifiedTrustServerDocument {
     /// The certificate inside that the message names as its signer's; nil where it has none.
     package let signer: X509Certificate?
     /// Whether the signature verifies under the key of ``signer``; nil where there is none.
-    package let isSignedByItsSigner: Bool?
+    package let checkByItsSigner: SignatureCheck?
     /// Whether the digest is from before 2018, which clients refuse by default.
     package let hasLegacyDigest: Bool
 
@@ -32,9 +32,13 @@ package struct UnverifiedTrustServerDocument {
         entries = try TrustServerContent(octets, limits: limits).entries
         let signer = message.certificates.first { message.namesSigner($0) }
         self.signer = signer
-        isSignedByItsSigner = signer.map { signer in
-            guard let key = try? TrustServerSigner.key(of: signer, code: .untrustedSigner) else { return false }
-            return (try? message.verify(with: key)) != nil
+        checkByItsSigner = signer.map { signer in
+            do throws(DocumentError) {
+                try message.verify(with: try TrustServerSigner.key(of: signer, code: .unsupportedAlgorithm))
+                return .valid
+            } catch {
+                return error.code == .unsupportedAlgorithm ? .unsupported(error.found) : .invalid
+            }
         }
         hasLegacyDigest = (try? CMSSignedData([UInt8](data), allowsLegacyDigests: false)) == nil
     }

@@ -51,10 +51,27 @@ public struct InstallationGate: StoredValue {
     /// longer do. A certificate of a few days ends so soon.
     public let openUntil: Date?
 
-    /// Whether what is served now ends before the next may be installed, so that waiting locks out everybody.
+    /// The time from which on was judged, to the second.
+    package var judgedFrom: Date { outlook.inputs.now }
+
+    /// Whether the next certificate is to be installed now although it may not be: what is served now has ended, or ends
+    /// before the wait is over, so that some clients are locked out either way, and by waiting all of them.
     public var servedEndsFirst: Bool {
-        guard let servedUntil, case .closed(let until?) = answer else { return false }
-        return servedUntil < until
+        guard let servedUntil else { return false }
+        return switch answer {
+        case .open: false
+        case .ending(let end): servedUntil <= end
+        case .closed(let until): servedUntil <= judgedFrom || until.map { servedUntil < $0 } ?? false
+        case .unknown: servedUntil <= judgedFrom
+        }
+    }
+
+    /// If ``servedEndsFirst``: the first instant from which some clients are locked out whether or not the next
+    /// certificate is installed now.
+    public var lockedOutSince: Date? {
+        guard servedEndsFirst else { return nil }
+        if case .ending(let end) = answer { return end }
+        return servedUntil
     }
 
     /// Judges.
@@ -67,17 +84,21 @@ public struct InstallationGate: StoredValue {
     ///     older than the staleness or replace another that is given. False only for documents that were never published
     ///     before.
     ///   - servedUntil: the first instant at which what is served now is no longer valid; nil if that is not known.
+    ///   - keepsKeys: whether the next chain has the leaf's key and the issuers' keys of every chain that the host shows.
+    ///     Clients that pin keys then get in with it if they get in now, whatever document they hold.
     /// - Throws: ``PublishingError`` `invalidInput`.
     public init(
         installing next: Next, on host: DialedHost, judging inputs: PublicationOutlook.Inputs,
-        hasEarlierDocuments: Bool = true, servedUntil: Date? = nil
+        hasEarlierDocuments: Bool = true, servedUntil: Date? = nil, keepsKeys: Bool = false
     ) throws(PublishingError) {
         var inputs = inputs
         try Self.plan(next, on: host, &inputs)
         let outlook = try PublicationOutlook(judging: inputs)
         self.outlook = outlook
         self.servedUntil = servedUntil
-        let unnamed = hasEarlierDocuments ? Self.unnamedDocuments(inputs) : nil
+        // Certificates that documents pin change with every renewal, keys do not.
+        let isUnchanged = keepsKeys && inputs.documents.allSatisfy(\.kind.pinsKeys)
+        let unnamed = hasEarlierDocuments && !isUnchanged ? Self.unnamedDocuments(inputs) : nil
         let row = outlook.decisive.map { outlook.rows[$0] }
         var opening: (from: Date, until: Date?)?
         switch outlook.verdict {
@@ -201,5 +222,15 @@ public struct InstallationGate: StoredValue {
     /// When a row that ends does so.
     private static func end(of row: PublicationOutlook.Row) -> Date? {
         row.verdict == .out ? row.start : row.verdictEnd
+    }
+}
+
+extension PublicationOutlook.Document.Kind {
+    /// Whether such documents pin keys alone, and no certificates.
+    fileprivate var pinsKeys: Bool {
+        switch self {
+        case .shippedPins, .repository: true
+        case .staticList, .challengedList, .trustServer: false
+        }
     }
 }

@@ -18,6 +18,7 @@ package struct ForeignFile {
 
     private enum Kind {
         case empty, pkcs12, pkcs7(isDER: Bool), openSSHPrivateKey, openSSHPublicKey, trustedCertificate, javaKeyStore
+        case utf16, byteOrderMark, webPage, gluedPEM, rsaPublicKey
     }
 
     private let path: String
@@ -52,6 +53,28 @@ package struct ForeignFile {
         let file = Self.quoted(path)
         return switch kind {
         case .empty: ("empty", "Give a file with content.")
+        case .utf16:
+            (
+                "text in UTF-16, as PowerShell writes it",
+                "Convert it: iconv -f UTF-16 -t UTF-8 \(file) > utf8.txt (in PowerShell: Out-File -Encoding ascii)"
+            )
+        case .byteOrderMark:
+            ("JSON after a byte-order mark", "Remove the mark: tail -c +4 \(file) > without-mark.json")
+        case .webPage:
+            (
+                "a web page",
+                "Download the file itself: the address may need a sign-in, or be that of a page about the file"
+            )
+        case .gluedPEM:
+            (
+                "PEM in which a block begins on the line on which another ends",
+                "Put a line break between them: sed 's/----------BEGIN/-----\\n-----BEGIN/' \(file) > fixed.pem"
+            )
+        case .rsaPublicKey:
+            (
+                "a public key in PKCS #1 (BEGIN RSA PUBLIC KEY)",
+                "Write it as others do: openssl rsa -RSAPublicKey_in -in \(file) -pubout -out public.pem"
+            )
         case .pkcs12 where purpose == .privateKey:
             ("a PKCS #12 file", "Take the key out of it: openssl pkcs12 -in \(file) -nocerts -nodes -out key.pem")
         case .pkcs12:
@@ -92,8 +115,20 @@ package struct ForeignFile {
     private static func kind(of data: Data) -> Kind? {
         guard data.contains(where: { !" \t\r\n".utf8.contains($0) }) else { return .empty }
         if data.starts(with: [0xFE, 0xED, 0xFE, 0xED]) { return .javaKeyStore }
+        if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { return .utf16 }
+        if data.starts(with: [0xEF, 0xBB, 0xBF]),
+            data.dropFirst(3).first(where: { !" \t\r\n".utf8.contains($0) }) == 0x7B
+        {
+            return .byteOrderMark
+        }
+        let beginning = String(decoding: data.prefix(256), as: UTF8.self).trimmingCharacters(
+            in: .whitespacesAndNewlines
+        )
+        .lowercased()
+        if beginning.hasPrefix("<!doctype html") || beginning.hasPrefix("<html") { return .webPage }
         if data.first == 0x30 { return derKind(Array(data.prefix(40))) }
         if openSSHPrefixes.contains(where: { data.starts(with: $0.utf8) }) { return .openSSHPublicKey }
+        if data.range(of: Data("----------BEGIN ".utf8)) != nil { return .gluedPEM }
         let labels = PEMBlocks.read(data).map(\.label)
         // If the file also has blocks that can be read, they are read, and the other blocks are reported as skipped.
         guard labels.allSatisfy({ foreignLabels.contains($0) }) else {
@@ -104,12 +139,13 @@ package struct ForeignFile {
         case "PKCS12": .pkcs12
         case "OPENSSH PRIVATE KEY": .openSSHPrivateKey
         case "TRUSTED CERTIFICATE": .trustedCertificate
+        case "RSA PUBLIC KEY": .rsaPublicKey
         default: nil
         }
     }
 
     private static let foreignLabels: Set<String> = [
-        "PKCS7", "CMS", "PKCS12", "OPENSSH PRIVATE KEY", "TRUSTED CERTIFICATE",
+        "PKCS7", "CMS", "PKCS12", "OPENSSH PRIVATE KEY", "TRUSTED CERTIFICATE", "RSA PUBLIC KEY",
     ]
     private static let openSSHPrefixes = [
         "ssh-rsa ", "ssh-ed25519 ", "ssh-dss ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-",

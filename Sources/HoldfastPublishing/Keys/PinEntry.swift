@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import Holdfast
 import HoldfastOutput
 import HoldfastSigning
@@ -18,7 +18,7 @@ package struct PinEntry: Sendable, Encodable {
     /// The kind of the key, for example `P-256`.
     package let key: String
     package let keyPin: String
-    /// Absent for anything other than a certificate.
+    /// Absent for anything other than a certificate, and for a Merkle Tree Certificate, which has several forms.
     package let certificatePin: String?
     /// ISO 8601.
     package let notAfter: String?
@@ -26,6 +26,10 @@ package struct PinEntry: Sendable, Encodable {
     package var inValidPath: Bool?
     /// The names that the certificate has, or that the request asks for; empty for a key alone.
     let dnsNames: [String]
+    /// The certificate; nil for a key or a request.
+    package let certificate: X509Certificate?
+    /// Whether a request is signed with its key; nil for anything else, and if the signature's kind is not verified.
+    package var isSignedWithItsKey: Bool?
     /// The key itself, in DER.
     package let subjectPublicKeyInfo: [UInt8]
     /// Whether it is the certificate of an authority, whose key signs those of servers.
@@ -44,12 +48,17 @@ package struct PinEntry: Sendable, Encodable {
         key = certificate.keyKind?.description ?? Self.unreadableKey
         keyPin = certificate.publicKeyPin.description
         subjectPublicKeyInfo = Array(certificate.subjectPublicKeyInfo)
-        certificatePin = certificate.certificatePin.description
+        certificatePin = (try? certificate.pin(.certificate))?.description
         notAfter = certificate.notAfter.formatted(.iso8601)
         dnsNames = certificate.dnsNames
+        self.certificate = certificate
         self.inValidPath = inValidPath
         self.isIssuer = isIssuer
-        remark = inValidPath == false ? "NOT in a valid path" : nil
+        let remarks = [
+            inValidPath == false ? "NOT in a valid path" : nil,
+            certificate.isMerkleTreeCertificate ? "a Merkle Tree Certificate: only its key can be pinned" : nil,
+        ].compactMap(\.self)
+        remark = remarks.isEmpty ? nil : remarks.joined(separator: ", ")
     }
 
     package init(
@@ -64,6 +73,7 @@ package struct PinEntry: Sendable, Encodable {
         subjectPublicKeyInfo = Array(key.der)
         certificatePin = nil
         notAfter = nil
+        certificate = nil
         isIssuer = false
     }
 
@@ -99,6 +109,35 @@ package struct PinEntry: Sendable, Encodable {
             let patterns = entry.dnsNames.compactMap { try? HostPattern($0) }
             func isFor(_ host: DialedHost) -> Bool { patterns.contains { $0.matches(host) } }
             return isFor(host) || !hosts.contains(where: isFor)
+        }
+    }
+
+    /// Checks that it is a host's own certificate, or a key that clients accept, before it is pinned as that. The pin of an
+    /// issuer is asked for by name, so only its key is checked.
+    /// - Parameters:
+    ///   - name: the host or pattern that it is pinned for; nil if that is not known.
+    ///   - others: the certificates that stand in the same file, in their order.
+    ///   - validator: validates its chain, if anchors were named.
+    ///   - now: the current time.
+    /// - Throws: ``PublishingError`` `notTheHosts` with the place of the entry.
+    package func checkHost(
+        _ name: String?, among others: [X509Certificate] = [], validator: (any ChainValidator)? = nil, at now: Date
+    ) throws(PublishingError) {
+        do throws(HostCheckError) {
+            if let certificate, !isIssuer, let name {
+                let rest = others.filter { $0 != certificate }
+                _ = try HostCertificateCheck(validator: validator)
+                    .verify(PresentedChain([certificate.der] + rest.map(\.der)), for: name, at: now)
+            } else {
+                try HostKeyCheck.check(key: subjectPublicKeyInfo, named: place)
+            }
+            guard isSignedWithItsKey != false else {
+                throw HostCheckError(
+                    .unsignedRequest, name: place, expected: "a certificate request that is signed with its own key",
+                    found: "a signature that does not verify under it")
+            }
+        } catch {
+            throw PublishingError(error, of: place)
         }
     }
 

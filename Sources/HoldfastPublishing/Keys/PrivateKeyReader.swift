@@ -33,6 +33,11 @@ package struct PrivateKeyReader: Sendable {
         return parts == [.sequence, .octetString]
     }
 
+    /// RFC 5480 2.1.1 forbids them in certificates.
+    private static let explicitParameters = Failure(
+        reason: "its elliptic curve is written as parameters and not by its name, which certificates must not have: "
+            + "write it anew with openssl ec -param_enc named_curve, or make another key")
+
     private static func publicKey(ofPrivateKey key: ASN1Node) throws -> [UInt8] {
         try DER.sequence(key, identifier: .sequence) { fields in
             let version = try Int(derEncoded: &fields)
@@ -43,7 +48,10 @@ package struct PrivateKeyReader: Sendable {
             case .octetString where version == 1:
                 let parameters = try DER.optionalExplicitlyTagged(
                     &fields, tagNumber: 0, tagClass: .contextSpecific
-                ) { try ASN1ObjectIdentifier(derEncoded: $0) }
+                ) { node in
+                    guard node.identifier == .objectIdentifier else { throw Self.explicitParameters }
+                    return try ASN1ObjectIdentifier(derEncoded: node)
+                }
                 guard let curve = parameters else { throw Failure(reason: "it does not name its curve") }
                 return try elliptic(curve, scalar: try ASN1OctetString(derEncoded: second).bytes)
             case .integer: return try rsa(key.encodedBytes)
@@ -62,7 +70,7 @@ package struct PrivateKeyReader: Sendable {
         switch identifier {
         case Self.idECPublicKey:
             guard let parameters, parameters.identifier == .objectIdentifier else {
-                throw Failure(reason: "its elliptic curve has no name")
+                throw Self.explicitParameters
             }
             let scalar = try DER.sequence(try DER.parse(key), identifier: .sequence) { fields in
                 _ = try Int(derEncoded: &fields)

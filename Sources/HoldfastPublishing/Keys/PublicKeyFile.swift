@@ -98,10 +98,12 @@ package struct PublicKeyFile {
         var entry = PinEntry(
             key: request.subjectPublicKeyInfo, kind: .certificateRequest, subject: request.subject.description,
             dnsNames: request.dnsNames, place: place)
-        switch request.isSignedWithItsKey {
-        case true?: break
-        case false?: entry.remark = "its signature does NOT verify"
-        case nil: entry.remark = "its signature was not checked"
+        switch request.signatureCheck {
+        case .valid: entry.isSignedWithItsKey = true
+        case .invalid:
+            entry.isSignedWithItsKey = false
+            entry.remark = "its signature does NOT verify"
+        case .unsupported(let name): entry.remark = "its signature was not verified: \(name) is not supported"
         }
         return entry
     }

@@ -63,6 +63,13 @@ package struct ListSubjects: Sendable {
         guard let leaf = certificates.first else {
             throw PublishingError(.unreadable, of: path, expected: "a certificate", found: "none")
         }
+        if names.isEmpty {
+            do throws(HostCheckError) {
+                try HostCertificateCheck(validator: nil).verifyEndEntity(certificates, named: path)
+            } catch {
+                throw PublishingError(error, of: path)
+            }
+        }
         let names = names.isEmpty ? [try Self.name(of: leaf, in: path)] : names
         subjects.append(Subject(source: path, chain: PresentedChain(certificates.map(\.der)), names: names))
     }
@@ -70,14 +77,14 @@ package struct ListSubjects: Sendable {
     /// Makes an entry for each certificate and name.
     /// - Parameter anchors: the trusted authorities.
     package func passed(trusting anchors: TrustAnchors) -> Passed {
-        let check = CertificateCheck(
+        let check = HostCertificateCheck(
             validator: PathValidator(anchors: anchors), allowsUntrusted: rules.allowsUntrusted)
         var entries: [FingerprintEntry] = []
         var warnings: [String] = []
         var problems: [String] = []
         for subject in subjects {
             for name in subject.names.map(Self.listed) {
-                do throws(CertificateCheckError) {
+                do throws(HostCheckError) {
                     let passed = try check.verify(subject.chain, for: name, at: now)
                     if let failure = passed.untrusted {
                         warnings.append(
@@ -102,21 +109,30 @@ package struct ListSubjects: Sendable {
         let text: String
     }
 
-    private func entry(_ name: String, _ passed: CertificateCheck.Passed) -> Result<FingerprintEntry, Problem> {
+    private func entry(_ name: String, _ passed: HostCertificateCheck.Passed) -> Result<FingerprintEntry, Problem> {
         let path = passed.path?.certificates ?? []
         let above = path.indices.contains(rules.depth) ? path[rules.depth] : nil
         guard let certificate = rules.depth == 0 ? passed.certificate : above else {
             return .failure(Problem(text: "no certificate stands \(rules.depth) above it in a valid path"))
+        }
+        if let objection = FingerprintEntry.objection(toName: name) {
+            return .failure(Problem(text: "no client asks for \(name.quoted): \(objection)"))
         }
         do throws(PublishingError) {
             try CertificateRenewal(of: certificate).check(name, staleness: rules.staleness)
         } catch {
             return .failure(Problem(text: "\(error)"))
         }
+        let pin: Pin
+        do throws(PinError) {
+            pin = try certificate.pin(.certificate)
+        } catch {
+            return .failure(Problem(text: "\(error)"))
+        }
         do throws(DocumentError) {
             return .success(
                 try FingerprintEntry(
-                    name: name, pin: certificate.certificatePin,
+                    name: name, pin: pin,
                     expires: Int64(certificate.notAfter.timeIntervalSince1970), depth: rules.depth))
         } catch {
             return .failure(Problem(text: "\(error)"))
@@ -130,6 +146,17 @@ package struct ListSubjects: Sendable {
         guard expires >= now.wholeSeconds else {
             return Passed(
                 entries: [], problems: ["it has expired, at \(Date(wholeSeconds: expires).formatted(.iso8601))"])
+        }
+        for name in names.map(listed) {
+            guard let objection = FingerprintEntry.objection(toName: name) else { continue }
+            throw PublishingError(
+                .invalidInput, expected: "a name that clients look up", found: "\(name.quoted): \(objection)",
+                remedy: "Give the name of the host alone.")
+        }
+        do throws(HostCheckError) {
+            try HostKeyCheck.check(fingerprint.pin)
+        } catch {
+            throw PublishingError(error)
         }
         do throws(DocumentError) {
             return Passed(

@@ -24,6 +24,10 @@ extension PublicationOutlook {
         /// The time at which it begins.
         public var now: Date
 
+        /// For how long a client may not have asked, if nobody says it: seven days. Certificates live for 47 days from 2029
+        /// on, and a change of pins has to fit into a part of that.
+        public static let usualStaleness: Duration = .seconds(7 * 86_400)
+
         /// Collects the inputs of an outlook.
         /// - Parameters:
         ///   - documents: what clients may hold.

@@ -123,7 +123,10 @@ struct OutlookJudge {
         guard let seen = shown.seen else { return "it was not seen" }
         // Written so that NaN is too long ago.
         guard abs(inputs.now.timeIntervalSince(seen)) <= Self.longestSinceSeen else {
-            return "it was seen at \(seen.formatted(.iso8601)), more than an hour from now"
+            return seen < inputs.now
+                ? "it was last seen at \(seen.formatted(.iso8601)), more than an hour ago: probe the host again"
+                : "it was seen at \(seen.formatted(.iso8601)), which is yet to come: the clock was changed, so probe the "
+                    + "host again"
         }
         return nil
     }

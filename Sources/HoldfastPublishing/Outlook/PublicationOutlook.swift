@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 import Holdfast
 
 /// The judge of a publication: whether every client that may be out there gets in, until when, and what ends it first.
@@ -34,6 +34,9 @@ public struct PublicationOutlook: StoredValue {
 
     /// What people call the documents, in the order of the inputs.
     public var documentNames: [String] { inputs.documents.map(\.name) }
+
+    /// When each document was published, in the order of the inputs.
+    public var publicationTimes: [Date] { inputs.documents.map(\.published) }
 
     /// Judges a publication.
     /// - Parameter inputs: everything that the outlook rests on.

@@ -121,6 +121,7 @@ package struct PublishedPins: Sendable {
             if let exchange {
                 let response = try ChallengeResponse(
                     verifying: data, signature: exchange.signature, challenge: exchange.challenge, by: key)
+                try Self.check(response.issuedAt, at: time)
                 (pins, entries) = (FingerprintListPins(response), response.entries)
             } else {
                 let list = try FingerprintList(verifying: data, with: key)
@@ -148,6 +149,7 @@ package struct PublishedPins: Sendable {
             let named: String
             if let customer { named = customer } else { named = try UnverifiedTrustServerDocument(data).customer }
             let document = try TrustServerDocument(verifying: data, by: certificate, customer: named, at: time)
+            try Self.check(document.timestamp, at: time)
             let pins = try TrustServerDocumentPins(
                 document, TrustServerConfiguration(url: URL(filePath: "/"), signer: certificate, customer: named))
             self.init(
@@ -159,6 +161,13 @@ package struct PublishedPins: Sendable {
         } catch {
             throw Self.refusal(error, of: name)
         }
+    }
+
+    /// Clients accept a document that is dated ahead of the clock, and refuse correct ones for as long as that moves
+    /// their time: a signer that writes milliseconds must learn of it from its operator's checks.
+    private static func check(_ timestamp: Date, at time: Date) throws(DocumentError) {
+        guard let error = FutureTimestamp.error(timestamp, at: time) else { return }
+        throw error
     }
 
     private static func refusal(_ error: any Error, of name: String) -> PublishingError {

@@ -34,7 +34,7 @@ enum PinFileChanges {
                     "\(host.pattern): it has no active pin: clients get in only while servers show a key that is retiring "
                         + "or a backup"
                 ])
-                + (host.hasBackup
+                + (host.hasUsableBackup
                     ? [] : ["\(host.pattern): it has no backup: if its key is lost, every client is locked out"])
         }
     }

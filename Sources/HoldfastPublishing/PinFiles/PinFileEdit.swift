@@ -60,7 +60,9 @@ public struct PinFileEdit: Sendable {
     public var changes: [String] { PinFileChanges.words(from: original, to: file) }
 
     /// What changed entries lack that an operator wants at hand: a key in use, and a backup. One sentence each.
-    public var shortages: [String] { PinFileChanges.shortages(from: original, to: file) }
+    public var shortages: [String] {
+        PinFileChanges.shortages(from: original, to: file) + file.coveredReports.map(\.text)
+    }
 
     // MARK: Steps
 
@@ -73,12 +75,18 @@ public struct PinFileEdit: Sendable {
     ///     seconds: what is left of one no longer counts.
     ///   - pattern: the host.
     ///   - ports: those of a new entry; empty for any. An entry that is there keeps its own.
-    /// - Throws: ``PublishingError`` if the host has the pin in that role already, is retired, or would have too many.
+    /// - Throws: ``PublishingError`` if the host has the pin in that role already, is retired, or would have too
+    ///   many; `notTheHosts` for a placeholder that is no key's pin.
     public mutating func add(
         _ pin: Pin, as role: Role = .leaf, state: State = .active, until end: Date? = nil, to pattern: HostPattern,
         ports: [Int] = []
     ) throws(PublishingError) {
         let subject = "\(name), \(pattern)"
+        do throws(HostCheckError) {
+            try HostKeyCheck.check(pin)
+        } catch {
+            throw PublishingError(error)
+        }
         let key = try made(subject) { () throws(PinFileError) in
             try PinFile.KeyPin(pin, role: role.value, state: state.value, notAfter: end?.lastWholeSecond)
         }
@@ -272,7 +280,17 @@ public struct PinFileEdit: Sendable {
                 requirement: settings.require?.value ?? host.requirement,
                 afterExpiry: settings.onExpiry?.value ?? host.afterExpiry, pins: host.pins, report: report)
         }
+        let before = self
         try replace(hosts: hosts, "\(name), \(pattern)")
+        guard settings.reportURL?.isEmpty == false,
+            let covered = file.coveredReports.first(where: { $0.pattern == pattern })
+        else { return }
+        self = before
+        throw PublishingError(
+            .invalidInput, of: "\(name), \(pattern)", expected: "a host for reports that no pin of the file covers",
+            found: "\(covered.destination), which the pins of \(covered.cover) cover",
+            remedy: "Report to a host that is not pinned: if the pins are wrong, reports to a pinned host fail as well."
+        )
     }
 
     // MARK: Making

@@ -24,8 +24,8 @@ package struct CertificateReport: Sendable, Encodable {
     package var names: [String]?
     /// The pin of the key, `sha256/BASE64`.
     package var keyPin: String?
-    /// The pin of the certificate, `cert-sha256/HEX`.
-    package var certificatePin: String
+    /// The pin of the certificate, `cert-sha256/HEX`; absent for a Merkle Tree Certificate, which has several forms.
+    package var certificatePin: String?
     /// Whether its validity has not begun yet.
     package var isNotYetValid: Bool?
     /// Why it cannot be read. In that case all other fields except the pin are absent.
@@ -48,6 +48,7 @@ package struct CertificateReport: Sendable, Encodable {
             signature = certificate.signatureAlgorithm.description
             names = certificate.subjectAlternativeNames.map(\.description)
             keyPin = certificate.publicKeyPin.description
+            if certificate.isMerkleTreeCertificate { certificatePin = nil }
         } catch {
             unreadable = "\(error.field): \(error.found)"
         }

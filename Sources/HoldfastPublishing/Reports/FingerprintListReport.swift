@@ -7,6 +7,8 @@ package struct FingerprintListReport: Sendable, Encodable {
     package struct Entry: Sendable, Encodable {
         package enum State: String, Sendable, Encodable {
             case valid, expired
+            /// No client ever asks for its name.
+            case unusable
         }
 
         package let state: State
@@ -23,9 +25,12 @@ package struct FingerprintListReport: Sendable, Encodable {
         package let daysLeft: Int
         /// Absent for the server's own certificate.
         package let depth: Int?
+        /// Why no client asks for the name; absent for names that clients look up.
+        package let problem: String?
 
         package init(_ entry: FingerprintEntry, now: Date) {
-            state = entry.expires >= now.wholeSeconds ? .valid : .expired
+            problem = FingerprintEntry.objection(toName: entry.name)
+            state = entry.expires < now.wholeSeconds ? .expired : problem == nil ? .valid : .unusable
             name = entry.name
             fingerprint = entry.fingerprint
             certificatePin = entry.pin.description
@@ -96,6 +101,9 @@ package struct FingerprintListReport: Sendable, Encodable {
     }
 
     package var expired: Int { entries.count { $0.state == .expired } }
+
+    /// How many entries have not expired and are for names that no client asks for.
+    package var unusable: Int { entries.count { $0.state == .unusable } }
 
     /// How many entries are valid now but expire within the time that is watched.
     package var expiringSoon: Int {

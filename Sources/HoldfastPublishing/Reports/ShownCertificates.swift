@@ -70,9 +70,11 @@ struct ShownCertificates {
         var item = ShownItem("certificate")
         item.certificate = CertificateReport(der: der, position: position, now: now)
         guard let certificate = try? X509Certificate(der: der) else { return item }
+        item.add("warning", ClientUse(der: der)?.warning)
         item.signature = signature(
-            issuer: certificate.issuer, isOwn: certificate.isSelfIssued ? certificate : nil
-        ) { certificate.isSigned(by: $0) }
+            certificate.signatureAlgorithm, issuer: certificate.issuer,
+            isOwn: certificate.isSelfIssued ? certificate : nil
+        ) { certificate.signatureCheck(by: $0) }
         return item
     }
 
@@ -86,7 +88,10 @@ struct ShownCertificates {
                 remedy: "Get it again from where it was made.")
         }
         var item = ShownItem(
-            "revocation list", signature: signature(issuer: list.issuer, isOwn: nil) { list.isSigned(by: $0) })
+            "revocation list",
+            signature: signature(list.signatureAlgorithm, issuer: list.issuer, isOwn: nil) {
+                list.signatureCheck(by: $0)
+            })
         item.add("issuer", list.issuer.description)
         item.add("issued", list.thisUpdate.formatted(.iso8601))
         item.add(
@@ -102,11 +107,17 @@ struct ShownCertificates {
 
     /// - Parameter isOwn: the certificate itself, if it names itself as its issuer.
     private func signature(
-        issuer: DistinguishedName, isOwn: X509Certificate?, _ verifies: (X509Certificate) -> Bool
+        _ algorithm: CertificateSignatureAlgorithm, issuer: DistinguishedName, isOwn: X509Certificate?,
+        _ check: (X509Certificate) -> SignatureCheck
     ) -> ShownItem.Signature {
-        if let isOwn, verifies(isOwn) { return .init(state: .verified, text: "by itself") }
+        // No issuer's certificate would help.
+        if let name = algorithm.unsupportedName { return .init(unsupported: name) }
+        if let isOwn, check(isOwn) == .valid { return .init(state: .verified, text: "by itself") }
         let named = issuers.filter { $0.subject == issuer && $0 != isOwn }
-        if named.contains(where: verifies) { return .init(state: .verified, text: "by \(issuer)") }
+        if named.contains(where: { check($0) == .valid }) { return .init(state: .verified, text: "by \(issuer)") }
+        for case .unsupported(let name) in ([isOwn].compactMap(\.self) + named).map(check) {
+            return .init(unsupported: name)
+        }
         guard named.isEmpty, isOwn == nil else {
             return .init(state: .invalid, text: "it does not verify under the key of \(issuer)")
         }
@@ -140,10 +151,11 @@ struct ShownCertificates {
     }
 
     private static func signature(ofRequest der: [UInt8]) -> ShownItem.Signature {
-        switch (try? CertificateRequest(der: der))?.isSignedWithItsKey {
-        case true?: .init(state: .verified, text: "with the key that it is for")
-        case false?: .init(state: .invalid, text: "it does not verify under the key that it is for")
-        default: .init(state: .unverified, text: "its algorithm is not supported")
+        switch (try? CertificateRequest(der: der))?.signatureCheck {
+        case .valid?: .init(state: .verified, text: "with the key that it is for")
+        case .invalid?: .init(state: .invalid, text: "it does not verify under the key that it is for")
+        case .unsupported(let name)?: .init(unsupported: name)
+        case nil: .init(state: .unverified, text: "the request cannot be read")
         }
     }
 

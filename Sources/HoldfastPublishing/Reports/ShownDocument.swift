@@ -59,7 +59,7 @@ package struct ShownDocument {
     private func unreadable(_ error: DocumentError, as kind: DocumentKind) -> PublishingError {
         PublishingError(
             .invalidDocument, of: name, expected: kind.description, found: "one that cannot be read: \(error)",
-            remedy: "Get it again from where it was made.")
+            remedy: error.code == .unsupportedAlgorithm ? error.remedy : "Get it again from where it was made.")
     }
 
     private func time(_ date: Date, ends: Bool = true) -> String {
@@ -84,7 +84,7 @@ package struct ShownDocument {
                 continue
             }
             let ports = host.ports.isEmpty ? nil : "port \(host.ports.map(String.init).joined(separator: ", "))"
-            let backup = host.hasBackup ? nil : "NO BACKUP"
+            let backup = host.hasUsableBackup ? nil : "NO BACKUP"
             item.add(
                 "host",
                 [
@@ -134,7 +134,7 @@ package struct ShownDocument {
             _ = try FingerprintList(verifying: list, with: key)
             item.signature = .init(state: .verified, text: "every entry is signed with the key that was given")
         } catch {
-            item.signature = .init(state: .invalid, text: "\(error)")
+            item.signature = .init(error)
         }
         return item
     }
@@ -167,7 +167,7 @@ package struct ShownDocument {
             _ = try ChallengeResponse(verifying: data, signature: signature, challenge: challenge, by: key)
             item.signature = .init(state: .verified, text: "signed for this challenge with the key that was given")
         } catch {
-            item.signature = .init(state: .invalid, text: "\(error)")
+            item.signature = .init(error)
         }
         return item
     }
@@ -186,6 +186,9 @@ package struct ShownDocument {
         var item = ShownItem(DocumentKind.trustServerDocument.description, signature: signature(of: document))
         item.add("customer", document.customer)
         item.add("made", time(document.timestamp, ends: false))
+        if let error = FutureTimestamp.error(document.timestamp, at: now) {
+            item.add("warning", "the timestamp is ahead of the clock. \(error.remedy)")
+        }
         item.add("signer", document.signer.map { "\($0.subject), according to the document" })
         if document.hasLegacyDigest { item.add("digest", "SHA-1, which clients refuse unless they are told otherwise") }
         for entry in document.entries {
@@ -197,8 +200,11 @@ package struct ShownDocument {
 
     private func signature(of document: UnverifiedTrustServerDocument) -> ShownItem.Signature {
         guard let certificate = evidence.signerCertificates.first else {
-            guard document.isSignedByItsSigner != false else {
+            switch document.checkByItsSigner {
+            case .unsupported(let name)?: return .init(unsupported: name)
+            case .invalid?:
                 return .init(state: .invalid, text: "it does not verify under the certificate inside the document")
+            case .valid?, nil: break
             }
             return .init(state: .unverified, text: "with --signer give the certificate that clients have")
         }
@@ -208,7 +214,7 @@ package struct ShownDocument {
                 customer: document.customer, at: now, allowsLegacyDigests: true)
             return .init(state: .verified, text: "signed by \(certificate.subject)")
         } catch {
-            return .init(state: .invalid, text: "\(error)")
+            return .init(error)
         }
     }
 
@@ -250,6 +256,7 @@ package struct ShownDocument {
         throw PublishingError(
             .invalidDocument, of: name,
             expected: "one of Holdfast's documents, or a key, certificate, request or revocation list",
-            found: "something else", remedy: "Name another file.")
+            found: "a file that is none of them",
+            remedy: "Give the file as it was made; a copy through an editor or a web page may differ.")
     }
 }

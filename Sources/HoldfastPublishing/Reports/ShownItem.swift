@@ -1,3 +1,5 @@
+import Holdfast
+
 /// One thing that a document contains, with everything that is known about it. Its fields are those of the JSON object.
 package struct ShownItem: Sendable, Encodable {
     package struct Fact: Sendable, Encodable {
@@ -12,6 +14,8 @@ package struct ShownItem: Sendable, Encodable {
             case verified
             /// It does not verify.
             case invalid
+            /// It was not verified, because its algorithm or its signer's kind of key is not supported.
+            case unsupported
             /// It was not verified, because the key is missing.
             case unverified
             /// Documents of this kind are not signed.
@@ -21,6 +25,26 @@ package struct ShownItem: Sendable, Encodable {
         package let state: State
         /// Who signed it, or what to do.
         package let text: String
+
+        /// Whether a client refuses what is signed like this, whoever signed it.
+        package var isRefused: Bool { state == .invalid || state == .unsupported }
+
+        init(state: State, text: String) {
+            self.state = state
+            self.text = text
+        }
+
+        /// A signature that was not verified.
+        /// - Parameter name: of the algorithm, or of the kind of key.
+        init(unsupported name: String) {
+            self.init(
+                state: .unsupported, text: "\(name) is not supported, so whether it was altered is unknown")
+        }
+
+        /// The reason why a document was refused.
+        init(_ error: DocumentError) {
+            self.init(state: error.code == .unsupportedAlgorithm ? .unsupported : .invalid, text: "\(error)")
+        }
     }
 
     /// What it is, for example `signed list`.

@@ -60,21 +60,25 @@ struct ShownMetadata {
     /// A key by its holder, its digest as pins have it, what it signs, and the id that signatures name.
     private static func text(_ key: MetadataSummary.Key) -> String {
         let holder = name(of: key).map { "\($0): " } ?? ""
-        let digest = key.pin?.description ?? "no key that verifies anything"
+        let digest =
+            key.unsupportedName.map { "\($0), which is not supported" } ?? key.pin?.description
+            ?? "no key that verifies anything"
         let roles = key.roles.isEmpty ? "no role" : key.roles.joined(separator: ", ")
         return "\(holder)\(digest), signs \(roles), id \(key.idText)"
     }
 
     private func signature(of summary: MetadataSummary) -> ShownItem.Signature {
-        switch (summary.isSignedForRoot, summary.isSignedByItsKeys) {
-        case (true?, _): .init(state: .verified, text: "by the keys that the trusted root names for \(summary.type)")
-        case (false?, _):
+        switch (summary.checkForRoot, summary.checkByItsKeys) {
+        case (.valid?, _): .init(state: .verified, text: "by the keys that the trusted root names for \(summary.type)")
+        case (.unsupported(let found)?, _), (nil, .unsupported(let found)?):
+            .init(state: .unsupported, text: "it has \(found), so whether it was altered is unknown")
+        case (.invalid?, _):
             .init(
                 state: .invalid,
                 text: "fewer of the keys that the trusted root names for \(summary.type) than it requires"
                     + (summary.type == "targets" ? "; the keys of a delegated role are in the metadata above it" : ""))
-        case (nil, false?): .init(state: .invalid, text: "fewer of its own keys than it requires")
-        case (nil, true?):
+        case (nil, .invalid?): .init(state: .invalid, text: "fewer of its own keys than it requires")
+        case (nil, .valid?):
             .init(
                 state: .verified,
                 text: "a threshold of its own keys; compare the file with one that you trust, or give --root")
@@ -112,7 +116,7 @@ struct ShownMetadata {
             let target = try bundle.prove(from: root, at: now)
             return .init(state: .verified, text: "the trusted root proves the pin file \(target)")
         } catch {
-            return .init(state: .invalid, text: "\(error)")
+            return .init(state: error.code == .unsupportedAlgorithm ? .unsupported : .invalid, text: "\(error)")
         }
     }
 }

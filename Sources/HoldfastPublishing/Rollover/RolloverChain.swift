@@ -29,7 +29,12 @@ struct RolloverChain {
             throw PublishingError(.invalidInput, of: name.quoted, expected: error.expected, found: error.found)
         }
         boundaries = ClientPlatform.boundaries(of: chain.certificates.compactMap { try? X509Certificate(der: $0) })
-        pin = pinned == .certificate ? leaf.certificatePin : leaf.publicKeyPin
+        do throws(PinError) {
+            pin = try leaf.pin(pinned)
+        } catch {
+            throw PublishingError(
+                .invalidInput, of: name.quoted, expected: error.expected, found: error.found, remedy: error.remedy)
+        }
         kind =
             switch leaf.keyKind {
             case .p256, .p384, .p521: .ecdsa

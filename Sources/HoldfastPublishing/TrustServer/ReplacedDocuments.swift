@@ -99,7 +99,7 @@ package struct ReplacedDocuments: Sendable, Equatable {
                 trustServerDocument: item.document, named: name, signer: signer, customer: customer, at: now)
             guard var document = pins?.documentOfOwnHosts else {
                 let other = try? UnverifiedTrustServerDocument(item.document)
-                let isOfAnotherSigner = other?.isSignedByItsSigner == true && other?.signer?.der != own
+                let isOfAnotherSigner = other?.checkByItsSigner == .valid && other?.signer?.der != own
                 if !isOfAnotherSigner {
                     gaps = ["a document that a round has replaced is damaged, and nobody knows what it pinned"]
                 }

@@ -34,6 +34,15 @@ extension TrustServerBackups {
                     .unreadable, of: path, expected: "a certificate, key or certificate request", found: "none")
             }
         }
+        for certificate in certificates {
+            do throws(PinError) {
+                _ = try certificate.pin(.certificate)
+            } catch {
+                throw PublishingError(
+                    .unreadable, of: "the backups", expected: error.expected, found: error.found,
+                    remedy: "Name a file with its key instead of the certificate.")
+            }
+        }
         self.init(certificates: certificates, keys: keys)
         guard publicKeys.count <= Self.maximumPins else {
             throw PublishingError(

@@ -19,6 +19,9 @@ public struct TrustServerStatus: Sendable, Hashable {
         case aged
         /// Clients that have a document still use theirs, but those that have none yet refuse this one as too old.
         case refusedByNewClients
+        /// The document is dated more than a day ahead of the clock, as if its seconds were milliseconds. Clients accept
+        /// it, move their time by a day, and refuse correct documents for as long.
+        case aheadOfClock
         /// All clients refuse the document.
         case refused
     }
@@ -77,6 +80,8 @@ public struct TrustServerStatus: Sendable, Hashable {
         signerEnd = signer.end ?? .distantFuture
         if now >= end {
             verdict = .refused
+        } else if FutureTimestamp.error(timestamp, at: now) != nil {
+            verdict = .aheadOfClock
         } else if pins.refusalOfDownload(at: now) != nil {
             verdict = .refusedByNewClients
         } else {

@@ -10,8 +10,8 @@ package struct CertificateRequest: Sendable {
     package let dnsNames: [String]
     /// The key that the certificate will hold.
     package let subjectPublicKeyInfo: SubjectPublicKeyInfo
-    /// Whether the request is signed with the key that it is for; nil where the algorithm is not one that is verified.
-    package let isSignedWithItsKey: Bool?
+    /// Whether the request is signed with the key that it is for.
+    package let signatureCheck: SignatureCheck
 
     /// Reads a request.
     /// - Parameter der: DER, one request and nothing behind it.
@@ -41,7 +41,7 @@ package struct CertificateRequest: Sendable {
             field = "signature"
             let signature = try request.nextBits(of: "a signature")
             try request.finish()
-            isSignedWithItsKey = key.verifies(der[signature], over: der[info.encoded], with: algorithm)
+            signatureCheck = key.check(der[signature], over: der[info.encoded], with: algorithm)
             field = "subjectPKInfo"
             subjectPublicKeyInfo = try Self.standingAlone(der[keyInfo])
         } catch {

@@ -158,7 +158,7 @@ public struct TUFPublicKey: Sendable {
         } else {
             throw SigningError(
                 .unsupportedKey, expected: "a key of Ed25519, P-256, P-384 or RSA of 2048 bits or more",
-                found: "another")
+                found: (try? SubjectPublicKeyInfo(der: der))?.algorithmName ?? "another content")
         }
     }
 

@@ -42,7 +42,8 @@ public struct OutsideTrustServerKey: TrustServerDocumentSigner {
             publicKey = .rsa(key)
         } else {
             throw SigningError(
-                .unsupportedKey, expected: "a certificate of RSA with 2048 bits or more, or of P-256", found: "another")
+                .unsupportedKey, expected: "a certificate of RSA with 2048 bits or more, or of P-256",
+                found: (try? SubjectPublicKeyInfo(der: info))?.algorithmName ?? "another")
         }
         self.certificate = Data(read.der)
         issuerAndSerialNumber = TrustServerKey.issuerAndSerialNumber(of: read)

@@ -64,6 +64,11 @@ public struct TrustServerDraft: Sendable, Hashable {
     public func signed(
         by key: some TrustServerDocumentSigner, limits: DocumentLimits = DocumentLimits()
     ) throws(SigningError) -> Data {
+        guard timestamp.wholeSeconds <= FingerprintEntry.latestExpiry else {
+            throw SigningError(
+                .unreadableDocument, expected: "a timestamp before the year 10000, in seconds",
+                found: "\(timestamp.wholeSeconds), which may be in milliseconds")
+        }
         let data = try key.sign(try content, at: timestamp)
         let document: TrustServerDocument
         do throws(DocumentError) {

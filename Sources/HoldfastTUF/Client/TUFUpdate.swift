@@ -10,15 +10,10 @@ public struct TUFUpdate: Sendable {
 
     /// Looks up a target (section 5.6.7). On the way it downloads the metadata of delegated roles.
     /// - Parameter name: the target's name, exactly as the metadata lists it.
-    /// - Throws: ``TUFError``; `unknownTarget` if no role that is responsible for the target lists it.
+    /// - Throws: ``TUFError``; `unknownTarget` if no role that is responsible for the target lists it, `malformed` if the
+    ///   role that lists it gives no SHA-256, SHA-384 or SHA-512.
     public func target(_ name: String) async throws(TUFError) -> TUFTarget {
-        let target = try await TargetSearch(update: self, name: try TargetName(name)).found(name)
-        guard !target.description.hashes.isEmpty else {
-            throw TUFError(
-                .malformed, of: target.quotedName, section: "5.7", expected: FileDescription.algorithms,
-                found: "none of them")
-        }
-        return target
+        try await TargetSearch(update: self, name: try TargetName(name)).found(name)
     }
 
     /// Downloads a target into memory, and verifies its length and hashes (section 5.7).

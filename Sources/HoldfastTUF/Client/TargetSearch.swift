@@ -12,7 +12,7 @@ struct TargetSearch {
         var visited: Set<RoleName> = []
         while true {
             if let description = metadata.targets[name.octets] {
-                return TUFTarget(name: text, description: description)
+                return try TUFTarget(name: text, description: description)
             }
             let roles = try metadata.delegations.roles(for: name, meter: meter)
             if roles.last?.isTerminating == true { pending.removeAll() }

@@ -58,6 +58,11 @@ extension TUFError.Code {
     public static var notSigned: Self {
         Self("Do not use the file: it was altered, or it is signed with other keys than the trusted ones.")
     }
+    /// Fewer valid signatures than the threshold requires, because some are of a scheme or a kind of key that Holdfast
+    /// does not verify. Whether the file was altered is unknown.
+    public static var unsupportedAlgorithm: Self {
+        Self("Have the repository sign with Ed25519, P-256, P-384 or RSA keys too, in a scheme that the app allows.")
+    }
     /// The version is not the one that the workflow requires here.
     public static var wrongVersion: Self { Self(tryLater) }
     /// An older version than one that was trusted before.

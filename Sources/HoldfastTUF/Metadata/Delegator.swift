@@ -31,19 +31,27 @@ package struct Delegator: Sendable {
     /// - Throws: ``TUFError`` `notSigned`.
     func verify(_ file: SignedFile, section: String, meter: WorkMeter) throws(TUFError) {
         var signers: Set<[UInt8]> = []
+        var others = UncountedSignatures()
         for id in keyIDs {
             guard signers.count < threshold else { break }
-            guard let key = keys[id], let identity = key.identity, !signers.contains(identity),
-                meter.allows(key.signatureScheme),
-                let signature = file.signatures[id], !signature.isEmpty
-            else { continue }
+            guard let key = keys[id], let signature = file.signatures[id] else { continue }
+            if let name = key.unsupportedName ?? meter.forbiddenName(key.signatureScheme) {
+                others.add(unsupported: name)
+                continue
+            }
+            guard let identity = key.identity, !signers.contains(identity), !signature.isEmpty else { continue }
             meter.verified()
-            if key.verifies(signature, over: file.canonical) { signers.insert(identity) }
+            if key.verifies(signature, over: file.canonical) {
+                signers.insert(identity)
+            } else {
+                others.invalid += 1
+            }
         }
         guard signers.count >= threshold else {
             throw TUFError(
-                .notSigned, of: role.text, section: section,
-                expected: "signatures of \(threshold) of \(keyIDs.count) keys", found: "\(signers.count) that verify")
+                others.explain(missing: threshold - signers.count) ? .unsupportedAlgorithm : .notSigned, of: role.text,
+                section: section, expected: "signatures of \(threshold) of \(keyIDs.count) keys",
+                found: "\(signers.count) that verify\(others.text)")
         }
     }
 
@@ -55,6 +63,34 @@ package struct Delegator: Sendable {
                 let signature = file.signatures[id], key.verifies(signature, over: file.canonical)
             else { return false }
             return seen.insert(identity).inserted
+        }
+    }
+
+    /// The signatures of a role's keys that do not count.
+    private struct UncountedSignatures {
+        /// Those that do not verify.
+        var invalid = 0
+        /// Those that cannot be verified.
+        private var unsupported = 0
+        private var names: [String] = []
+
+        /// Names in one message; a role may have many keys.
+        private static let maximumNames = 4
+
+        mutating func add(unsupported name: String) {
+            unsupported += 1
+            if names.count < Self.maximumNames, !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) {
+                names.append(name)
+            }
+        }
+
+        /// Whether the file may be authentic: no signature contradicts that, and those that cannot be verified would
+        /// make up the threshold.
+        func explain(missing: Int) -> Bool { invalid == 0 && unsupported >= missing }
+
+        var text: String {
+            guard unsupported > 0 else { return "" }
+            return ", and \(unsupported) that cannot be verified: \(names.joined(separator: ", ")) is not supported"
         }
     }
 

@@ -19,11 +19,14 @@ struct FileDescription: Sendable {
 
     let length: Int?
     /// The hashes by known algorithms, in the order in which they were served. A target that has none of them can be
-    /// listed, but not asked for: it takes nothing from the targets beside it.
+    /// listed, but never used: nothing would prove its content. The targets next to it are unaffected.
     let hashes: [(algorithm: Algorithm, digest: [UInt8])]
+    /// Whether the hashes alone prove the content. Metadata has signatures too.
+    private let needsHash: Bool
 
     /// - Parameter isTarget: whether both fields are required.
     init(_ fields: Fields, isTarget: Bool) throws(TUFError) {
+        needsHash = isTarget
         length = isTarget || fields.has("length") ? Int(clamping: try fields.integer("length", atLeast: 0)) : nil
         guard isTarget || fields.has("hashes") else {
             hashes = []
@@ -49,8 +52,18 @@ struct FileDescription: Sendable {
     /// The digest before the file's name with consistent snapshots; any of the file's digests will do (section 6.2).
     var prefix: String? { hashes.first.map { HexText.text(of: $0.digest) } }
 
-    /// - Throws: ``TUFError`` `mismatch`.
+    /// Requires a hash by a known algorithm if nothing else proves the content: without one, the server or the
+    /// transport would choose the content of a signed target.
+    /// - Throws: ``TUFError`` `malformed`.
+    func requireHash(subject: String) throws(TUFError) {
+        guard !needsHash || !hashes.isEmpty else {
+            throw TUFError(.malformed, of: subject, section: "5.7", expected: Self.algorithms, found: "none of them")
+        }
+    }
+
+    /// - Throws: ``TUFError`` `mismatch`; `malformed` for a target without a hash by a known algorithm.
     func verify(_ octets: [UInt8], subject: String, section: String) throws(TUFError) {
+        try requireHash(subject: subject)
         if let length, octets.count != length {
             throw TUFError(
                 .mismatch, of: subject, section: section, expected: "\(length) bytes", found: "\(octets.count)")

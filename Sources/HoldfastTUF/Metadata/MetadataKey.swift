@@ -5,6 +5,8 @@ package import Holdfast
 package struct MetadataKey: Sendable {
     private let key: VerificationKey?
     private let scheme: VerificationKey.Scheme
+    /// The scheme or the kind of key, for messages, if no signature is verified with this key; nil for a supported key.
+    package let unsupportedName: String?
 
     /// Reads a key as a root file lists it.
     /// - Throws: ``TUFError`` if it is not a key object at all.
@@ -12,9 +14,20 @@ package struct MetadataKey: Sendable {
         let fields = try Fields(tree, "key")
         let type = try fields.text("keytype")
         let value = try fields.object("keyval")
-        (key, scheme) = Self.read(
-            type: Array(type), scheme: Array(try fields.text("scheme")), value: try? value.text("public"))
+        let name = Array(try fields.text("scheme"))
+        (key, scheme) = Self.read(type: Array(type), scheme: name, value: try? value.text("public"))
+        if let key {
+            unsupportedName = key.unsupportedName(for: scheme).map { "\(name.quotedName) with a key of \($0)" }
+        } else if Self.schemes.contains(where: { name.elementsEqual($0.utf8) }) {
+            unsupportedName = "\(name.quotedName) with a key that cannot be read"
+        } else {
+            unsupportedName = name.quotedName
+        }
     }
+
+    private static let schemes = [
+        "ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "rsassa-pss-sha256", "rsa-pkcs1v15-sha256",
+    ]
 
     private static func read(
         type: [UInt8], scheme: [UInt8], value: ArraySlice<UInt8>?
@@ -43,7 +56,7 @@ package struct MetadataKey: Sendable {
     }
 
     /// Equal for equal keys, whatever their ids. nil for a key that verifies nothing.
-    package var identity: [UInt8]? { key?.identity }
+    package var identity: [UInt8]? { unsupportedName == nil ? key?.identity : nil }
 
     /// The key as pins name it; nil for a key that verifies nothing.
     package var pin: Pin? { key.flatMap { try? Pin.publicKey(spkiDER: $0.subjectPublicKeyInfo) } }

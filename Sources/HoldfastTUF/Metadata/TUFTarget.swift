@@ -4,6 +4,12 @@ public struct TUFTarget: Sendable {
     public let name: String
     let description: FileDescription
 
+    /// - Throws: ``TUFError`` `malformed` for a target that no hash by a known algorithm covers.
+    init(name: String, description: FileDescription) throws(TUFError) {
+        (self.name, self.description) = (name, description)
+        try description.requireHash(subject: Array(name.utf8).quotedName)
+    }
+
     /// Its length in bytes.
     public var length: Int { description.length ?? 0 }
     /// Its hashes in lower-case hexadecimal, by the name of the algorithm: `sha256`, `sha384` and `sha512`, as far as

@@ -20,7 +20,10 @@ final class WorkMeter: Sendable {
         schemes = settings.signatureSchemes
     }
 
-    func allows(_ scheme: TUFSettings.SignatureScheme) -> Bool { schemes.contains(scheme) }
+    /// The name of a scheme that the settings exclude; nil for one that they allow.
+    func forbiddenName(_ scheme: TUFSettings.SignatureScheme) -> String? {
+        schemes.contains(scheme) ? nil : "\(scheme.rawValue), by the app's settings,"
+    }
 
     var total: Counts { counts.withLock { $0 } }
 

@@ -127,6 +127,6 @@ extension TargetsMetadata {
                 .unknownTarget, of: Array(name.utf8).quotedName, section: "5.6.7",
                 expected: "the target in the metadata of the targets role itself", found: "none")
         }
-        return TUFTarget(name: name, description: description)
+        return try TUFTarget(name: name, description: description)
     }
 }

@@ -15,7 +15,6 @@ extension PinRepository: Service {}
 /// ```swift
 /// let floor = PinFloor(covering: [try HostPattern("api.example.com")])
 /// var configuration = PinRepositoryConfiguration(source: .bundle(url), root: root, floor: floor)
-/// configuration.buildDate = buildDate
 /// configuration.shipped = .init(bundle: bundleOfThisBuild, grace: .seconds(2 * 365 * 86_400))
 /// let repository = try await PinRepository.load(configuration: configuration)
 /// manager.add(policy: try repository.policy(for: "api.example.com"))
@@ -52,7 +51,7 @@ public final class PinRepository: UpdatingStore {
     private init(
         _ configuration: PinRepositoryConfiguration, _ clock: any WallClock, _ log: PolicyLog
     ) throws(StoreError) {
-        if let error = configuration.error { throw error }
+        if let error = configuration.error ?? configuration.buildDateError(at: clock.now) { throw error }
         self.configuration = configuration
         self.log = log
         documents = DocumentStore(
@@ -73,11 +72,11 @@ public final class PinRepository: UpdatingStore {
         }
     }
 
-    /// Verifies the shipped bundle: it must have been current when the app was built.
+    /// Verifies the shipped bundle: it must have been current at the build's date, or at the date that it carries.
     private static func shipped(
         _ configuration: PinRepositoryConfiguration
     ) throws(StoreError) -> VerifiedPins? {
-        guard let shipped = configuration.shipped, let buildDate = configuration.buildDate else { return nil }
+        guard let shipped = configuration.shipped else { return nil }
         do throws(StoreError) {
             let bundle: RepositoryBundle
             do throws(TUFError) {
@@ -86,13 +85,21 @@ public final class PinRepository: UpdatingStore {
             } catch {
                 throw StoreError(error)
             }
+            let date = configuration.buildDate ?? bundle.date
             return try VerifiedPins(
-                proving: bundle, configuration, at: UpdateStart(buildDate),
-                issuedUpTo: buildDate.addingTimeInterval(TrustedTime.longestLead), grace: shipped.grace)
+                proving: bundle, configuration, at: date.map { UpdateStart($0) } ?? .beforeAnyExpiration,
+                issuedUpTo: (date ?? .distantPast).addingTimeInterval(TrustedTime.longestLead), grace: shipped.grace)
         } catch {
+            let date = configuration.buildDate == nil ? "its own date" : "the build's date"
             throw StoreError(
-                .invalidConfiguration, expected: "a bundle that was current at the build's date: \(error.expected)",
-                found: error.found, remedy: "Ship the bundle that the repository serves when the app is built.",
+                .invalidConfiguration, expected: "a bundle that was current at \(date): \(error.expected)",
+                found: error.found,
+                remedy: configuration.buildDate == nil
+                    ? "Ship the bundle that the repository serves when the app is built."
+                    : """
+                    Ship the bundle that the repository serves when the app is built, and leave buildDate out: the \
+                    bundle carries its date.
+                    """,
                 underlying: error.underlying)
         }
     }

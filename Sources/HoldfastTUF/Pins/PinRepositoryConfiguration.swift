@@ -47,7 +47,12 @@ public struct PinRepositoryConfiguration: Sendable {
     /// The value that the pin file must have in `app`; nil if it does not matter. With it, the app refuses a document
     /// that the same signers made for another app.
     public var application: String?
-    /// When the app was built. An earlier time of the clock is ignored. Required if a bundle is shipped.
+    /// When the app was built: an earlier time of the clock is ignored, and a shipped bundle must have been current.
+    ///
+    /// nil, which suits nearly every app, for the date that the shipped bundle carries: the `issuedAt` of its pin file.
+    /// A date must be a constant of the build. Neither `Date()` nor the modification date of a resource is one: both
+    /// move on while the bundle does not, and a bundle is current for two weeks only. The time of the clock is refused
+    /// as an invalid configuration.
     public var buildDate: Date?
     /// The state to start with; nil if there is none.
     public var shipped: Shipped?
@@ -88,9 +93,6 @@ public struct PinRepositoryConfiguration: Sendable {
         for url in source.urls where !allowsPlainHTTP && url.scheme?.utf8.elementsEqual("https".utf8) != true {
             return Self.invalid("an https URL", url.absoluteString.quotedAddress)
         }
-        guard shipped == nil || buildDate != nil else {
-            return Self.invalid("the date of the build that ships a bundle", "none")
-        }
         guard updateInterval > .zero, mismatchInterval >= .zero, preparationTimeout > .zero, updateTimeout > .zero,
             shipped?.grace ?? .zero >= .zero
         else { return Self.invalid("intervals and timeouts above zero, or a rest and a grace of zero", "another") }
@@ -102,6 +104,20 @@ public struct PinRepositoryConfiguration: Sendable {
                 underlying: error)
         }
         return nil
+    }
+
+    /// A build that is started sooner after its date than this has a date that is no build's, in seconds.
+    private static let soonestStart: TimeInterval = 5
+
+    /// Why the build date is none: an app that is given the time of the clock starts until its bundle's metadata
+    /// expires, and from then on no installed app starts. The error comes at the first start, on the developer's desk.
+    func buildDateError(at now: Date) -> StoreError? {
+        guard shipped != nil, let buildDate, (0..<Self.soonestStart).contains(now.timeIntervalSince(buildDate)) else {
+            return nil
+        }
+        return StoreError(
+            .invalidConfiguration, expected: "the date of the build, a constant that is compiled in",
+            found: "the current time of the clock", remedy: "Leave buildDate out: the shipped bundle carries its date.")
     }
 
     /// The limits, with only those signature algorithms that the floor allows.

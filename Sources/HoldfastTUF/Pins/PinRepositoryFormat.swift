@@ -22,7 +22,7 @@ struct PinRepositoryFormat: DocumentFormat {
     var storeName: String { "repository" }
     var documentURL: URL? { configuration.source.urls.first }
     var recordFormat: StoredRecord.Format { .repository }
-    var buildDate: Date? { configuration.buildDate }
+    var buildDate: Date? { configuration.buildDate ?? shipped?.file.issuedAt }
     var longestInterval: TimeInterval {
         max(configuration.updateInterval.inSeconds, UpdateSchedule.shortestInterval)
     }
@@ -152,9 +152,13 @@ struct PinRepositoryFormat: DocumentFormat {
             // rollback.
             return RepositoryState(pins: nil, seen: seen ?? proof.metadata)
         } catch {
-            throw DocumentError(
-                error.code == .invalidSignature ? .invalidSignature : .invalidValue, expected: error.expected,
-                found: error.found, remedy: error.remedy)
+            let code: DocumentError.Code =
+                switch error.code {
+                case .invalidSignature: .invalidSignature
+                case .unsupportedAlgorithm: .unsupportedAlgorithm
+                default: .invalidValue
+                }
+            throw DocumentError(code, expected: error.expected, found: error.found, remedy: error.remedy)
         }
     }
 

@@ -95,6 +95,10 @@ package struct RepositoryBundle: Sendable, Equatable {
         return index >= 0 && index < Int64(roots.count) ? roots[Int(clamping: index)] : nil
     }
 
+    /// The date that the bundle carries: when its pin file was issued. Nothing is verified. nil without a pin file that
+    /// says so, which no proof accepts.
+    var date: Date? { pins.flatMap { try? PinFile(json: $0) }?.issuedAt }
+
     /// The bundle as JSON, one file per line. Equal bundles give equal octets.
     package var json: Data {
         var lines = ["\"schema\": \(Self.schema)", "\"firstRoot\": \(firstRoot)"]

@@ -104,6 +104,7 @@ extension StoreError {
             switch error.code {
             case .unavailable: .networkError
             case .notSigned: .invalidSignature
+            case .unsupportedAlgorithm: .unsupportedAlgorithm
             default: .invalidData
             }
         let place = [error.subject, error.section].compactMap(\.self).joined(separator: ", ")

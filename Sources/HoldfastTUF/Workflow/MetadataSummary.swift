@@ -19,6 +19,8 @@ package struct MetadataSummary {
         package let tree: JSONTree
         /// The key as pins name it; nil for one that verifies nothing.
         package let pin: Pin?
+        /// The scheme or the kind of key if it verifies nothing; nil for a supported key.
+        package let unsupportedName: String?
         /// The roles for which it signs.
         package let roles: [String]
 
@@ -41,11 +43,11 @@ package struct MetadataSummary {
     /// Every value of the content but type, version, end and keys: fields that clients ignore as well.
     package let values: [JSONTree.Leaf]
     /// Whether a threshold of its own keys has signed a root; nil for other roles.
-    package let isSignedByItsKeys: Bool?
+    package let checkByItsKeys: SignatureCheck?
     /// Whether a threshold of the keys that the trusted root names for the role has signed; for a root, whether its own
     /// keys have signed as well. nil without a trusted root. It is not meaningful for a delegated role, whose keys the
     /// root does not name.
-    package let isSignedForRoot: Bool?
+    package let checkForRoot: SignatureCheck?
 
     /// - Parameter trustedRoot: the root metadata that clients trust; it must be signed by its own keys.
     /// - Throws: ``TUFError`` if no client would accept the file, or the trusted root.
@@ -67,7 +69,7 @@ package struct MetadataSummary {
         let signer: Delegator?
         var roles: [Role] = []
         var targets: [String] = []
-        var isSigned: Bool?
+        var own: SignatureCheck?
         if type.elementsEqual(RoleName.root.octets) {
             let root = try RootMetadata(file)
             common = root.common
@@ -75,7 +77,7 @@ package struct MetadataSummary {
             roles = [root.root, root.timestamp, root.snapshot, root.targets].map {
                 Role(name: $0.role.text, threshold: $0.threshold, keys: $0.keyIDs.count)
             }
-            isSigned = Self.isSigned(file, by: root.root, meter)
+            own = Self.check(file, by: root.root, meter)
             self.type = RoleName.root.text
             signer = trusted?.root
         } else if type.elementsEqual(RoleName.timestamp.octets) {
@@ -103,22 +105,32 @@ package struct MetadataSummary {
             names.count == 1
                 && ["_type", "version", "expires", "keys"].contains { names[0].elementsEqual($0.utf8) }
         }
-        isSignedByItsKeys = isSigned
-        isSignedForRoot = signer.map { Self.isSigned(file, by: $0, meter) && isSigned ?? true }
+        checkByItsKeys = own
+        checkForRoot = signer.map { signer in
+            let check = Self.check(file, by: signer, meter)
+            guard let own, own != .valid, check != .invalid else { return check }
+            return own
+        }
     }
 
     private static func keys(of root: RootMetadata, _ file: SignedFile) -> [Key] {
         let roles = [root.root, root.timestamp, root.snapshot, root.targets]
         return (file.signed["keys"]?.members ?? []).map { member in
             let id = Array(member.key)
+            let key = try? MetadataKey(member.value)
             return Key(
-                id: id, tree: member.value, pin: (try? MetadataKey(member.value))?.pin,
+                id: id, tree: member.value, pin: key?.pin, unsupportedName: key?.unsupportedName,
                 roles: roles.filter { $0.keyIDs.contains(id) }.map(\.role.text))
         }.sorted { $0.id.lexicographicallyPrecedes($1.id) }
     }
 
-    private static func isSigned(_ file: SignedFile, by delegator: Delegator, _ meter: WorkMeter) -> Bool {
-        (try? delegator.verify(file, section: "5.3.4", meter: meter)) != nil
+    private static func check(_ file: SignedFile, by delegator: Delegator, _ meter: WorkMeter) -> SignatureCheck {
+        do throws(TUFError) {
+            try delegator.verify(file, section: "5.3.4", meter: meter)
+            return .valid
+        } catch {
+            return error.code == .unsupportedAlgorithm ? .unsupported(error.found) : .invalid
+        }
     }
 
     private static func sorted(_ names: some Sequence<[UInt8]>) -> [String] {

@@ -134,7 +134,9 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
     private var required: PinRequirement { PinRequirement(pin.map(\.pin)) }
 
     @Option(
-        help: ArgumentHelp("Exit with 4 if anything ends in less than this time.", valueName: "span"),
+        help: ArgumentHelp(
+            "Exit with 4 if anything ends in less than this time. With published pins, certificates do not count if the key "
+                + "of the server's own is pinned.", valueName: "span"),
         transform: TimeSpan.read)
     var watch: TimeSpan?
 
@@ -212,7 +214,9 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
     func run() async throws {
         let output = Output.standard
         let now = SystemWallClock().now
-        let watch = watch.map { ExpiryWatch(span: .seconds($0.seconds)) }
+        // Of published pins, a certificate that is renewed with a pinned key does not end anything.
+        let skips = !self.published.isEmpty
+        let watch = watch.map { ExpiryWatch(span: .seconds($0.seconds), skippingPinnedKeys: skips) }
         guard file.isEmpty else {
             let time = file.time ?? now
             let reports = try await answer.answering("check", about: subjects) {

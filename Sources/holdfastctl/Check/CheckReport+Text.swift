@@ -65,6 +65,13 @@ extension CheckReport {
             for line in failure.text.split(separator: "\n") { output.line("  \(line)") }
         } else if let published, outcome == .unknown {
             output.line(.init("Unknown", .bad), .init(": \(SafeText.escapedLine(published.text))"))
+        } else if let published {
+            // What they get in with, and until when.
+            let end = published.until.map { "until \(LocalTime.text(ofField: $0)), if nothing changes" }
+            output.line(
+                .init("Installed apps can connect", .good), .init(": \(end ?? "nothing ends within 400 days")."))
+            output.line("  Trusted: \(reason)")
+            printRenewal(to: output)
         } else {
             output.line(.init("Trusted", .good), .init(": \(reason)"))
         }
@@ -90,6 +97,20 @@ extension CheckReport {
             output.line("  the published pins: \(remaining)")
         }
         for certificate in expiring ?? [] { output.line("  \(SafeText.escapedLine(certificate.text))") }
+    }
+
+    /// Says what a renewal of the certificate means for installed apps.
+    private func printRenewal(to output: Output) {
+        guard let renewal else { return }
+        guard renewal.getsIn else {
+            return output.line(
+                "  If the certificate is renewed, even with the same key, apps may be locked out: its key is not pinned. "
+                    + "Ask gate before you install it.")
+        }
+        let end = renewal.end.map { " until \(LocalTime.text($0))" } ?? ""
+        output.line(
+            "  If the certificate is renewed with the same key, they can connect\(end). "
+                + "With another key, only if it is pinned: ask gate before you install it.")
     }
 
     private var reason: String {

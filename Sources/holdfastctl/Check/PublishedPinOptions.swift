@@ -33,7 +33,8 @@ struct PublishedPinOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The https URL of a repository's folder public, with --app-root.", valueName: "url"))
+            "A repository, with --app-root: the https URL of its folder public, or the folder itself, which also has the "
+                + "pins from before.", valueName: "url | folder"))
     var repository: [String] = []
 
     @Option(
@@ -84,7 +85,9 @@ struct PublishedPinOptions: ParsableArguments {
         guard repository.count == appRoot.count || repository.count == 1 && !appRoot.isEmpty else {
             throw ValidationError("--repository goes with --app-root.")
         }
-        for repository in repository { try RepositoryOrigin.validate(repository, "--repository") }
+        for repository in repository where !RepositoryHistory.isFolder(repository) {
+            try RepositoryOrigin.validate(repository, "--repository")
+        }
         for (name, documents) in [
             ("--pins", pins), ("--list", list), ("--challenged-list", challengedList), ("--trust-server", trustServer),
         ] {
@@ -107,6 +110,10 @@ struct PublishedPinOptions: ParsableArguments {
         for (position, file) in appRoot.enumerated() {
             let url = repository[repository.count == 1 ? 0 : position]
             let root = try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+            if RepositoryHistory.isFolder(url) {
+                versions.append(try await RepositoryHistory(url).pins(root: root, at: time))
+                continue
+            }
             let origin = try await RepositoryOrigin(
                 url, timeout: connection.timeout, through: connection.proxiesOfDownloads, anchors: anchors)
             versions.append(try await origin.pins(root: root, at: time))
@@ -138,6 +145,21 @@ struct PublishedPinOptions: ParsableArguments {
     func onlyRoot() throws(CommandFailure) -> Data? {
         guard let file = appRoot.first, appRoot.count == 1 else { return nil }
         return try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+    }
+
+    /// What clients may still hold of the repositories whose folders are named.
+    /// - Returns: the documents; nil if something else is named that clients download, whose history nobody knows.
+    func history(staleness: Duration, at time: Date) async throws(CommandFailure) -> EarlierDocuments? {
+        guard list.isEmpty, challengedList.isEmpty, trustServer.isEmpty, !repository.isEmpty,
+            repository.allSatisfy(RepositoryHistory.isFolder)
+        else { return nil }
+        var earlier = EarlierDocuments()
+        for (position, file) in appRoot.enumerated() {
+            let folder = repository[repository.count == 1 ? 0 : position]
+            let root = try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
+            earlier.add(try await RepositoryHistory(folder).earlier(provedFrom: root, staleness: staleness, at: time))
+        }
+        return earlier
     }
 
     /// Reads a document of which another took the place, for each kind of client that is configured like these options.

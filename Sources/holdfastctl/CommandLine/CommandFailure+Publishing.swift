@@ -11,6 +11,7 @@ extension CommandFailure {
             case .invalidInput: .wrongUsage
             case .notExpressible, .nothingWaits: .notTrusted
             case .notSigned, .shortLife: .notSigned
+            case .notTheHosts: .notTrusted
             case .notSeen: .unreachable
             default: .invalidList
             }

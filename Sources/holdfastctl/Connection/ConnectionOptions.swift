@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastOutput
 public import HoldfastProbe
 import HoldfastPublishing
 
@@ -160,6 +161,10 @@ struct ConnectionOptions: ParsableArguments {
         if let clientCertificate {
             probe.clientCertificate = try ClientCertificateFiles.read(
                 certificateFile: clientCertificate, keyFile: clientKey ?? clientCertificate)
+            let own = try InputFile.chain(of: clientCertificate).octets.first
+            if let warning = own.flatMap({ ClientUse(der: Array($0)) })?.warning {
+                Output.standard.remark("warning: \(clientCertificate): \(warning)")
+            }
         }
         return probe
     }

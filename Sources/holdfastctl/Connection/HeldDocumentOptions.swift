@@ -1,4 +1,5 @@
 import ArgumentParser
+import HoldfastPublishing
 
 /// What clients may hold that no host shows: what was published before, and what builds of the app carry.
 struct HeldDocumentOptions {
@@ -23,7 +24,7 @@ struct StalenessOptions: ParsableArguments {
         help: ArgumentHelp(
             "The longest time for which a client may not have asked for a new document.", valueName: "span"),
         transform: TimeSpan.read)
-    var staleness = TimeSpan.days(30)
+    var staleness = TimeSpan(seconds: HostsOutlook.usualStaleness.components.seconds)
 }
 
 /// Whether hosts are asked.

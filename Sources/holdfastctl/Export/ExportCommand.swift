@@ -138,7 +138,7 @@ struct ExportCommand: AsyncParsableCommand {
         if printing.json {
             var report = WrittenReport(
                 file: output.path ?? "", hosts: document.file.hosts.count, losses: export.losses, notes: export.notes,
-                without: document.file.hostsWithoutBackup)
+                without: document.file.hostsWithoutUsableBackup)
             (report.findings, report.premises) = (settled?.open, settled?.premises)
             try Output.standard.json(report)
         }

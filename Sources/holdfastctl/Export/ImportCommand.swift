@@ -13,15 +13,19 @@ struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Make a pin file from another system's configuration.",
-        usage: "holdfastctl import <file> --from <system> [<options>]",
+        usage: "holdfastctl import <file> [--from <system>] [<options>]",
         discussion: """
             Reads TrustKit's TSKConfiguration and Apple's NSPinnedDomains from a property list, alone or in an \
-            Info.plist, and Android's network security configuration. What the pin file says in \
-            another way is named on standard error.
+            Info.plist, Android's network security configuration, and the calls of OkHttp's CertificatePinner in Kotlin \
+            or Java. The content shows which of them a file is. What the pin file says in another way is named on \
+            standard error.
+
+            A name that its system never matches, such as *.example.com in TrustKit and Android, pins nothing there. It is \
+            an error, and with --lossy it is left out.
 
             Anything that a pin file cannot express is an error, unless --lossy is given; it is named either way.
 
-            TrustKit and Android do not say whether a pin is the server's own or an issuer's, and accept either. \
+            TrustKit, Android and OkHttp do not say whether a pin is the server's own or an issuer's, and accept either. \
             The import keeps that, with each pin in both roles, unless --role says which it is.
 
             None of them says which pins are those of backup keys: --backup names them, and the import marks them. Without \
@@ -30,8 +34,8 @@ struct ImportCommand: AsyncParsableCommand {
             A name that is excepted from the pins of its domain gets mode report, in which standard validation decides.
 
             EXAMPLES
-              holdfastctl import Info.plist --from trustkit -o bank.pins.json \\
-                --backup sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+              holdfastctl import Info.plist -o bank.pins.json \\
+                --backup sha256/x4QzPSC810K5/cMjb05Qm4k3Bw5zBn4lTdO/nEW/Td4=
               holdfastctl import network_security_config.xml --from android --role leaf
 
             Exit codes: 0 success, 1 the configuration cannot be imported, 2 wrong usage, 3 the file could not be read.
@@ -43,8 +47,10 @@ struct ImportCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The file to import.", valueName: "file"), completion: .file())
     var path: String
 
-    @Option(name: .customLong("from"), help: "The system whose configuration it is: trustkit, ats or android.")
-    var source: PinImport.Source
+    @Option(
+        name: .customLong("from"),
+        help: "The system whose configuration it is, if the file has several: trustkit, ats, android or okhttp.")
+    var source: PinImport.Source?
 
     @Option(help: "Whose keys the pins are if the system does not say: leaf, issuer or both.")
     var role = PinImport.Role.both
@@ -77,18 +83,26 @@ struct ImportCommand: AsyncParsableCommand {
         let imported = try read(data)
         let file = try imported.file()
         try LossReport(losses: imported.losses, notes: imported.notes).say(isAllowed: lossy)
-        LossReport.warn(of: file.hostsWithoutBackup)
+        LossReport.warn(of: file)
+        LossReport.warn(ofReportsOf: file)
         try output.write(String(decoding: file.json, as: UTF8.self))
         guard printing.json else { return }
         try Output.standard.json(
             WrittenReport(
                 file: output.path ?? "", hosts: file.hosts.count, losses: imported.losses, notes: imported.notes,
-                without: file.hostsWithoutBackup))
+                without: file.hostsWithoutUsableBackup))
     }
 
     private func read(_ data: Data) throws(CommandFailure) -> PinImport {
         do throws(PublishingError) {
-            return try PinImport(data, from: source, role: role, backups: Set(backup.map(\.pin)))
+            if let source, let detected = try? PinImport.Source(detectedIn: data), detected != source {
+                throw PublishingError(
+                    .invalidDocument, expected: "a configuration of \(source.rawValue), as --from says",
+                    found: "one of \(detected.rawValue)", remedy: "Leave --from out.")
+            }
+            let known: PinImport.Source
+            if let source { known = source } else { known = try PinImport.Source(detectedIn: data) }
+            return try PinImport(data, from: known, role: role, backups: Set(backup.map(\.pin)))
         } catch {
             let failure = CommandFailure(error)
             throw CommandFailure(failure.code, "\(path): \(failure.message)")

@@ -9,19 +9,29 @@ struct LossReport {
 
     /// - Throws: if something would be lost and that is not allowed.
     func say(isAllowed: Bool) throws(CommandFailure) {
-        for note in notes { Output.standard.remark("note: \(note.text)") }
+        for note in notes { Output.standard.remark("note: \(SafeText.escapedLine(note.text))") }
         guard !losses.isEmpty else { return }
-        let lines = losses.map(\.text)
+        let lines = losses.map { SafeText.escapedLine($0.text) }
         guard isAllowed else {
             throw CommandFailure(
                 .notTrusted,
-                "this cannot be said: with --lossy it is left out\n" + lines.map { "  \($0)" }.joined(separator: "\n"))
+                "a pin file or the other format cannot express this: with --lossy it is left out\n"
+                    + lines.map { "  \($0)" }.joined(separator: "\n"))
         }
         for line in lines { Output.standard.remark("lost: \(line)") }
     }
 
-    static func warn(of hosts: [HostPattern]) {
-        for host in hosts { warn(ofNoBackupFor: host.description) }
+    /// Names the placeholders among the pins of a file, and the hosts without a backup.
+    static func warn(of file: PinFile) {
+        for placeholder in file.placeholders {
+            Output.standard.remark("warning: \(SafeText.escapedLine(placeholder.text))")
+        }
+        for host in file.hostsWithoutUsableBackup { warn(ofNoBackupFor: host.description) }
+    }
+
+    /// Warns of reports to hosts that the file itself pins.
+    static func warn(ofReportsOf file: PinFile) {
+        for report in file.coveredReports { Output.standard.remark("warning: \(report.text)") }
     }
 
     /// - Parameter subject: a host, or the files from which the pins are.
@@ -69,7 +79,8 @@ extension PinExport {
         let text = try text(isFragment: isFragment)
         try LossReport(losses: losses, notes: isNoting ? notes : []).say(isAllowed: isLossy)
         guard !isEmpty else { throw CommandFailure(.notTrusted, "\(format.reader) can express nothing of it") }
-        LossReport.warn(of: file.hostsWithoutBackup)
+        LossReport.warn(of: file)
+        LossReport.warn(ofReportsOf: file)
         for warning in warnings { Output.standard.remark("warning: \(warning)") }
         try output.write(text)
     }

@@ -23,7 +23,9 @@ extension CertificateReport {
         if let notBefore, let notAfter, let daysLeft {
             let state = isNotYetValid == true ? "NOT YET VALID" : DaysLeft.text(daysLeft)
             let isBad = daysLeft < 0 || isNotYetValid == true
-            field("valid", "\(notBefore) to \(notAfter), \(state)", isBad ? .bad : .plain)
+            field(
+                "valid", "\(LocalTime.text(ofField: notBefore)) to \(LocalTime.text(ofField: notAfter)), \(state)",
+                isBad ? .bad : .plain)
         }
         if let serial { field("serial", serial) }
         if let key { field("key", key) }
@@ -34,6 +36,6 @@ extension CertificateReport {
             field("names", rest > 0 ? "\(shown) and \(rest) more" : shown)
         }
         if let keyPin { field("key pin", keyPin) }
-        field("cert pin", certificatePin)
+        field("cert pin", certificatePin ?? "none: a Merkle Tree Certificate has several forms; pin its key")
     }
 }

@@ -16,8 +16,13 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             clients with the published document, those that still hold an earlier one, those that begin, and versions of \
             the app that carry pins. Their own code decides, with the certificate as it would be served.
 
-            The host is asked for what it shows now, at every address, because of the time that is left: if that \
-            certificate ends before the next may be installed, the command says so at once and exits with 5.
+            The host is asked for what it shows now, at every address, because of the time that is left. If that \
+            certificate has ended, or ends before the wait is over, some clients are locked out either way, and by waiting \
+            all of them. The command says so at once, with the time, and exits with 5: install the next certificate now, \
+            and alert a person.
+
+            A document from before that is not named does not matter if documents pin keys, and the next chain has the key \
+            and the issuers' keys of every chain that the host shows: clients then get in as before.
 
             A document that was published within --staleness is not yet held by everybody. Name the one from before, and \
             when it was replaced, with --replaced; without it the answer is that clients may hold something else. \
@@ -30,8 +35,8 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             key. Of a request nobody knows the issuers yet, so only a pin of its own key lets clients in.
 
             Let the web server read another folder than the one into which the ACME client writes, and copy the \
-            certificate and its key there only if the exit code is 0. With --wait the command asks again until it is, \
-            and gives up after that time.
+            certificate and its key there only if the exit code is 0 or 5. With --wait the command asks again until it \
+            is, and gives up after that time.
 
             EXAMPLES
               holdfastctl gate www.example.com --next fullchain.pem --pins bank.pins.json
@@ -41,13 +46,15 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
               holdfastctl gate www.example.com --next next.csr \\
                 --repository https://pins.example.com --app-root root.json \\
                 --published 2026-11-20 --no-shipped-pins --wait 2h
+              holdfastctl gate www.example.com --next fullchain.pem --repository site \\
+                --app-root site/public/metadata/1.root.json --no-shipped-pins
 
             Exit codes: 0 every client gets in, for --span at least, 1 not yet or never, with the reason and the date, \
-            2 wrong usage, 3 something could not be read or asked, 4 now, but not for --span, 5 what is served ends \
-            before the next may be installed.
+            2 wrong usage, 3 something could not be read or asked, 4 now, but not for --span, 5 install now and alert: what \
+            is served has ended, or ends before the wait is over, and some clients are locked out either way.
 
             With --json one object is printed: answer (open, ending, closed, unknown), host, port, next, until, \
-            openUntil, servedUntil, servedEndsFirst, cause (code, text), clients (document, kind, holders, appVersions, platform), \
+            openUntil, servedUntil, servedEndsFirst, lockedOutSince, cause (code, text), clients (document, kind, holders, appVersions, platform), \
             premises, error (code, message).
             """)
 
@@ -129,7 +136,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             let isFinal =
                 switch result {
                 case .success(let report): report.status == nil || report.status == .servedEndsFirst
-                case .failure(let error): error.status == .wrongUsage
+                case .failure(let error): error.status == .wrongUsage || error.code == .notTrusted
                 }
             guard !isFinal, let end, ContinuousClock.now < end else { return try finish(result) }
             let pause = Duration.seconds(min(Self.longestPause, max(1, (wait?.seconds ?? 0) / 20)))
@@ -146,7 +153,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             // 1 says when it will be; of a document that nobody can read that is not known.
             Output.standard.complain(error.message)
             report = GateReport(error, next: next, on: try connection.dialed(try host.get()))
-            if answer.isText || answer.quiet { throw NegativeAnswer(status: .couldNotFindOut) }
+            if answer.isText || answer.quiet { throw NegativeAnswer(status: report.status ?? .couldNotFindOut) }
         }
         if answer.json {
             try Output.standard.json(report)
@@ -175,28 +182,36 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
         } catch {
             throw CommandFailure(.wrongUsage, "\(error)")
         }
-        let inputs = try await inputs(at: now)
-        let next = try nextCertificate()
-        let served = try await servedEnd(of: host)
+        let (inputs, history) = try await inputs(at: now)
+        let next = try nextCertificate(of: host, at: now)
+        let served = try await findings(of: host)
         let gate: InstallationGate
         do throws(PublishingError) {
             gate = try InstallationGate(
-                installing: next, on: host, judging: inputs, hasEarlierDocuments: !isFirst,
-                servedUntil: served)
+                installing: next, on: host, judging: inputs,
+                hasEarlierDocuments: !isFirst && history.map { !$0.gaps.isEmpty } ?? true,
+                servedUntil: served.shownUntil, keepsKeys: next.keepsKeys(of: served))
         } catch {
             throw CommandFailure(error)
         }
         return GateReport(
-            gate, next: self.next, on: host, resting: [clients.held.earlier.premise].compactMap(\.self))
+            gate, next: self.next, on: host,
+            resting: [clients.held.earlier.premise].compactMap(\.self) + (history?.gaps ?? [])
+                + [next.lostClientUse(of: served)].compactMap(\.self))
     }
 
     /// Reads what clients may hold, as `check` does.
-    private func inputs(at now: Date) async throws(CommandFailure) -> PublicationOutlook.Inputs {
+    /// - Returns: also what the folders of repositories have from before; nil if nobody knows what was there.
+    private func inputs(
+        at now: Date
+    ) async throws(CommandFailure) -> (PublicationOutlook.Inputs, history: EarlierDocuments?) {
         let anchors = try await connection.anchors()
         let read = try await published.read(at: now, connection: connection) { () throws(CommandFailure) in anchors }
-        let earlier = try clients.held.earlier.documents { data, name throws(CommandFailure) in
+        let history = try await published.history(staleness: .seconds(clients.held.staleness.seconds), at: now)
+        let named = try clients.held.earlier.documents { data, name throws(CommandFailure) in
             try published.earlier(data, named: name, at: now)
         }
+        let earlier = named + (history?.documents ?? [])
         let since = publishedSince.map(Date.init(wholeSeconds:)) ?? earlier.compactMap(\.replaced).max()
         let shipped = try clients.held.builds.documents(builtWith: published.onlyRoot(), at: now).map(\.document)
         let documents =
@@ -209,27 +224,39 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
                 }
                 return document
             } + shipped + earlier
-        return PublicationOutlook.Inputs(
+        let inputs = PublicationOutlook.Inputs(
             documents: documents, hosts: [],
             platforms: try clients.platforms.platforms(
                 anchors, named: connection.ca ?? "this machine's anchors"),
             appVersions: clients.held.builds.appVersions(carrying: documents),
             staleness: .seconds(clients.held.staleness.seconds), span: .seconds(span.seconds), now: now)
+        return (inputs, history)
     }
 
-    private func nextCertificate() throws(CommandFailure) -> InstallationGate.Next {
+    /// - Throws: if it is not the host's own; whether its chain validates, the outlook says for each platform.
+    private func nextCertificate(
+        of host: DialedHost, at now: Date
+    ) throws(CommandFailure) -> InstallationGate.Next {
         let entries = try InputFile.publicKeys(of: next).entries
         guard entries.contains(where: { $0.kind == .certificate }) else {
             guard let entry = entries.first, entries.count == 1 else {
                 throw CommandFailure(.wrongUsage, "\(next) has several keys: --next is the one that will be served")
             }
+            try CommandFailure.rethrowing { () throws(PublishingError) in try entry.checkHost(nil, at: now) }
             return .key(Data(entry.subjectPublicKeyInfo))
         }
-        return .chain(try InputFile.chain(of: next).octets)
+        let chain = try InputFile.chain(of: next)
+        do throws(HostCheckError) {
+            _ = try HostCertificateCheck(validator: nil)
+                .verify(PresentedChain(chain.certificates.map(\.der)), for: host.name, at: now)
+        } catch {
+            throw CommandFailure(PublishingError(error, of: next))
+        }
+        return .chain(chain.octets)
     }
 
-    /// When the first certificate of what the host shows ends.
-    private func servedEnd(of host: DialedHost) async throws(CommandFailure) -> Date? {
+    /// What the host shows.
+    private func findings(of host: DialedHost) async throws(CommandFailure) -> HostFindings {
         let findings = await (try connection.probe()).ask(host)
         if let failure = findings.commandFailure { throw failure }
         guard !findings.isChosenByProxy else {
@@ -238,6 +265,38 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
                 "the proxy chose the address of \(host), and nobody knows what the others show: name them with --address"
             )
         }
-        return findings.shownUntil
+        return findings
+    }
+}
+
+extension InstallationGate.Next {
+    /// A warning if what is served may authenticate a client, and what is to take its place may not.
+    fileprivate func lostClientUse(of findings: HostFindings) -> String? {
+        guard case .chain(let data) = self, let next = data.first.flatMap({ ClientUse(der: Array($0)) }),
+            !next.allowsClients,
+            findings.shown.compactMap({ $0.decision.chain?.leaf.flatMap { ClientUse(der: $0) } })
+                .contains(where: \.allowsClients)
+        else { return nil }
+        return
+            "warning: what is served may authenticate a client, and the next certificate may not (public authorities "
+            + "issue none for it from \(ClientUse.lastDay) on): mutual TLS in which the host itself is a client with it ends"
+    }
+
+    /// Whether it is a chain with the leaf's key and the issuers' keys of every chain that a host showed.
+    fileprivate func keepsKeys(of findings: HostFindings) -> Bool {
+        guard case .chain(let data) = self, !findings.shown.isEmpty else { return false }
+        let next = data.compactMap { try? X509Certificate(der: Array($0)) }
+        guard next.count == data.count, let leaf = next.first else { return false }
+        let issuers = Set(next.dropFirst().map { Array($0.subjectPublicKeyInfo) })
+        return findings.shown.allSatisfy { shown in
+            guard let served = shown.decision.chain?.leaf.flatMap({ try? X509Certificate(der: $0) }),
+                served.subjectPublicKeyInfo == leaf.subjectPublicKeyInfo
+            else {
+                return false
+            }
+            // The last one is the anchor, which is not sent.
+            guard let path = shown.decision.path?.certificates else { return false }
+            return path.dropFirst().dropLast().allSatisfy { issuers.contains(Array($0.subjectPublicKeyInfo)) }
+        }
     }
 }

@@ -33,16 +33,29 @@ struct GateReport: Encodable {
     var openUntil: String?
     /// The first instant at which what is served now is no longer valid.
     var servedUntil: String?
+    /// Whether the next chain is to be installed now, since some clients are locked out either way.
     var servedEndsFirst = false
+    /// If so, since when or from when on; absent otherwise.
+    var lockedOutSince: String?
+    /// Whether that time has come.
+    private var isLockedOutAlready = false
+    /// Whether what is served is no longer valid.
+    private var isEnded = false
     var cause: Cause?
     var clients: Clients?
     var premises: [String] = []
     /// Why nothing could be found out.
     var error: CheckReport.Failing?
 
+    private enum CodingKeys: CodingKey {
+        case answer, host, port, next, until, openUntil, servedUntil, servedEndsFirst, lockedOutSince, cause, clients
+        case premises, error
+    }
+
     /// Makes the report of a host, or of documents, that could not be asked or read.
     init(_ failure: CommandFailure, next: String, on host: DialedHost) {
-        answer = .unknown
+        // A file that is not the host's own never opens it.
+        answer = failure.code == .notTrusted ? .closed : .unknown
         self.next = next
         self.host = host.name
         port = host.port
@@ -67,6 +80,9 @@ struct GateReport: Encodable {
         openUntil = gate.openUntil?.formatted(.iso8601)
         servedUntil = gate.servedUntil?.formatted(.iso8601)
         servedEndsFirst = gate.servedEndsFirst
+        lockedOutSince = gate.lockedOutSince?.formatted(.iso8601)
+        isEnded = gate.servedUntil.map { $0 <= gate.judgedFrom } ?? false
+        isLockedOutAlready = gate.lockedOutSince.map { $0 <= gate.judgedFrom } ?? false
         cause = gate.cause.map { Cause(code: $0.code.rawValue, text: $0.words) }
         clients = gate.decisive.map { row in
             Clients(
@@ -77,10 +93,11 @@ struct GateReport: Encodable {
     }
 
     var status: CommandFailure.Status? {
-        switch answer {
+        if servedEndsFirst { return .servedEndsFirst }
+        return switch answer {
         case .open: nil
         case .ending: .endsSoon
-        case .closed: servedEndsFirst ? .servedEndsFirst : .negativeAnswer
+        case .closed: .negativeAnswer
         case .unknown: .couldNotFindOut
         }
     }
@@ -100,17 +117,25 @@ struct GateReport: Encodable {
     func print(to output: Output) {
         let next = SafeText.escapedLine(next)
         switch answer {
+        case _ where servedEndsFirst:
+            let since = lockedOutSince ?? ""
+            output.line(
+                .init("Install now", .bad),
+                .init(
+                    ", and alert: some clients are locked out either way, "
+                        + (isLockedOutAlready ? "since \(since)." : "from \(since) on at the latest.")))
+            output.line("  What is served \(isEnded ? "ended" : "ends") at \(servedUntil ?? "").")
+            if answer == .closed {
+                output.line(
+                    "  "
+                        + (until.map { "With \(next) every client gets in from \($0) on." }
+                            ?? "With these documents not every client ever gets in with \(next): publish its pins."))
+            }
         case .open: output.line(.init("Open", .good), .init(": every client gets in with \(next)."))
         case .ending:
             output.line(
                 .init("Ends soon", .bad),
                 .init(": every client gets in with \(next) now, but not after \(until ?? "")."))
-        case .closed where servedEndsFirst:
-            output.line(
-                .init("Too late", .bad),
-                .init(
-                    ": what is served ends at \(servedUntil ?? ""), and \(next) may be installed from \(until ?? "") on."
-                ))
         case .closed:
             let when =
                 until.map { from in

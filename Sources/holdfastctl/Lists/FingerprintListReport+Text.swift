@@ -1,3 +1,4 @@
+import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
 
@@ -8,9 +9,10 @@ extension FingerprintListReport {
             let isSoon = isSoon(entry)
             let depth = entry.depth.map { "  depth \($0)" } ?? ""
             output.line(
-                .init(entry.state.rawValue.padded(to: 9), entry.state == .expired || isSoon ? .bad : .good),
+                .init(entry.state.rawValue.padded(to: 9), entry.state != .valid || isSoon ? .bad : .good),
                 .init(SafeText.escapedLine(entry.name).padded(to: width)), .init("  "),
-                .init(entry.remaining.padded(to: 22), isSoon ? .bad : .plain), .init("  \(entry.expiryDate)  "),
+                .init(entry.remaining.padded(to: 22), isSoon ? .bad : .plain),
+                .init("  \(LocalTime.text(ofField: entry.expiryDate))  "),
                 .init(entry.certificatePin + depth, .faint))
         }
     }
@@ -18,10 +20,16 @@ extension FingerprintListReport {
     /// Prints warnings for the operator on standard error.
     func warn(_ output: Output) {
         Self.warn(ofNamesWithoutBackup: namesWithoutBackup, output)
-        for entry in entries where entry.expires > TimeArgument.latest {
+        for entry in entries where entry.expires > FingerprintEntry.latestExpiry {
             output.remark(
                 "warning: an entry of \(SafeText.escapedLine(entry.name)) expires after the year 9999: are its seconds "
                     + "milliseconds? Until then clients trust the certificate")
+        }
+        for entry in entries {
+            guard let problem = entry.problem else { continue }
+            output.remark(
+                "warning: no client asks for \(SafeText.escapedLine(entry.name)): \(SafeText.escapedLine(problem)). Sign "
+                    + "the certificate for that name")
         }
         if unsignedDomainsConfig {
             output.remark("warning: domainsConfig of a list is not signed, and clients of Holdfast do not follow it")

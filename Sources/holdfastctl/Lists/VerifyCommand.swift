@@ -20,12 +20,13 @@ struct VerifyCommand: AsyncParsableCommand {
               holdfastctl verify pins.json --public-key signer.pub --watch 14d
               holdfastctl verify pins.json --public-key signer.pub --json | jq .entries
 
-            Exit codes: 0 every entry is signed and valid, 1 the list does not verify, or an entry has expired, 2 \
-            wrong usage, 3 the list could not be read, 4 an entry expires within the time of --watch.
+            Exit codes: 0 every entry is signed and valid, 1 the list does not verify, an entry has expired, or an entry \
+            is for a name that no client looks up (a trailing dot, a port, Unicode), 2 wrong usage, 3 the list could not \
+            be read, 4 an entry expires within the time of --watch.
 
-            With --json one object is printed: outcome (valid, expired, expiring, invalid), file, time, verified, \
-            watch, entries (state, name, fingerprint, expires, expiryDate, daysLeft, depth), namesWithoutBackup, \
-            unsignedDomainsConfig; of a list that does not verify outcome, file and error (code, entry, field, \
+            With --json one object is printed: outcome (valid, expired, unusable, expiring, invalid), file, time, \
+            verified, watch, entries (state, name, fingerprint, expires, expiryDate, daysLeft, depth, problem), \
+            namesWithoutBackup, unsignedDomainsConfig; of a list that does not verify outcome, file and error (code, entry, field, \
             expected, found, message).
             """)
 
@@ -49,7 +50,7 @@ struct VerifyCommand: AsyncParsableCommand {
     private var json: Bool { answer.json }
 
     private enum Outcome: String, Encodable {
-        case valid, expired, expiring, invalid
+        case valid, expired, unusable, expiring, invalid
     }
 
     private struct Answer: Encodable {
@@ -116,7 +117,9 @@ struct VerifyCommand: AsyncParsableCommand {
             throw CommandFailure(.invalidList, "\(list) does not verify: \(message)")
         }
         (report.watch, report.watchedSeconds) = (watch?.description, watch?.seconds)
-        let outcome: Outcome = report.expired > 0 ? .expired : report.expiringSoon > 0 ? .expiring : .valid
+        let outcome: Outcome =
+            report.expired > 0
+            ? .expired : report.unusable > 0 ? .unusable : report.expiringSoon > 0 ? .expiring : .valid
         let status: CommandFailure.Status? =
             outcome == .valid ? nil : outcome == .expiring ? .endsSoon : .negativeAnswer
         if answer.format != nil {
@@ -131,7 +134,9 @@ struct VerifyCommand: AsyncParsableCommand {
             output.line(
                 .init("\(count) \(count == 1 ? "entry" : "entries"), signed with the key; "),
                 .init(
-                    "\(report.expired) expired" + (watch.map { ", \(report.expiringSoon) within \($0)" } ?? ""),
+                    "\(report.expired) expired"
+                        + (report.unusable > 0 ? ", \(report.unusable) for names that no client asks for" : "")
+                        + (watch.map { ", \(report.expiringSoon) within \($0)" } ?? ""),
                     outcome == .valid ? .good : .bad))
             report.print(to: output)
         }

@@ -40,7 +40,11 @@ struct PinCommand: AsyncParsableCommand {
             of HOST:PORT are for that port alone, and clients refuse the others; those of HOST are for every port. \
             Anything that the format cannot express is an error, unless --lossy is given; it is named either way.
 
+            With --new-backup the command also makes a backup key, in a file that must not exist yet, with the request for \
+            its certificate beside it (.csr), and pins it. The format is then json, unless --format says otherwise.
+
             EXAMPLES
+              holdfastctl pin www.example.com --new-backup backup.key -o app.pins.json
               holdfastctl pin www.example.com
               holdfastctl pin www.example.com backup.pem --format okhttp
               holdfastctl pin www.example.com api.example.com --format android
@@ -78,10 +82,11 @@ struct PinCommand: AsyncParsableCommand {
     var issuers: IssuerOptions
 
     @Option(
+        name: .customLong("format"),
         help: ArgumentHelp(
             "Print the pins for another system: " + ExportFormat.explanation + " Without it pins with comments.",
             valueName: "format"))
-    var format: ExportFormat?
+    var namedFormat: ExportFormat?
 
     @Option(
         name: .customLong("certificates"),
@@ -96,6 +101,14 @@ struct PinCommand: AsyncParsableCommand {
         transform: { text in CheckedArgument { try HostPattern(text) } })
     var hostArgument: CheckedArgument<HostPattern>?
 
+    @Option(
+        name: .customLong("new-backup"),
+        help: ArgumentHelp(
+            "Make a backup key in this file, not encrypted, and its certificate request beside it, and pin it as well.",
+            valueName: "file"),
+        completion: .file(extensions: ["key"]))
+    var newBackup: String?
+
     @Flag(help: "Print the part that goes into an existing file, not a whole file.")
     var fragment = false
 
@@ -108,13 +121,17 @@ struct PinCommand: AsyncParsableCommand {
     @OptionGroup
     var printing: PrintOptions
 
-    @Flag(help: "Print the pins of a host even if its chain is not valid.")
+    @Flag(
+        help: ArgumentHelp(
+            "Print the pins of a host even if its chain is not valid, and with --format those of a file even if it is not "
+                + "the host's own."))
     var insecure = false
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions
 
     private var configuredHost: HostPattern? { hostArgument?.value }
+    private var format: ExportFormat? { namedFormat ?? (newBackup == nil ? nil : .json) }
 
     func validate() throws {
         try hostArgument?.validate("--host")
@@ -123,6 +140,10 @@ struct PinCommand: AsyncParsableCommand {
         }
         if let authority, authority.utf8.count < 3 {
             throw ValidationError("--authority takes three characters of the name at least.")
+        }
+        guard newBackup == nil || !hosts.isEmpty else { throw ValidationError("--new-backup goes with a host.") }
+        guard newBackup != InputFile.standard else {
+            throw ValidationError("--new-backup takes a file: standard output gets the pins.")
         }
         guard format != nil else {
             guard !fragment, !lossy, configuredHost == nil, !output.isFile else {
@@ -159,7 +180,7 @@ struct PinCommand: AsyncParsableCommand {
         guard
             !hosts.isEmpty
                 || (authority == nil && issuers.issuers.isEmpty ? connection.isEmpty : !connection.concernsConnections)
-                    && !insecure
+                    && (!insecure || format != nil)
         else {
             throw ValidationError(
                 "Connection options, such as --ca and --starttls, and --insecure go with a host, not with files.")
@@ -173,7 +194,22 @@ struct PinCommand: AsyncParsableCommand {
     private static let hostsAtOnce = 8
 
     func run() async throws {
-        var reports = try await serverReports()
+        let backup = newBackup.map(NewBackupKey.init)
+        try backup?.requireAbsence()
+        let reports = try await serverReports()
+        guard let backup else { return try await pin(reports, and: files) }
+        try backup.create(for: configuredHost.map { [$0] } ?? reports.compactMap { $0.dialed.map(HostPattern.init) })
+        do {
+            try await pin(reports, and: files + [backup.request])
+        } catch {
+            // Otherwise the next attempt would find files of which nothing is pinned.
+            backup.remove()
+            throw error
+        }
+    }
+
+    private func pin(_ servers: [PinReport], and files: [String]) async throws {
+        var reports = servers
         var fromFiles: [PinEntry] = []
         for file in files {
             let found = try InputFile.publicKeys(of: file)
@@ -183,11 +219,13 @@ struct PinCommand: AsyncParsableCommand {
         let roots = if let authority { try await roots(of: authority) } else { [PinEntry]() }
         let selection = selection ?? (format == nil ? .all : .leaf)
         for index in reports.indices { reports[index].pins = try selection.selected(from: reports[index].pins) }
+        let inFiles = fromFiles.compactMap(\.certificate)
         if !fromFiles.isEmpty { fromFiles = try selection.selected(from: fromFiles) }
         if let authority = try issuers.authority() {
             let pins = (reports.flatMap(\.pins) + fromFiles + roots).filter(\.isIssuer)
             try await IssuerPinProof(of: authority, for: configuredHost).prove(pins, by: connection)
         }
+        if !insecure { try check(fromFiles, among: inFiles, besides: reports.compactMap(\.dialed)) }
         if let format {
             let hosts = reports.compactMap { report in
                 report.dialed.map {
@@ -206,6 +244,28 @@ struct PinCommand: AsyncParsableCommand {
             reports.append(report)
         }
         for report in reports { try print(report, ofMany: reports.count > 1) }
+    }
+
+    /// Checks that the certificates and keys of files may be pinned as a host's own. Without --format they are printed with
+    /// a warning: somebody looks at them.
+    private func check(
+        _ entries: [PinEntry], among certificates: [X509Certificate], besides hosts: [DialedHost]
+    ) throws(CommandFailure) {
+        let now = SystemWallClock().now
+        for entry in entries {
+            let names =
+                configuredHost.map { [$0.description] }
+                ?? hosts.filter { host in PinEntry.entries([entry], for: host, among: hosts).isEmpty == false }.map(
+                    \.name)
+            do throws(PublishingError) {
+                for name in format == nil || names.isEmpty ? [nil] : names.map(Optional.some) {
+                    try entry.checkHost(name, among: certificates, at: now)
+                }
+            } catch {
+                guard format == nil else { throw CommandFailure(error) }
+                Output.standard.remark("warning: \(SafeText.escapedLine(CommandFailure(error).message))")
+            }
+        }
     }
 
     /// Warns as a pin file would. A host needs a key that it does not show; certificates in files need a key that is in

@@ -31,6 +31,10 @@ struct PinFileSubject: ParsableArguments {
         let isBackup: Bool?
         /// The argument.
         let source: String
+        /// The certificate or key of a file; nil for a pin alone.
+        var entry: PinEntry?
+        /// The certificates of the same file, in its order.
+        var neighbors: [X509Certificate] = []
     }
 
     /// The pins, each once.
@@ -71,7 +75,9 @@ struct PinFileSubject: ParsableArguments {
                     : "\(source) has only certificates of authorities; --role issuer pins those")
         }
         return try chosen.map { entry in
-            Named(named: try NamedPin(entry.keyPin), isIssuer: entry.isIssuer, isBackup: entry.isBackup, source: source)
+            Named(
+                named: try NamedPin(entry.keyPin), isIssuer: entry.isIssuer, isBackup: entry.isBackup, source: source,
+                entry: entry, neighbors: entries.compactMap(\.certificate))
         }
     }
 }

@@ -17,12 +17,16 @@ struct PinsAddCommand: AsyncParsableCommand {
             certificate request) as a backup. A pin alone needs --state. A host that the file does not have gets an entry \
             of its own: from then on, the pins of a pattern that covered it no longer count for it.
 
+            What is added as the server's own must be that: a certificate that is no authority's, names the host and has not \
+            expired, and whose chain validates if --ca names the authorities; a key that clients accept (P-256, P-384, P-521, \
+            Ed25519, RSA of 2048 bits or more); and no placeholder.
+
             \(PinFileEditing.asking)
 
             EXAMPLES
               holdfastctl pins add bank.pins.json api.example.com backup.csr
               holdfastctl pins add bank.pins.json api.example.com --state backup \\
-                sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+                sha256/x4QzPSC810K5/cMjb05Qm4k3Bw5zBn4lTdO/nEW/Td4=
               holdfastctl pins add bank.pins.json new.example.com chain.pem backup.csr \\
                 --ports 8443
 
@@ -69,6 +73,17 @@ struct PinsAddCommand: AsyncParsableCommand {
     func run() async throws {
         let host = try subject.host.get()
         let pins = try subject.pins(includingIssuers: role == .issuer)
+        let now = SystemWallClock().now
+        // Without --ca nobody knows which authorities clients of the file trust.
+        let validator =
+            connection.ca == nil || pins.allSatisfy { $0.entry == nil }
+            ? nil : PathValidator(anchors: try await connection.anchors())
+        for pin in pins {
+            try CommandFailure.rethrowing { () throws(PublishingError) in
+                try pin.entry?.checkHost(
+                    role == .issuer ? nil : host.description, among: pin.neighbors, validator: validator, at: now)
+            }
+        }
         let end = notAfter.map { Date(wholeSeconds: $0 + 1) }
         try await editing.run(by: connection) { edit throws(PublishingError) in
             // A new entry needs a pin that counts first.

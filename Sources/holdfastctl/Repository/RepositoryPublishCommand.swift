@@ -119,6 +119,8 @@ struct RepositoryPublishCommand: AsyncParsableCommand, ChoosesClients {
             let check = try RepositoryPinCheck(
                 new: pins, live: state.live?.pinFile, path: place.path, at: now, until: end)
             warnings += await check.rules.youngPins(in: place.folder, after: state.live?.targets.version)
+            warnings += try PinFileReading.pinFile(pins, named: "\(place.path)/draft/pins.json").coveredReports.map(
+                \.text)
             var findings = (check.rules.changes + check.rules.backups).map(RepositoryOverride.objection)
             var remarks: [String] = []
             if force.contains(.offline) {

@@ -213,6 +213,7 @@ struct RepositoryReport: Encodable {
             "publish will refuse this, unless --force names expiry: \($0)"
         }
         guard let pins = state.draftPins else { return }
+        warnings += try PinFileReading.pinFile(pins, named: "\(place.path)/draft/pins.json").coveredReports.map(\.text)
         let end = now.addingTimeInterval(TUFRepositoryState.Lifetimes().timestamp.inSeconds)
         let check = try RepositoryPinCheck(new: pins, live: state.live?.pinFile, path: place.path, at: now, until: end)
         warnings += (check.rules.changes + check.rules.backups).map {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Holdfast
+import HoldfastOutput
 import HoldfastPublishing
 
 /// `holdfastctl repository status`
@@ -172,7 +173,15 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
                 )
             }
             guard error.code == .refusedByClients else { throw CommandFailure(error) }
-            return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
+            guard live.timestamp.end <= now, let path else {
+                return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
+            }
+            // A client would check its clock, but here its publisher asks.
+            var report = RepositoryReport(
+                "Clients refuse it: the timestamp ended at \(live.timestamp.end.formatted(.iso8601)), and the repository was "
+                    + "not renewed", isGood: false)
+            report.next.append("holdfastctl repository renew \(SafeText.shellWord(path)) --key ONLINE-KEY")
+            return report
         }
         var report = RepositoryReport("Clients accept it")
         let endings = TUFRepositoryEndings(of: live, at: now)

@@ -30,11 +30,11 @@ struct ShowCommand: AsyncParsableCommand {
               openssl req -in new.csr | holdfastctl show -
               holdfastctl show --report report.json
 
-            Exit codes: 0 shown, 1 a signature does not verify or the document is of no known kind, 2 wrong usage, 3 \
-            it could not be read.
+            Exit codes: 0 shown, 1 a signature does not verify or is of an algorithm that is not supported, or the \
+            document is of no known kind, 2 wrong usage, 3 it could not be read.
 
-            With --json one object is printed: file, items (kind, signature (state: verified, invalid, unverified, \
-            unsigned; text), facts (name, value), certificate (as check has them), entries (as verify has them)), \
+            With --json one object is printed: file, items (kind, signature (state: verified, invalid, \
+            unsupported, unverified, unsigned; text), facts (name, value), certificate (as check has them), entries (as verify has them)), \
             absent where they do not apply.
             """)
 
@@ -129,13 +129,13 @@ struct ShowCommand: AsyncParsableCommand {
         if printing.json {
             try output.json(Report(file: name, items: items))
         } else {
-            let told = printing.quiet ? items.filter { $0.signature?.state == .invalid } : items
+            let told = printing.quiet ? items.filter { $0.signature?.isRefused == true } : items
             for (index, item) in told.enumerated() {
                 if index > 0 { output.line() }
                 item.print(to: output)
             }
         }
-        if items.contains(where: { $0.signature?.state == .invalid }) { throw NegativeAnswer() }
+        if items.contains(where: { $0.signature?.isRefused == true }) { throw NegativeAnswer() }
     }
 
     /// An option that says nothing about the document is a mistake.

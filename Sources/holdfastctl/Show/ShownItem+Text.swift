@@ -8,7 +8,7 @@ extension ShownItem {
             let style: Output.Style =
                 switch signature.state {
                 case .verified: .good
-                case .invalid: .bad
+                case .invalid, .unsupported: .bad
                 case .unverified, .unsigned: .plain
                 }
             output.line(

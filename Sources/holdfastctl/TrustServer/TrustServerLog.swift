@@ -53,19 +53,19 @@ struct TrustServerLog: Sendable {
     private var time: String { clock.now.formatted(.iso8601) }
 
     func warn(_ message: String) {
-        guard isJSON else { return Output.log.complain("\(time) \(message)") }
+        guard isJSON else { return Output.standard.complain("\(time) \(message)") }
         write(Line(time: time, event: .warning, message: message))
     }
 
     func tell(_ failure: CommandFailure) {
-        guard isJSON else { return Output.log.complain("\(time) \(failure.message)") }
+        guard isJSON else { return Output.standard.complain("\(time) \(failure.message)") }
         write(Line(time: time, event: .error, message: failure.message, code: failure.code.rawValue))
     }
 
     func tell(_ report: TrustServerPublisher.Report, of files: TrustServerFiles) {
         guard !isQuiet || report.status != nil else { return }
         guard !isJSON else { return write(line(report, files)) }
-        let (time, output) = (time, Output.log)
+        let (time, output) = (time, Output.standard)
         for line in report.lines { output.complain("\(time) \(line)") }
         let failed = report.round.failures.count { !$0.isHarmless }
         if let count = report.published {
@@ -107,9 +107,9 @@ struct TrustServerLog: Sendable {
 
     private func write(_ line: Line) {
         do {
-            try Output.log.json(line)
+            try Output.standard.json(line)
         } catch {
-            Output.log.complain("a line of the log cannot be written as JSON")
+            Output.standard.complain("a line of the log cannot be written as JSON")
         }
     }
 }

@@ -37,7 +37,7 @@ struct TrustServerShowCommand: AsyncParsableCommand {
         let customer: String
         let certificate: String
         let file: String
-        let certificatePin: String
+        let certificatePin: String?
         let notAfter: String
     }
 

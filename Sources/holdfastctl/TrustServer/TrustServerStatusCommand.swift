@@ -49,7 +49,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
             clients get in only by grace.
 
             With --json one object is printed: verdict, outcome (current, aged, ending, unknown, lockedOut, \
-            refusedByNewClients, refused), document, hosts, timestamp, age (seconds), endForNewClients, end, staleHosts \
+            refusedByNewClients, aheadOfClock, refused), document, hosts, timestamp, age (seconds), endForNewClients, end, staleHosts \
             (host, validated), waiting (host, fingerprints, since), findings (kind, host, text, until), premises, error.
             """)
 
@@ -171,7 +171,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
             switch status.verdict {
             case .current: nil
             case .aged: .endsSoon
-            case .refused, .refusedByNewClients: .negativeAnswer
+            case .refused, .refusedByNewClients, .aheadOfClock: .negativeAnswer
             }
         var report = report(status, name, now)
         if asking.offline, code != .negativeAnswer {
@@ -208,6 +208,9 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
             case .refusedByNewClients:
                 "NEW CLIENTS REFUSE IT since \(status.endForNewClients.formatted(.iso8601)), and all others from "
                     + "\(status.end.formatted(.iso8601)) on: \(age)"
+            case .aheadOfClock:
+                "ITS TIMESTAMP IS AHEAD OF THE CLOCK, \(status.timestamp.formatted(.iso8601)): clients that accept it "
+                    + "refuse correct documents for a day. Are its seconds milliseconds?"
             case .refused: "CLIENTS REFUSE IT since \(status.end.formatted(.iso8601)): \(age)"
             }
         return Report(

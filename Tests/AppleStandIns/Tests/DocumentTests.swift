@@ -16,10 +16,9 @@ private struct PinnedAPI {
     private let session: URLSession
 
     /// `root` and `bundle` are the two resources; `bundleURL` is where the newest bundle.json is served.
-    init(bundleURL: URL, root: Data, bundle: Data, buildDate: Date) async throws {
+    init(bundleURL: URL, root: Data, bundle: Data) async throws {
         let floor = PinFloor(covering: [try HostPattern("api.example.com")])  // no document may drop these hosts
         var configuration = PinRepositoryConfiguration(source: .bundle(bundleURL), root: root, floor: floor)
-        configuration.buildDate = buildDate
         configuration.shipped = .init(bundle: bundle, grace: .seconds(2 * 365 * 86_400))
         let repository = try await PinRepository.load(configuration: configuration)
         let manager = TrustManager(policies: [try repository.policy(for: "api.example.com")])
@@ -41,7 +40,7 @@ extension PinnedAPI {
     fileprivate var judge: PinnedSessionDelegate { delegate }
 }
 
-private struct PairedPolicy: TrustPolicy {
+private nonisolated struct PairedPolicy: TrustPolicy {
     let scope = PolicyScope(hostName: "www.example.com")
     let isPaired: @Sendable (ServerTrust) -> Bool
 
@@ -59,6 +58,19 @@ private struct PairedPolicy: TrustPolicy {
             return decision(.rejected(error))
         }
     }
+}
+
+private final class TransferDelegate: PinnedSessionDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+        moveIntoPlace(location)
+    }
+}
+
+private nonisolated func moveIntoPlace(_ file: URL) {}
+
+extension URLSessionConfiguration {
+    /// A stand-in: only Apple's systems have background sessions.
+    fileprivate static func background(withIdentifier identifier: String) -> URLSessionConfiguration { .default }
 }
 
 /// The examples of docs/apple.md and docs/migrating.md, line by line: they compile because they stand here, and stand in
@@ -85,6 +97,19 @@ private enum DocumentExamples {
         _ challenge: URLAuthenticationChallenge, by delegate: PinnedSessionDelegate
     ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
         await delegate.response(to: challenge)
+    }
+
+    static func background(_ manager: TrustManager, _ identifier: String) -> URLSession {
+        let delegate = TransferDelegate(manager: manager)
+        let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        return session
+    }
+
+    static func shared(_ configuration: CertStoreConfiguration) -> CertStore {
+        let data = KeychainDataStore(accessGroup: "TEAMID.com.example.shared")
+        let store = CertStore(configuration: configuration, secureDataStore: data)
+        return store
     }
 
     static func refresh(_ given: URLSession) -> URLSession {
@@ -280,27 +305,29 @@ struct DocumentTests {
         #expect(stranger.failure?.code == .customValidationRejected)
     }
 
-    @Test("The README's app loads from servers with its pinned keys, and throws the reason where another one answers")
-    func readme() async throws {
+    @Test(
+        "The README's app loads from servers with its pinned keys, and throws the reason where another one answers",
+        arguments: [0, 15, 60, 400, 800] as [Double])
+    func readme(daysSinceBuild: Double) async throws {
         let fixture = try AppleFixture()
         let names = [TestGeneralName.dns(JudgedLoading.host)]
         let leaves = try (0..<3).map { _ in try fixture.issuing.leaf(names: names) }
         let pins = try leaves.map { try fixture.keyPin($0) }
-        let now = Date()
+        // The app was built then, and is opened for the first time today.
+        let built = Date().addingTimeInterval(-daysSinceBuild * 86_400)
         let pinFile = """
-            {"schema": 1, "issuedAt": "\(now.formatted(.iso8601))",
-             "notAfter": "\(now.addingTimeInterval(30 * 86_400).formatted(.iso8601))", "refresh": {"after": 21600},
+            {"schema": 1, "issuedAt": "\(built.formatted(.iso8601))",
+             "notAfter": "\(built.addingTimeInterval(90 * 86_400).formatted(.iso8601))", "refresh": {"after": 21600},
              "hosts": [{"host": "\(JudgedLoading.host)", "pins": [
                {"pin": "\(pins[0])"}, {"pin": "\(pins[1])", "state": "backup"}]}]}
             """
-        var repository = try TestRepository(start: now)
+        var repository = try TestRepository(start: built)
         repository.addTarget("pins.json", Data(pinFile.utf8))
         try repository.publishAll()
         // Nothing newer is found there: the app decides by what it shipped with.
         let bundleURL = try #require(URL(string: "https://\(UUID().uuidString.lowercased()).invalid/bundle.json"))
         let root = try #require(repository.served("1.root.json"))
-        let api = try await PinnedAPI(
-            bundleURL: bundleURL, root: root, bundle: RepositoryBundle(repository).json, buildDate: now)
+        let api = try await PinnedAPI(bundleURL: bundleURL, root: root, bundle: RepositoryBundle(repository).json)
         let url = try #require(URL(string: "\(JudgedLoading.scheme)://\(JudgedLoading.host)/"))
         func show(_ leaf: TestCertificate) {
             JudgedLoading.show(.init(chain: leaf.chain, root: fixture.root.root, judge: api.judge))

@@ -130,6 +130,59 @@ struct ObjectiveCTests {
         #expect(composer.composer.onlinePinning.allowsLegacyDigests)
     }
 
+    @Test("Each property of settings is read from Swift's object and written to it")
+    func settings() async throws {
+        try await withTemporaryFolder { folder in
+            let settings = ObjCValidationSettings()
+            let swift = settings.settings
+            let bundle = try #require(Bundle(path: folder.path))
+            #expect(settings.sslValidateHostName && !settings.certificatePinOnly && settings.customValidation == nil)
+            #expect(settings.certificateBundle == .main && settings.trustServerCertificate == nil)
+            settings.sslValidateHostName = false
+            settings.certificatePinOnly = true
+            settings.certificateBundle = bundle
+            settings.customValidation = { $0 == nil }
+            settings.trustServer = URL(string: "https://pins.example.com/a.signed")
+            settings.trustServerCertificate = Data([1])
+            settings.customer = "a"
+            #expect(!swift.sslValidateHostName && swift.certificatePinOnly && swift.certificateBundle == bundle)
+            #expect(swift.customValidation?(nil) == true && swift.trustServerCertificate == Data([1]))
+            #expect(swift.trustServer?.absoluteString == "https://pins.example.com/a.signed" && swift.customer == "a")
+            #expect(!settings.sslValidateHostName && settings.certificatePinOnly)
+            #expect(settings.certificateBundle == bundle && settings.customValidation?(nil) == true)
+            #expect(settings.trustServer == swift.trustServer && settings.customer == "a")
+            #expect(settings.trustServerCertificate == Data([1]))
+        }
+    }
+
+    @Test("Each property of a composer is read from Swift's object and written to it")
+    func composer() async throws {
+        try await withTemporaryFolder { folder in
+            let composer = ObjCComposePolicy(withValidation: .standard, forHost: "a.example")
+            let swift = composer.composer
+            let bundle = try #require(Bundle(path: folder.path))
+            #expect(swift.validationType == .standard && swift.hostName == "a.example")
+            composer.validationType = .pinPublicKey
+            composer.hostName = "b.example"
+            composer.validateHostName = false
+            composer.certificateBundle = bundle
+            composer.allowInsecureServerTrust = true
+            composer.customValidation = { $0 == nil }
+            composer.trustServer = URL(string: "https://pins.example.com/a.signed")
+            composer.trustServerCertificate = Data([1])
+            composer.customer = "a"
+            #expect(swift.validationType == .pinPublicKey && swift.hostName == "b.example" && !swift.validateHostName)
+            #expect(swift.certificateBundle == bundle && swift.allowInsecureServerTrust)
+            #expect(swift.customValidation?(nil) == true && swift.trustServerCertificate == Data([1]))
+            #expect(swift.trustServer?.absoluteString == "https://pins.example.com/a.signed" && swift.customer == "a")
+            #expect(composer.validationType == .pinPublicKey && composer.hostName == "b.example")
+            #expect(!composer.validateHostName && composer.certificateBundle == bundle)
+            #expect(composer.allowInsecureServerTrust && composer.customValidation?(nil) == true)
+            #expect(composer.trustServer == swift.trustServer && composer.customer == "a")
+            #expect(composer.trustServerCertificate == Data([1]))
+        }
+    }
+
     @Test("The shared manager is Swift's")
     func shared() throws {
         let fixture = try AppleFixture()

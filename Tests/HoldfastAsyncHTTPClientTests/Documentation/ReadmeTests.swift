@@ -59,6 +59,12 @@ enum ReadmeExamples {
         try await connection.channel.close()
     }
 
+    static func privateAuthority() async throws -> [TrustAnchors] {
+        let anchors = try TrustAnchors(contentsOf: URL(filePath: "/etc/service/authority.pem"))
+        let both = TrustAnchors(try await TrustAnchors.system().certificates + anchors.certificates)
+        return [anchors, both]
+    }
+
     static func server(
         pins: PinSet, configuration: TLSConfiguration, validator: PathValidator, group: any EventLoopGroup
     ) throws -> ServerBootstrap {
@@ -88,11 +94,10 @@ enum ReadmeExamples {
     }
 
     static func repository(
-        _ manager: TrustManager, url: URL, root: Data, buildDate: Date, bundleOfThisBuild: Data
+        _ manager: TrustManager, url: URL, root: Data, bundleOfThisBuild: Data
     ) async throws {
         let floor = PinFloor(covering: [try HostPattern("api.example.com")])
         var configuration = PinRepositoryConfiguration(source: .bundle(url), root: root, floor: floor)
-        configuration.buildDate = buildDate
         configuration.shipped = .init(bundle: bundleOfThisBuild, grace: .seconds(2 * 365 * 86_400))
         let repository = try await PinRepository.load(configuration: configuration)
         manager.add(policy: try repository.policy(for: "api.example.com"))

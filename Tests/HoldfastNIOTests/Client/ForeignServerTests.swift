@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("OpenSSL's server", .enabled(if: OpenSSLServer.isAvailable), .timeLimit(.minutes(15)))
+@Suite("OpenSSL's server", .needs(.openSSL), .timeLimit(.minutes(15)))
 struct ForeignServerTests {
     private static let versions = [OpenSSLServer.Version.tls12, .tls13]
     private static let answer = "gnip\n"
@@ -57,7 +57,7 @@ struct ForeignServerTests {
     }
 }
 
-@Suite("A served chain that cannot all be read", .enabled(if: OpenSSLServer.isAvailable), .timeLimit(.minutes(15)))
+@Suite("A served chain that cannot all be read", .needs(.openSSL), .timeLimit(.minutes(15)))
 struct UnreadableChainTests {
     /// SubjectPublicKeyInfo of kinds that we do not know (RFC 8410, RFC 4055 1.2): Ed448 and id-RSASSA-PSS.
     enum ForeignKey: CaseIterable {

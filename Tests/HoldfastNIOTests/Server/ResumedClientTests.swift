@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastNIO
 
-@Suite("OpenSSL's client", .enabled(if: OpenSSLServer.isAvailable), .timeLimit(.minutes(15)))
+@Suite("OpenSSL's client", .needs(.openSSL), .timeLimit(.minutes(15)))
 struct ResumedClientTests {
     private static let versions = TrustedClientTests.versions
     private static let line = "\(Answering.lastLine)\n"

@@ -6,7 +6,7 @@ import NIOSSL
 import Testing
 
 @Suite(
-    "The foreign server", .enabled(if: OpenSSLServer.isAvailable, "needs OpenSSL 3 as openssl on the search path"),
+    "The foreign server", .needs(.openSSL),
     .timeLimit(.minutes(15)))
 struct OpenSSLServerTests {
     @Test(

@@ -33,4 +33,21 @@ struct ProxySettingsTests {
             #expect(error.map { "\($0)".contains("cret") } == false, "\(text)")
         }
     }
+
+    @Test(
+        "A block of addresses covers hosts that are dialed by an address in it, and nothing else",
+        arguments: [
+            ("127.0.0.0/8", "127.0.0.1", true), ("10.0.0.0/8,127.0.0.0/8", "127.9.9.9", true),
+            ("10.0.0.0/8", "127.0.0.1", false), ("192.168.4.0/22", "192.168.7.255", true),
+            ("192.168.4.0/22", "192.168.8.0", false), ("0.0.0.0/0", "203.0.113.7", true),
+            ("203.0.113.7/32", "203.0.113.7", true), ("203.0.113.7/32", "203.0.113.6", false),
+            ("fd00::/8", "fd12::1", true), ("fd00::/8", "2001:db8::1", false), ("0.0.0.0/0", "2001:db8::1", false),
+            ("127.0.0.0/33", "127.0.0.1", false), ("127.0.0.0/-1", "127.0.0.1", false),
+            ("127.0.0.0/", "127.0.0.1", false), ("/8", "127.0.0.1", false), ("0.0.0.0/0", "api.example.com", false),
+        ])
+    func blocks(exceptions: String, host: String, isDirect: Bool) throws {
+        let settings = try ProxySettings(
+            environment: ["HTTPS_PROXY": "http://proxy.example:3128", "NO_PROXY": exceptions])
+        #expect((settings.proxy(for: try DialedHost(host, port: 443)) == nil) == isDirect)
+    }
 }

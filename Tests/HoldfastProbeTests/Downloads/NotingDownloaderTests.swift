@@ -5,7 +5,7 @@ import HoldfastProbe
 import HoldfastTesting
 import Testing
 
-@Suite("Downloads of the files of a repository")
+@Suite("Downloads of the files of a repository", .timeLimit(.minutes(15)))
 struct NotingDownloaderTests {
     @Test("A file that is absent or refused is none, and what was refused is named; any other status is a failure")
     func statuses() async throws {

@@ -11,7 +11,9 @@ import Testing
 
 @Suite("What a host shows", .timeLimit(.minutes(5)))
 struct HostProbeTests {
-    @Test("Every address of the name is asked by that name, and each certificate is a sighting with its address")
+    @Test(
+        "Every address of the name is asked by that name, and each certificate is a sighting with its address",
+        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
     func everyAddress() async throws {
         let root = try TestAuthority.root()
         let leaves = try (0..<3).map { _ in try root.leaf(names: [.dns(LoopbackFleet.name)]) }
@@ -31,7 +33,9 @@ struct HostProbeTests {
         }
     }
 
-    @Test("An address that refuses, closes or is silent is known in its row, in each of many rows")
+    @Test(
+        "An address that refuses, closes or is silent is known in its row, in each of many rows",
+        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
     func addressAlwaysKnown() async throws {
         let root = try TestAuthority.root()
         let closing = try await ClosingServer.start()
@@ -52,7 +56,9 @@ struct HostProbeTests {
         await closing.shutdown()
     }
 
-    @Test("A name with more addresses than are asked has a row for each of the others")
+    @Test(
+        "A name with more addresses than are asked has a row for each of the others",
+        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
     func tooManyAddresses() async throws {
         let root = try TestAuthority.root()
         let addresses = (1...70).map { "127.0.2.\($0)" }
@@ -159,7 +165,7 @@ struct HostProbeTests {
         }
     }
 
-    @Test("A certificate for each kind of key is a sighting of its own", .enabled(if: OpenSSLProgram.isAvailable))
+    @Test("A certificate for each kind of key is a sighting of its own", .needs(.openSSL))
     func kindsOfKeys() async throws {
         let root = try TestAuthority.root()
         let rsa = try root.leaf(names: [.dns(LoopbackFleet.name)], key: .sharedRSA(bits: 2048, index: 0))
@@ -199,7 +205,7 @@ struct HostProbeTests {
 
     @Test(
         "A server that shows another kind of key, although not for this use, has one: it is not said to have none",
-        .enabled(if: OpenSSLProgram.isAvailable))
+        .needs(.openSSL))
     func wrongUse() async throws {
         let root = try TestAuthority.root()
         let rsa = try root.leaf(names: [.dns(LoopbackFleet.name)], key: .sharedRSA(bits: 2048, index: 0)) {

@@ -4,7 +4,7 @@ import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
-@Suite("What a check finds out about a chain")
+@Suite("What a check finds out about a chain", .timeLimit(.minutes(15)))
 struct ChainCheckingTests {
     @Test("A trusted chain has the rules of each certificate, all kept, and the pins of its path to paste")
     func trusted() async throws {

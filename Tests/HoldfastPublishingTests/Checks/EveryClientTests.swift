@@ -7,7 +7,7 @@ import Testing
 
 /// Seeded publications with all that clients may hold, on several platforms, at servers of which some do not answer. Every
 /// verb gets the same.
-@Suite("No two verbs disagree about every client that may be out there")
+@Suite("No two verbs disagree about every client that may be out there", .timeLimit(.minutes(15)))
 struct EveryClientTests {
     private enum Answer: String, Hashable {
         case `in`, ending, out, unknown

@@ -52,7 +52,7 @@ struct PinFileChangeTests {
         let file = try file((OutlookScene.host, [served, next]))
         #expect(try change(of: file) { try $0.promote(next.pin, of: api) }.takesNothing)
         #expect(try change(of: file) { try $0.retire(served.pin, of: api) }.takesNothing)
-        let more = try Pin(subject: .publicKey, digest: [UInt8](repeating: 9, count: 32))
+        let more = try Pin(subject: .publicKey, digest: Pin.certificate([9, 9]).digest)
         #expect(try change(of: file) { try $0.add(more, state: .backup, to: api) }.takesNothing)
         #expect(try change(from: file, to: file).takesNothing)
         var settings = PinFileEdit.HostSettings()

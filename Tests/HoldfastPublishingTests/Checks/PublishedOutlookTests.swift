@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("What a check says of clients that have published pins")
+@Suite("What a check says of clients that have published pins", .timeLimit(.minutes(15)))
 struct PublishedOutlookTests {
     private let scene: CheckScene
     private let other: TestCertificate
@@ -40,7 +40,7 @@ struct PublishedOutlookTests {
             documents: published.map(\.document) + replaced,
             platforms: platforms ?? [.init("company root", trusting: try scene.anchors)],
             appVersions: versions ?? (names.isEmpty ? .noShippedPins : .versions(names.map { .init($0) })),
-            staleness: staleness, watch: watch.map(ExpiryWatch.init)
+            staleness: staleness, watch: watch.map { ExpiryWatch(span: $0) }
         ).judge(&reports, at: scene.now)
         return reports[0]
     }

@@ -6,7 +6,7 @@ import HoldfastTesting
 import Testing
 
 /// Seeded documents before one host, which every verb judges that publishes, watches or changes them.
-@Suite("No two verbs disagree about a publication")
+@Suite("No two verbs disagree about a publication", .timeLimit(.minutes(15)))
 struct SameAnswerTests {
     private enum Answer: Hashable {
         case `in`, ending, out

@@ -13,14 +13,14 @@ struct InstallationGateTests {
         _ scene: OutlookScene, _ documents: [PublicationOutlook.Document], next: InstallationGate.Next? = nil,
         versions: PublicationOutlook.AppVersions = .noShippedPins, staleness: Duration = .seconds(30 * 86_400),
         span: Duration = .seconds(7 * 86_400), now: Date = Scene.start, hasEarlier: Bool = true,
-        servedUntil: Date? = nil
+        servedUntil: Date? = nil, keepsKeys: Bool = false
     ) throws -> InstallationGate {
         try InstallationGate(
             installing: next ?? .chain(scene.next.chain.map { Data($0) }), on: DialedHost(Scene.host, port: 443),
             judging: .init(
                 documents: documents, hosts: [], platforms: [scene.platform], appVersions: versions,
                 staleness: staleness, span: span, now: now),
-            hasEarlierDocuments: hasEarlier, servedUntil: servedUntil)
+            hasEarlierDocuments: hasEarlier, servedUntil: servedUntil, keepsKeys: keepsKeys)
     }
 
     private static func list(
@@ -141,6 +141,32 @@ struct InstallationGateTests {
         #expect(try !ends(ready))
         #expect(try !ends(nil))
         #expect(try !Self.gate(scene, documents, now: ready, servedUntil: Scene.start).servedEndsFirst)
+    }
+
+    @Test("If what is served has ended, the next is to be installed now, whether clients ever get in with it or not")
+    func servedHasEnded() throws {
+        let scene = try OutlookScene()
+        let unpinned = [try Self.list(scene, scene.served, published: -100)]
+        let ended = try Self.gate(scene, unpinned, servedUntil: Scene.start)
+        #expect(ended.answer == .closed(until: nil))
+        #expect(ended.servedEndsFirst && ended.lockedOutSince == Scene.start)
+        let valid = try Self.gate(scene, unpinned, servedUntil: Scene.after(days: 1))
+        #expect(!valid.servedEndsFirst && valid.lockedOutSince == nil)
+        let pinned = [try Self.list(scene, scene.served, scene.next, published: -100)]
+        #expect(try !Self.gate(scene, pinned, servedUntil: Scene.after(days: -1)).servedEndsFirst, "it is open")
+    }
+
+    @Test("With the keys that are served now, an earlier document that nobody named does not matter if it pins keys")
+    func sameKeys() throws {
+        let scene = try OutlookScene()
+        let build = try scene.shipped(scene.pinFile(scene.served), in: "1.0")
+        let served = InstallationGate.Next.chain(scene.served.chain.map { Data($0) })
+        let versions = PublicationOutlook.AppVersions.versions([.init("1.0")])
+        #expect(try Self.gate(scene, [build], next: served, versions: versions, keepsKeys: true).answer == .open)
+        // A list pins certificates, which a renewal replaces.
+        let young = [try Self.list(scene, scene.served, published: -1)]
+        let gate = try Self.gate(scene, young, next: served, keepsKeys: true)
+        #expect(gate.cause?.code == .document, "\(gate.answer)")
     }
 
     @Test("A certificate for another host, one of another authority, and one that is not yet valid stay out")

@@ -8,7 +8,7 @@ import Testing
 
 /// Outlooks of generated inputs, compared with real stores that are asked minute by minute: 20 of them, or as many as
 /// `HOLDFAST_OUTLOOKS` says.
-@Suite("The outlook, minute by minute")
+@Suite("The outlook, minute by minute", .timeLimit(.minutes(15)))
 struct OutlookMinutesTests {
     private static var count: Int {
         ProcessInfo.processInfo.environment["HOLDFAST_OUTLOOKS"].flatMap { Int($0) } ?? 20

@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("The outlook of a repository")
+@Suite("The outlook of a repository", .timeLimit(.minutes(15)))
 struct RepositoryOutlookTests {
     private let offline = TUFSigningKey()
     private let online = TUFSigningKey()

@@ -7,7 +7,7 @@ import HoldfastTesting
 import Testing
 
 /// For generated documents, chains and times the outlook says what a client decides that was given the same document.
-@Suite("The verdict on published pins is the clients' decision")
+@Suite("The verdict on published pins is the clients' decision", .timeLimit(.minutes(15)))
 struct SameVerdictTests {
     private static let host = "www.example.com"
     private let clock = ManualClock(now: Date(timeIntervalSince1970: 1_900_000_000))

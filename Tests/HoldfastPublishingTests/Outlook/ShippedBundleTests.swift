@@ -6,7 +6,7 @@ import HoldfastTUF
 import HoldfastTesting
 import Testing
 
-@Suite("The bundle of a repository that an app ships")
+@Suite("The bundle of a repository that an app ships", .timeLimit(.minutes(15)))
 struct ShippedBundleTests {
     private static let version = "7.4"
 
@@ -45,7 +45,6 @@ struct ShippedBundleTests {
         var configuration = PinRepositoryConfiguration(
             source: .bundle(url), root: published.root, floor: PinFloor(covering: []))
         configuration.secureDataStore = InMemoryDataStore()
-        configuration.buildDate = OutlookScene.start
         configuration.shipped = .init(bundle: published.bundle, grace: grace)
         let now = OutlookScene.after(days: day)
         let app = try PolicyLog.$shared.withValue(RecordingLog().policyLog) {

@@ -11,7 +11,7 @@ struct PinFileEditTests {
     static let now = Date(wholeSeconds: 1_800_000_000)
 
     static func pin(_ octet: UInt8) throws -> Pin {
-        try Pin(subject: .publicKey, digest: [UInt8](repeating: octet, count: 32))
+        try Pin(subject: .publicKey, digest: [octet] + Pin.certificate([octet, octet]).digest.dropFirst())
     }
 
     /// One host with a key in use, a backup and ports, one with subdomains, and one that is retired.

@@ -6,7 +6,7 @@ import HoldfastTUF
 import HoldfastTesting
 import Testing
 
-@Suite("The pins that clients of a repository still hold")
+@Suite("The pins that clients of a repository still hold", .timeLimit(.minutes(15)))
 struct EarlierPinsTests {
     private let offline = TUFSigningKey()
     private let online = TUFSigningKey()

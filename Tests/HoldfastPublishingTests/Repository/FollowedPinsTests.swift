@@ -4,7 +4,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("The pins that an app with a certain root gets from a repository")
+@Suite("The pins that an app with a certain root gets from a repository", .timeLimit(.minutes(15)))
 struct FollowedPinsTests {
     @Test("They are the published ones, file by file and from the bundle, and each way has a problem of its own")
     func ways() async throws {

@@ -10,7 +10,7 @@ import Testing
 @testable import HoldfastTUF
 
 /// Somebody can write to the folder that keyholders pass around, and has no key: what they sign has to be theirs.
-@Suite("Keys of a draft root")
+@Suite("Keys of a draft root", .timeLimit(.minutes(15)))
 struct RepositoryDraftKeyTests {
     private let keys = [TUFSigningKey(.ed25519), TUFSigningKey(), TUFSigningKey(.ed25519)]
     private let online = TUFSigningKey()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("Drafts of a repository of pins")
+@Suite("Drafts of a repository of pins", .timeLimit(.minutes(15)))
 struct RepositoryDraftTests {
     private let keys = [TUFSigningKey(), TUFSigningKey(.ed25519), TUFSigningKey()]
     private let online = TUFSigningKey()

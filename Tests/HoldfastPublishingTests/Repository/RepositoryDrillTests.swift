@@ -9,7 +9,7 @@ import Testing
 @testable import HoldfastTUF
 
 /// What goes wrong with keys and machines, with clients over the folder: how many are locked out is counted.
-@Suite("Drills of a repository of pins")
+@Suite("Drills of a repository of pins", .timeLimit(.minutes(15)))
 struct RepositoryDrillTests {
     private let first = TUFSigningKey(.ed25519)
     private let second = TUFSigningKey()

@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("What ends in a published repository")
+@Suite("What ends in a published repository", .timeLimit(.minutes(15)))
 struct RepositoryEndingsTests {
     @Test(
         "Whether clients are locked out is said as it is: renewed every day, pins of 90 days let nobody in on day 106")

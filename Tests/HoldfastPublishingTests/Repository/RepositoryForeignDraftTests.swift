@@ -10,7 +10,7 @@ import Testing
 @testable import HoldfastTUF
 
 /// Drafts that somebody else left in the folder: planted, out of date or damaged.
-@Suite("Drafts of others")
+@Suite("Drafts of others", .timeLimit(.minutes(15)))
 struct RepositoryForeignDraftTests {
     private let offline = TUFSigningKey()
     private let second = TUFSigningKey(.ed25519)

@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastPublishing
 @testable import HoldfastTUF
 
-@Suite("Pin files of a repository, before clients get them")
+@Suite("Pin files of a repository, before clients get them", .timeLimit(.minutes(15)))
 struct RepositoryPinFileTests {
     private let offline = TUFSigningKey()
     private let online = TUFSigningKey()

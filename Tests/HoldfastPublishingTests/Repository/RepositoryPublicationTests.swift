@@ -9,7 +9,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("Publishing a repository of pins")
+@Suite("Publishing a repository of pins", .timeLimit(.minutes(15)))
 struct RepositoryPublicationTests {
     private let offline = TUFSigningKey()
     private let online = TUFSigningKey(.ed25519)
@@ -181,7 +181,7 @@ struct RepositoryPublicationTests {
 
     @Test(
         "python-tuf takes what is published, from the first version through every rotation",
-        .enabled(if: PythonTUF.runs, "no Python with python-tuf"), arguments: Change.allCases)
+        .needs(.pythonTUF), arguments: Change.allCases)
     func foreignClient(_ change: Change) async throws {
         try await small(start: SystemWallClock().now) { scene in
             #expect(try scene.pythonTakesIt())
@@ -195,7 +195,7 @@ struct RepositoryPublicationTests {
 
     @Test(
         "python-tuf takes what keys of every kind have signed",
-        .enabled(if: PythonTUF.runs, "no Python with python-tuf"))
+        .needs(.pythonTUF))
     func foreignClientOfEveryKey() async throws {
         try await withTemporaryFolder { folder in
             let keys = try [TestKey.Choice.p384, .sharedRSA(bits: 2_048, index: 0), .ed25519, .p256].map {

@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastTUF
 
 /// A keyholder signs what is in a draft, so all of it is read before, and what cannot be published is known before.
-@Suite("What keyholders read before they sign")
+@Suite("What keyholders read before they sign", .timeLimit(.minutes(15)))
 struct RepositoryShownDraftTests {
     private let offline = TUFSigningKey()
     private let online = TUFSigningKey()

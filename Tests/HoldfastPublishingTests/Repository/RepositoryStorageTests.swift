@@ -6,7 +6,7 @@ import Testing
 
 @testable import HoldfastPublishing
 
-@Suite("Where a repository is kept")
+@Suite("Where a repository is kept", .timeLimit(.minutes(15)))
 struct RepositoryStorageTests {
     private let offline = TUFSigningKey()
     private let online = TUFSigningKey()

@@ -6,7 +6,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("The documents of a trust server that rounds replaced while clients hold them")
+@Suite("The documents of a trust server that rounds replaced while clients hold them", .timeLimit(.minutes(15)))
 struct ReplacedDocumentsTests {
     private let root: TestAuthority
     private let issuing: TestAuthority

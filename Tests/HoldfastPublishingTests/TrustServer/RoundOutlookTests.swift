@@ -6,7 +6,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("What a round of a trust server means for clients")
+@Suite("What a round of a trust server means for clients", .timeLimit(.minutes(15)))
 struct RoundOutlookTests {
     private let root: TestAuthority
     private let issuing: TestAuthority

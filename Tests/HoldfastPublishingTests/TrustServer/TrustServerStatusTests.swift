@@ -32,12 +32,31 @@ struct TrustServerStatusTests {
     func ages() throws {
         for (age, verdict) in [
             (0, TrustServerStatus.Verdict.current), (480, .current), (481, .aged), (600, .aged),
-            (601, .refusedByNewClients), (25 * 3_600, .refusedByNewClients), (25 * 3_600 + 1, .refused),
+            (-86_400, .current), (-86_401, .aheadOfClock), (-2_000_000_000, .aheadOfClock), (601, .refusedByNewClients),
+            (25 * 3_600, .refusedByNewClients), (25 * 3_600 + 1, .refused),
         ] {
             let status = try status(aged: Double(age))
             #expect(status.verdict == verdict && status.age == .seconds(age), "\(age)")
         }
         #expect(try status(aged: 121, maximumAge: .seconds(120)).verdict == .aged)
+    }
+
+    @Test("A document that is dated ahead of the clock is refused by the operator's checks, in seconds or milliseconds")
+    func aheadOfClock() throws {
+        for seconds in [-86_401, -30 * 365 * 86_400] as [Double] {
+            let document = try document(aged: seconds)
+            let error = #expect(throws: PublishingError.self) {
+                try PublishedPins(
+                    trustServerDocument: document, named: "acme.signed", signer: key.certificate, customer: nil,
+                    at: clock.now)
+            }
+            #expect(error?.code == .invalidDocument && error?.found.contains("ahead of the clock") == true)
+        }
+        _ = try PublishedPins(
+            trustServerDocument: document(aged: -86_400), named: "acme.signed", signer: key.certificate, customer: nil,
+            at: clock.now)
+        let milliseconds = clock.now.timeIntervalSince1970 * 999
+        #expect(throws: SigningError.self) { try document(aged: -milliseconds) }
     }
 
     @Test("A document that is signed again and again with old pins is not current")

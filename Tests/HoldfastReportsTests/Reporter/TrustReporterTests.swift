@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastReports
 
-@Suite("Reports of a manager's decisions")
+@Suite("Reports of a manager's decisions", .timeLimit(.minutes(15)))
 struct TrustReporterTests {
     private let scene: ReportScene
 

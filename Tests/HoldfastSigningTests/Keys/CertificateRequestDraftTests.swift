@@ -9,7 +9,7 @@ struct CertificateRequestDraftTests {
         let key = SigningKey()
         let draft = try CertificateRequestDraft(names: [HostPattern("www.example.com"), HostPattern("*.example.com")])
         let request = try CertificateRequest(der: Array(draft.signed(by: key)))
-        #expect(request.isSignedWithItsKey == true)
+        #expect(request.signatureCheck == .valid)
         #expect(request.subject.description == "CN=www.example.com")
         #expect(request.dnsNames == ["www.example.com", "*.example.com"])
         #expect(try request.subjectPublicKeyInfo.sha256Pin == key.pin)

@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("Signing keys")
+@Suite("Signing keys", .timeLimit(.minutes(15)))
 struct SigningKeyTests {
     private let password = Array("correct horse 🐴".utf8)
 
@@ -90,7 +90,7 @@ struct SigningKeyTests {
         #expect(code { () throws(SigningError) in _ = try SigningKey(pem: other) } == .unsupportedKey)
     }
 
-    @Test("openssl opens our encrypted key and has its public key", .enabled(if: OpenSSLProgram.isAvailable))
+    @Test("openssl opens our encrypted key and has its public key", .needs(.openSSL))
     func opensslReads() async throws {
         try await withTemporaryFolder { folder in
             let key = SigningKey()
@@ -107,7 +107,7 @@ struct SigningKeyTests {
 
     @Test(
         "We open what openssl encrypts, with the ciphers and functions that are in use",
-        .enabled(if: OpenSSLProgram.isAvailable),
+        .needs(.openSSL),
         arguments: [
             ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA256"], ["-v2", "aes-256-cbc", "-v2prf", "hmacWithSHA256"],
             ["-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA1", "-iter", "100000"], [],
@@ -126,7 +126,7 @@ struct SigningKeyTests {
     }
 
     @Test(
-        "An encryption that nobody should use is named, not tried", .enabled(if: OpenSSLProgram.isAvailable),
+        "An encryption that nobody should use is named, not tried", .needs(.openSSL),
         arguments: [
             ["-v2", "des3"], ["-scrypt"],
         ])
@@ -144,7 +144,7 @@ struct SigningKeyTests {
         }
     }
 
-    @Test("A key of openssl's own is read, in SEC 1 and in PKCS #8", .enabled(if: OpenSSLProgram.isAvailable))
+    @Test("A key of openssl's own is read, in SEC 1 and in PKCS #8", .needs(.openSSL))
     func opensslKeys() async throws {
         try await withTemporaryFolder { folder in
             for arguments in [
@@ -158,7 +158,7 @@ struct SigningKeyTests {
         }
     }
 
-    @Test("openssl verifies our signature, and we verify openssl's", .enabled(if: OpenSSLProgram.isAvailable))
+    @Test("openssl verifies our signature, and we verify openssl's", .needs(.openSSL))
     func signatures() async throws {
         try await withTemporaryFolder { folder in
             let key = SigningKey()

@@ -6,7 +6,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("Keys of trust servers")
+@Suite("Keys of trust servers", .timeLimit(.minutes(15)))
 struct TrustServerKeyTests {
     private let now = Date(timeIntervalSince1970: SystemWallClock().now.timeIntervalSince1970.rounded(.down))
 
@@ -64,7 +64,7 @@ struct TrustServerKeyTests {
     }
 
     @Test(
-        "openssl smime and openssl cms verify the documents", .enabled(if: OpenSSLProgram.isAvailable),
+        "openssl smime and openssl cms verify the documents", .needs(.openSSL),
         arguments: ["smime", "cms"])
     func foreignReader(verb: String) async throws {
         for key in try keys() + [try TrustServerKey(customer: "gcx", kind: .rsa4096, at: now)] {
@@ -179,7 +179,7 @@ struct TrustServerKeyTests {
         #expect("\(key)" == "the private key of a trust server")
     }
 
-    @Test("Signing times before and after 2050 are those that openssl reads", .enabled(if: OpenSSLProgram.isAvailable))
+    @Test("Signing times before and after 2050 are those that openssl reads", .needs(.openSSL))
     func times() async throws {
         let key = try TrustServerKey(customer: "gcx", kind: .p256, at: now)
         for (seconds, text) in [

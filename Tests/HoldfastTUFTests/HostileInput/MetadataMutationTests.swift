@@ -6,7 +6,7 @@ import Testing
 
 /// Damaged metadata, 10,000 of each role or as many as `HOLDFAST_MUTANTS` says: none is accepted but where the octets
 /// that are signed stay the same.
-@Suite("Mutations of metadata")
+@Suite("Mutations of metadata", .timeLimit(.minutes(120)))
 struct MetadataMutationTests {
     private static let mutants =
         ProcessInfo.processInfo.environment["HOLDFAST_MUTANTS"].flatMap { Int($0) } ?? 10_000

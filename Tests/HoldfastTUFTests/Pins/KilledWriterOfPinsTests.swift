@@ -8,7 +8,7 @@ import Testing
 
 @Suite(
     "Apps that are killed while their pins are updated", .serialized,
-    .enabled(if: killsOfANight > 0, "HOLDFAST_KILLS is not set"))
+    .enabled(if: killsOfANight > 0, "HOLDFAST_KILLS is not set"), .timeLimit(.minutes(120)))
 struct KilledWriterOfPinsTests {
     @Test(
         "The next start has pins that were published, never older ones, and the next update goes on from there",
@@ -63,7 +63,7 @@ struct KilledWriterOfPinsTests {
     }
 }
 
-@Suite("Pins in several processes", .serialized)
+@Suite("Pins in several processes", .serialized, .timeLimit(.minutes(120)))
 struct PinProcessesTests {
     @Test(
         "What one process stores while another downloads something older stays, whatever is restarted",

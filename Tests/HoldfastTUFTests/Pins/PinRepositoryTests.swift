@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("A repository of pins")
+@Suite("A repository of pins", .timeLimit(.minutes(15)))
 struct PinRepositoryTests {
     @Test(
         "Before the first update nobody is trusted; after it one repository serves any number of hosts",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("bundle.json")
+@Suite("bundle.json", .timeLimit(.minutes(15)))
 struct RepositoryBundleTests {
     private static let mutants =
         ProcessInfo.processInfo.environment["HOLDFAST_MUTANTS"].flatMap { Int($0) } ?? 10_000

@@ -5,12 +5,11 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("A bundle that an app ships")
+@Suite("A bundle that an app ships", .timeLimit(.minutes(15)))
 struct ShippedBundleTests {
     /// An app that was built today, with what its repository serves.
     private func built(_ way: PinScene.Way, graceDays: Double = 700) throws -> PinScene {
         var scene = try PinScene(way)
-        scene.buildDate = scene.clock.now
         scene.shipped = .init(
             bundle: RepositoryBundle(scene.repository).json, grace: .seconds(graceDays * PinScene.day))
         return scene
@@ -58,17 +57,57 @@ struct ShippedBundleTests {
         #expect(pins.state == .fresh)
     }
 
-    @Test("It had to be current when the app was built, and to keep to the floor")
+    @Test(
+        "Without a build date the app starts at any age, offline, and knows the time of the bundle",
+        arguments: [0, 15, 60, 400, 800] as [Double])
+    func anyAge(days: Double) throws {
+        var scene = try PinScene()
+        try scene.publish(scene.pinFile(days: 90, graceDays: 0))
+        let built = scene.clock.now
+        scene.shipped = .init(
+            bundle: RepositoryBundle(scene.repository).json, grace: .seconds(2 * 365 * PinScene.day))
+        scene.provider.fail()
+        scene.clock.advance(by: .seconds(days * PinScene.day))
+        let renewed = try scene.authority.renew(scene.leaf)
+        let stranger = try scene.authority.impersonate(scene.leaf)
+        #expect(try scene.rejection(scene.start(), PinScene.host, renewed) == nil)
+        #expect(try scene.rejection(scene.start(), PinScene.host, stranger) == .pinMismatch)
+        // A device whose clock was set back goes by the bundle.
+        scene.clock.set(Date(timeIntervalSince1970: 0))
+        #expect(try scene.start().trustedTime == built)
+    }
+
+    @Test("A build date is a constant of the build: the time of the clock is refused at the first start")
+    func clockAsBuildDate() throws {
+        var scene = try built(.bundle)
+        for seconds in [0, 2] as [Double] {
+            scene.buildDate = scene.clock.now.addingTimeInterval(-seconds)
+            let error = #expect(throws: StoreError.self) { try scene.start() }
+            #expect(error?.code == .invalidConfiguration && error?.remedy.contains("Leave buildDate out") == true)
+        }
+        scene.buildDate = scene.clock.now.addingTimeInterval(-60)
+        #expect(try scene.rejection(scene.start()) == nil)
+        // A clock that is behind the build.
+        scene.buildDate = scene.clock.now.addingTimeInterval(60)
+        #expect(try scene.rejection(scene.start()) == nil)
+    }
+
+    @Test("It had to be current at its own date, or when the app was built, and to keep to the floor")
     func judgedFromBuildDate() throws {
         var scene = try built(.bundle)
         scene.buildDate = scene.clock.now.addingTimeInterval(11 * PinScene.day)
-        #expect(throws: StoreError(.invalidConfiguration, expected: "", found: "")) { try scene.start() }
+        let late = #expect(throws: StoreError.self) { try scene.start() }
+        #expect(late?.code == .invalidConfiguration && late?.remedy.contains("leave buildDate out") == true)
         scene.buildDate = nil
-        #expect(throws: StoreError(.invalidConfiguration, expected: "", found: "")) { try scene.start() }
-        scene.buildDate = scene.clock.now
+        _ = try scene.start()
         scene.floor.covered.append(try HostPattern("more.example.com"))
         let error = #expect(throws: StoreError.self) { try scene.start() }
         #expect(error?.code == .invalidConfiguration && error?.floorCode == .hostNotCovered)
+        // Issued when its metadata has expired already: a date in milliseconds, for example.
+        var other = try PinScene()
+        try other.publish(other.pinFile(issuedAt: other.clock.now.addingTimeInterval(12 * PinScene.day)))
+        other.shipped = .init(bundle: RepositoryBundle(other.repository).json, grace: .zero)
+        #expect(throws: StoreError(.invalidConfiguration, expected: "", found: "")) { try other.start() }
     }
 
     @Test("What was downloaded later counts; a later build's bundle beats an earlier download; a reset goes back to it")
@@ -98,7 +137,6 @@ struct ShippedBundleTests {
         var scene = try PinScene(way)
         let old = scene.repository
         try scene.publish()
-        scene.buildDate = scene.clock.now
         scene.shipped = .init(bundle: RepositoryBundle(scene.repository).json, grace: .zero)
         scene.provider.serve(old)
         let pins = try scene.start()

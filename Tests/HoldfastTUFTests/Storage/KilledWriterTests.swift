@@ -9,7 +9,9 @@ import Testing
 /// How many processes are killed. Enough of them take long: `scripts/nightly` asks for 200.
 let killsOfANight = ProcessInfo.processInfo.environment["HOLDFAST_KILLS"].flatMap { Int($0) } ?? 0
 
-@Suite("Updates that are killed", .serialized, .enabled(if: killsOfANight > 0, "HOLDFAST_KILLS is not set"))
+@Suite(
+    "Updates that are killed", .serialized, .enabled(if: killsOfANight > 0, "HOLDFAST_KILLS is not set"),
+    .timeLimit(.minutes(120)))
 struct KilledWriterTests {
     @Test("After a process was killed at any moment of an update the next one goes on from trusted metadata")
     func killed() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("Metadata in a folder")
+@Suite("Metadata in a folder", .timeLimit(.minutes(15)))
 struct MetadataFolderTests {
     private let name = StoredMetadataName(.timestamp)
 

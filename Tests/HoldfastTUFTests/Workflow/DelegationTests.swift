@@ -4,7 +4,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("Delegations (section 5.6.7)")
+@Suite("Delegations (section 5.6.7)", .timeLimit(.minutes(15)))
 struct DelegationTests {
     private struct Edge {
         let from: String

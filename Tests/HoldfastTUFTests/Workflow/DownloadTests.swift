@@ -6,7 +6,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("Downloading targets (section 5.7)")
+@Suite("Downloading targets (section 5.7)", .timeLimit(.minutes(15)))
 struct DownloadTests {
     @Test("A target has its hash in front of its name under consistent snapshots alone", arguments: [true, false])
     func names(isConsistent: Bool) async throws {

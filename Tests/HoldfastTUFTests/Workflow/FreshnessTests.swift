@@ -4,7 +4,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("Rollback and freeze (sections 5.4 to 5.6)")
+@Suite("Rollback and freeze (sections 5.4 to 5.6)", .timeLimit(.minutes(15)))
 struct FreshnessTests {
     @Test("An older timestamp is refused")
     func olderTimestamp() async throws {

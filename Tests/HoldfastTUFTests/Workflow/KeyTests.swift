@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("Keys and signatures (sections 4.2, 4.3)")
+@Suite("Keys and signatures (sections 4.2, 4.3)", .timeLimit(.minutes(15)))
 struct KeyTests {
     @Test("Keys of every spelling sign, and sign nothing else", arguments: TestSigner.Spelling.allCases)
     func spellings(spelling: TestSigner.Spelling) async throws {
@@ -116,6 +116,31 @@ struct KeyTests {
         try test.repository.publish("targets")
         test.store.forget(.targets)
         test.hasTwin = false
+        #expect(await test.refusal() == .unsupportedAlgorithm)
+    }
+
+    @Test("A file that only unsupported keys signed is not said to be altered, and the scheme is named")
+    func unsupportedAlone() async throws {
+        var test = try TestClient()
+        let good = try TestSigner()
+        test.repository.setKeys(of: "targets", [good, try TestSigner(id: "odd")], threshold: 2)
+        test.repository.change("root") { root in
+            var keys = root["keys"] as? [String: Any] ?? [:]
+            keys["odd"] = ["keytype": "ml-dsa", "scheme": "ml-dsa-65", "keyval": ["public": "00"]] as [String: Any]
+            root["keys"] = keys
+        }
+        try test.repository.publish("root", increment: true)
+        test.repository.signers["targets"] = [good, TestSigner(good.key, id: "odd")]
+        try test.repository.publish("targets")
+        test.hasTwin = false
+        let error = await #expect(throws: TUFError.self) { try await test.refresh() }
+        #expect(error?.code == .unsupportedAlgorithm)
+        #expect(error?.found.contains("ml-dsa-65") == true && error?.remedy.contains("altered") == false)
+        // One that does not verify says more than one that cannot be verified.
+        test.repository.signers["targets"] = [
+            TestSigner(try TestKey(.ed25519), id: good.id), TestSigner(good.key, id: "odd"),
+        ]
+        try test.repository.publish("targets")
         #expect(await test.refusal() == .notSigned)
     }
 

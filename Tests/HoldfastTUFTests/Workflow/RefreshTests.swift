@@ -4,7 +4,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("Refreshing the top-level roles (sections 5.1 to 5.6)")
+@Suite("Refreshing the top-level roles (sections 5.1 to 5.6)", .timeLimit(.minutes(15)))
 struct RefreshTests {
     @Test("The first refresh asks for what the workflow needs, in its order, and keeps it as it was served")
     func first() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HoldfastTUF
 
-@Suite("The walk to the newest root (section 5.3)")
+@Suite("The walk to the newest root (section 5.3)", .timeLimit(.minutes(15)))
 struct RootWalkTests {
     @Test("Each version is asked for, verified and kept, until one is absent")
     func walk() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Files of certificates")
+@Suite("Files of certificates", .timeLimit(.minutes(15)))
 struct CertificateFileTests {
     private func read(_ text: String) throws(CertificateFileError) -> [X509Certificate] {
         try CertificateFile.certificates(in: Data(text.utf8), named: "test")

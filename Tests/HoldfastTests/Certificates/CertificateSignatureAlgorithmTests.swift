@@ -21,28 +21,44 @@ struct CertificateSignatureAlgorithmTests {
             ([1, 2, 840, 113_549, 1, 1, 13], null, .rsaPKCS1(.sha512)),
             ([1, 2, 840, 10_045, 4, 3, 2], [], .ecdsa(.sha256)), ([1, 2, 840, 10_045, 4, 3, 3], [], .ecdsa(.sha384)),
             ([1, 2, 840, 10_045, 4, 3, 4], [], .ecdsa(.sha512)), ([1, 3, 101, 112], [], .ed25519),
-            ([1, 2, 840, 113_549, 1, 1, 5], null, .weak("sha1WithRSAEncryption")),
-            ([1, 2, 840, 113_549, 1, 1, 4], null, .weak("md5WithRSAEncryption")),
-            ([1, 2, 840, 10_045, 4, 1], [], .weak("ecdsa-with-SHA1")),
+            ([1, 2, 840, 113_549, 1, 1, 5], null, .weak("RSA PKCS#1 v1.5 with SHA-1")),
+            ([1, 2, 840, 113_549, 1, 1, 4], null, .weak("RSA PKCS#1 v1.5 with MD5")),
+            ([1, 2, 840, 10_045, 4, 1], [], .weak("ECDSA with SHA-1")),
         ] as [(TestObjectIdentifier, [UInt8], CertificateSignatureAlgorithm)])
     func known(identifier: TestObjectIdentifier, parameters: [UInt8], expected: CertificateSignatureAlgorithm) throws {
         #expect(try read(identifier, parameters) == expected)
     }
 
     private static let rsa: [UInt] = [1, 2, 840, 113_549, 1, 1]
-    private static let others: [([UInt], [UInt8])] = [
-        (rsa + [11], [2, 1, 0]), (rsa + [11], [5, 0, 0]), (rsa + [11], [5, 0, 5, 0]), (rsa + [14], null),
-        (rsa + [2], null),
-        (rsa + [1], null), (rsa, null), (rsa + [11, 1], null), (rsa + [10], []), (rsa + [10], null),
-        (rsa + [10], [0x30, 0]),
-        ([1, 2, 840, 10_045, 4, 3, 2], null), ([1, 2, 840, 10_045, 4, 3, 1], []), ([1, 3, 101, 112], null),
-        ([1, 3, 101, 113], []), ([1, 2, 840, 10_040, 4, 3], []),
+    private static let sha256 = "RSA PKCS#1 v1.5 with SHA-256 with parameters"
+    private static let others: [([UInt], [UInt8], String)] = [
+        (rsa + [11], [2, 1, 0], sha256), (rsa + [11], [5, 0, 0], sha256), (rsa + [11], [5, 0, 5, 0], sha256),
+        (rsa + [14], null, "RSA PKCS#1 v1.5 with SHA-224"), (rsa + [2], null, "RSA PKCS#1 v1.5 with MD2"),
+        (rsa + [1], null, "RSA"), (rsa, null, "1.2.840.113549.1.1"),
+        (rsa + [11, 1], null, "1.2.840.113549.1.1.11.1"), (rsa + [10], [], "RSA-PSS with SHA-1"),
+        (rsa + [10], null, "RSA-PSS with unreadable parameters"), (rsa + [10], [0x30, 0], "RSA-PSS with SHA-1"),
+        ([1, 2, 840, 10_045, 4, 3, 2], null, "ECDSA with SHA-256 with parameters"),
+        ([1, 2, 840, 10_045, 4, 3, 1], [], "ECDSA with SHA-224"),
+        ([1, 3, 101, 112], null, "Ed25519 with parameters"), ([1, 3, 101, 113], [], "Ed448"),
+        ([1, 2, 840, 10_040, 4, 3], [], "DSA with SHA-1"), ([2, 16, 840, 1, 101, 3, 4, 3, 18], [], "ML-DSA-65"),
     ]
 
-    @Test("Another identifier or other parameters are unsupported", arguments: others)
-    func unsupported(arcs: [UInt], parameters: [UInt8]) throws {
-        let identifier = TestObjectIdentifier(arcs)
-        #expect(try read(identifier, parameters) == .unsupported(identifier.description))
+    @Test("Another identifier or other parameters are unsupported, by name", arguments: others)
+    func unsupported(arcs: [UInt], parameters: [UInt8], name: String) throws {
+        #expect(try read(TestObjectIdentifier(arcs), parameters) == .unsupported(name))
+    }
+
+    @Test("A Merkle tree proof is known by its registered identifier and by those of drafts")
+    func merkleTreeProof() throws {
+        for last: UInt in [0, 5, 127] {
+            #expect(try read(TestObjectIdentifier([1, 3, 6, 1, 4, 1, 44_363, 47, last]), []) == .merkleTreeProof)
+        }
+        #expect(try read([1, 3, 6, 1, 5, 5, 7, 6, 67], []) == .merkleTreeProof)
+        for other: TestObjectIdentifier in [
+            [1, 3, 6, 1, 5, 5, 7, 6, 66], [1, 3, 6, 1, 4, 1, 44_363, 46, 0], [1, 3, 6, 1, 4, 1, 44_363, 47],
+        ] {
+            #expect(try read(other, []) != .merkleTreeProof)
+        }
     }
 
     /// RSASSA-PSS-params; `nil` leaves a field out.
@@ -78,7 +94,7 @@ struct CertificateSignatureAlgorithmTests {
                 pss(hash: last, mask: last, salt: salt, trailer: 2, null: null),
                 pss(hash: 4, mask: 4, salt: 28, null: null), pss(hash: last, mask: last, salt: salt, null: null) + [0],
             ] {
-                #expect(try read(rsassaPSS, other) == .unsupported("1.2.840.113549.1.1.10"))
+                #expect(try read(rsassaPSS, other).unsupportedName?.hasPrefix("RSA-PSS with ") == true)
             }
         }
     }

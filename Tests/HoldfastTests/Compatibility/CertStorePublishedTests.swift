@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastCompatibility
 
 /// What WultraSSLPinning publishes of a store and only its compatibility layer has.
-@Suite("A store by its published names")
+@Suite("A store by its published names", .timeLimit(.minutes(15)))
 struct CertStorePublishedTests {
     private func entry(_ fixture: StoreFixture, _ name: String, _ digest: Data, depth: Int) throws -> String {
         try fixture.signer.entry(name, digest, StoreFixture.start + StoreFixture.day, more: ",\"depth\":\(depth)")

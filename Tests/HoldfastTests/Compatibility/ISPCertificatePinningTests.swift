@@ -5,7 +5,7 @@ import Testing
 @testable import Holdfast
 @testable import HoldfastCompatibility
 
-@Suite("ISPCertificatePinning")
+@Suite("ISPCertificatePinning", .timeLimit(.minutes(15)))
 struct ISPCertificatePinningTests {
     private let log = RecordingLog()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Holdfast
 @testable import HoldfastCompatibility
 
-@Suite("Policies from the published settings")
+@Suite("Policies from the published settings", .timeLimit(.minutes(15)))
 struct PublishedPolicyTests {
     /// A bundle with these files.
     private func withBundle<Result>(

@@ -6,7 +6,7 @@ import Testing
 @testable import Holdfast
 
 /// Messages that the real openssl wrote.
-@Suite("Messages of openssl", .enabled(if: OpenSSLProgram.isAvailable))
+@Suite("Messages of openssl", .needs(.openSSL), .timeLimit(.minutes(15)))
 struct CMSOpenSSLTests {
     private func sign(
         _ text: String, with certificate: TestCertificate, _ arguments: [String]

@@ -6,7 +6,7 @@ import Testing
 @testable import Holdfast
 
 /// Damaged documents: none crashes or hangs the reader, and none is accepted for what its signer did not say.
-@Suite("Damaged documents")
+@Suite("Damaged documents", .timeLimit(.minutes(120)))
 struct DocumentMutationTests {
     private static let rounds = Campaign.mutants
     private static let tokens: [[UInt8]] =

@@ -5,7 +5,7 @@ import Testing
 @testable import Holdfast
 
 /// Most formats state the last second that counts, some the first that does not; each is asked by itself.
-@Suite("The last second of each format")
+@Suite("The last second of each format", .timeLimit(.minutes(15)))
 struct LastSecondTests {
     enum Format: String, Sendable, CaseIterable {
         case certificate, fingerprintList, challengeAnswer, trustServer, trustServerFreshness, pinFile, pinOfPinFile

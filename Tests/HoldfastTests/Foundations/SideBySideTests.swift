@@ -1,7 +1,7 @@
 import Holdfast
 import Testing
 
-@Suite("Work side by side")
+@Suite("Work side by side", .timeLimit(.minutes(15)))
 struct SideBySideTests {
     private final class Crowd: Sendable {
         private let values = Lock((now: 0, most: 0))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("100,000 damaged certificates")
+@Suite("100,000 damaged certificates", .timeLimit(.minutes(15)))
 struct CertificateCampaigns {
     private static let tokens: [[UInt8]] = [
         [0x30, 0x80], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], [0x05, 0x00], [0x01, 0x01, 0xFF], [0x00], [0xFF, 0xFF],

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Folders of certificates in a bad state")
+@Suite("Folders of certificates in a bad state", .timeLimit(.minutes(15)))
 struct CertificateFolderTests {
     private func anchors(in folder: URL) throws(TrustAnchorError) -> TrustAnchors {
         try SystemTrustAnchors(environment: ["SSL_CERT_DIR": folder.path]).read().anchors

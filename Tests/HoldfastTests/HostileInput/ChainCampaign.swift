@@ -9,7 +9,7 @@ import Testing
 /// Three quarters are of a chain that is good for another host, another time, or under another root, and are never
 /// accepted whatever is changed; those cost no signature. The others are of a good chain, and are accepted only where
 /// no octet differs that a signature covers.
-@Suite("100,000 damaged chains")
+@Suite("100,000 damaged chains", .timeLimit(.minutes(15)))
 struct ChainCampaign {
     private struct Scene {
         static let shared = Result { try Scene() }

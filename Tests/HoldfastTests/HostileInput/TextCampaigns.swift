@@ -6,7 +6,7 @@ import Testing
 @testable import HoldfastCompatibility
 
 /// 100,000 damaged inputs of each kind: each is read or refused, and what is read has one canonical form.
-@Suite("100,000 damaged texts")
+@Suite("100,000 damaged texts", .timeLimit(.minutes(15)))
 struct TextCampaigns {
     private static let tokens = [
         ".", "..", "*", "*.", "**.", "xn--", "xn--a", "[", "]", ":", "::", "%", "0x", "255", "256", "é", "。",

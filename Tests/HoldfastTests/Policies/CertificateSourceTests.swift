@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Where certificates to pin come from")
+@Suite("Where certificates to pin come from", .timeLimit(.minutes(15)))
 struct CertificateSourceTests {
     @Test("A folder gives every certificate of every file with one of its endings, in the order of names")
     func folder() async throws {

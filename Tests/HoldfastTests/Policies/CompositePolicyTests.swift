@@ -6,7 +6,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Composite policies")
+@Suite("Composite policies", .timeLimit(.minutes(15)))
 struct CompositePolicyTests {
     private let host = PolicyFixture.host
 

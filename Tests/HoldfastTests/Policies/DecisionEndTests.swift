@@ -6,7 +6,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Until when a decision holds")
+@Suite("Until when a decision holds", .timeLimit(.minutes(15)))
 struct DecisionEndTests {
     private let pki: PolicyFixture
     private let host: HostPattern

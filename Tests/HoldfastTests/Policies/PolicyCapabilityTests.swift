@@ -5,7 +5,7 @@ import Testing
 @testable import Holdfast
 
 /// What a policy of the application's own says of itself counts as what Holdfast's own policies say.
-@Suite("What policies say of themselves")
+@Suite("What policies say of themselves", .timeLimit(.minutes(15)))
 struct PolicyCapabilityTests {
     private let pki: PolicyFixture
     private let host: HostPattern

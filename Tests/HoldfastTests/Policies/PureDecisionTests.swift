@@ -6,7 +6,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Deciding changes nothing; whoever hands a decision out tells the source")
+@Suite("Deciding changes nothing; whoever hands a decision out tells the source", .timeLimit(.minutes(15)))
 struct PureDecisionTests {
     private let pki: PolicyFixture
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("A decision away from the caller's thread")
+@Suite("A decision away from the caller's thread", .timeLimit(.minutes(15)))
 struct TrustManagerAsyncTests {
     /// Rejects until it has what it waits for.
     private final class WaitingPolicy: TrustPolicy {

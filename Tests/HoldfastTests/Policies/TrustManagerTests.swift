@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("The trust manager")
+@Suite("The trust manager", .timeLimit(.minutes(15)))
 struct TrustManagerTests {
     private func standard(_ name: String) throws -> StandardPolicy { StandardPolicy(host: try HostPattern(name)) }
 

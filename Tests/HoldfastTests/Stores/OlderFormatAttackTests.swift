@@ -7,7 +7,7 @@ import Testing
 
 /// What the threat model says of lists, of answers to challenges and of a trust server's documents, and what no test of
 /// a part shows.
-@Suite("Attacks on the older formats of pins")
+@Suite("Attacks on the older formats of pins", .timeLimit(.minutes(15)))
 struct OlderFormatAttackTests {
     private let pki: PolicyFixture
 

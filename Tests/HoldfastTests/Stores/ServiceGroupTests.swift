@@ -7,7 +7,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Stores as services")
+@Suite("Stores as services", .timeLimit(.minutes(15)))
 struct ServiceGroupTests {
     @Test("A group runs a store, which gets its pins, and ends it by a graceful shutdown")
     func group() async throws {

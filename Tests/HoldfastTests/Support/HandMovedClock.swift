@@ -1,3 +1,5 @@
+import HoldfastTesting
+
 @testable import Holdfast
 
 /// A clock that moves when a test says so: what sleeps on it wakes when its time has come.
@@ -15,10 +17,10 @@ final class HandMovedClock: Clock {
         var last = 0
         var sleepers: [Int: (deadline: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
         var canceled: Set<Int> = []
-        var watchers: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Lock(State())
+    private let watchers = WaitingTasks()
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .zero }
@@ -34,16 +36,8 @@ final class HandMovedClock: Clock {
         for continuation in woken { continuation.resume() }
     }
 
-    /// Waits until somebody sleeps.
-    func sleeper() async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.sleepers.isEmpty { state.watchers.append(continuation) }
-                return !state.sleepers.isEmpty
-            }
-            if isThere { continuation.resume() }
-        }
-    }
+    /// Waits until a task sleeps.
+    func sleeper() async { await watchers.wait { self.state.withLock { !$0.sleepers.isEmpty } } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let number = state.withLock { state in
@@ -52,16 +46,14 @@ final class HandMovedClock: Clock {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                var watchers: [CheckedContinuation<Void, Never>] = []
                 let outcome: Result<Void, any Error>? = state.withLock { state in
                     if state.canceled.contains(number) { return .failure(CancellationError()) }
                     if state.now >= deadline { return .success(()) }
                     state.sleepers[number] = (deadline, continuation)
-                    swap(&watchers, &state.watchers)
                     return nil
                 }
                 if let outcome { continuation.resume(with: outcome) }
-                for watcher in watchers { watcher.resume() }
+                watchers.resumeAll()
             }
         } onCancel: {
             let sleeper = state.withLock { state in

@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@Suite("The authority of the test kit, judged by openssl", .enabled(if: OpenSSLProgram.isAvailable, "needs OpenSSL 3"))
+@Suite("The authority of the test kit, judged by openssl", .needs(.openSSL), .timeLimit(.minutes(15)))
 struct TestAuthorityTests {
     /// A key, a signature, and what openssl calls the signature.
     struct Kind: Sendable, CustomTestStringConvertible {

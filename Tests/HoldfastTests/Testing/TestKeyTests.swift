@@ -1,7 +1,7 @@
 import HoldfastTesting
 import Testing
 
-@Suite("Keys of the test kit")
+@Suite("Keys of the test kit", .timeLimit(.minutes(15)))
 struct TestKeyTests {
     @Test("A shared RSA key is the same for everyone, another index another key")
     func shared() async throws {

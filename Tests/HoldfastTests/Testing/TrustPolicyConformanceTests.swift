@@ -113,7 +113,7 @@ private struct Complete: PassesQuestions, PassesReadiness, PassesDecisions {
     let base: any TrustPolicy
 }
 
-@Suite("The conformance suite of policies")
+@Suite("The conformance suite of policies", .timeLimit(.minutes(15)))
 struct TrustPolicyConformanceTests {
     private let pki: PolicyFixture
 

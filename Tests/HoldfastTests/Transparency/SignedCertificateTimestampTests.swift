@@ -32,7 +32,7 @@ struct SignedCertificateTimestampTests {
         let root = try X509Certificate(der: scene.root.root)
         let precertificate = try Precertificate(of: leaf, issuedBy: root)
         let logs = try scene.list.logs
-        #expect(logs.map { $0.signed(read, for: precertificate) } == [true, false, false])
+        #expect(logs.map { $0.check(read, for: precertificate) == .valid } == [true, false, false])
     }
 
     @Test("The precertificate is the certificate without the extension, wherever it stands and whatever is beside it")
@@ -57,7 +57,7 @@ struct SignedCertificateTimestampTests {
             let leaf = try X509Certificate(der: scene.leaf(of: [0], configure: shape).der)
             let precertificate = try Precertificate(of: leaf, issuedBy: root)
             let timestamp = try #require(try timestamps(of: leaf).first)
-            #expect(log.signed(timestamp, for: precertificate))
+            #expect(log.check(timestamp, for: precertificate) == .valid)
         }
     }
 
@@ -77,7 +77,26 @@ struct SignedCertificateTimestampTests {
             }
             let leaf = try X509Certificate(der: scene.leaf([stamp]).der)
             let read = try #require(try timestamps(of: leaf).first)
-            #expect(log.signed(read, for: try Precertificate(of: leaf, issuedBy: root)) == isSigned)
+            #expect((log.check(read, for: try Precertificate(of: leaf, issuedBy: root)) == .valid) == isSigned)
+        }
+    }
+
+    @Test("A timestamp of an algorithm that is not supported is not said to be forged, and the algorithm is named")
+    func unsupportedAlgorithm() throws {
+        let log = try scene.list.logs[0]
+        let root = try X509Certificate(der: scene.root.root)
+        for (octets, name) in [([9, 5], "ML-DSA-65"), ([8, 8], "Ed448"), ([2, 3], "ECDSA with SHA-1")]
+            as [([UInt8], String)]
+        {
+            var stamp = TestTimestamp(of: scene.logs[0])
+            stamp.change = { bytes in
+                var bytes = bytes
+                bytes.replaceSubrange((1 + 32 + 8 + 2)..<(1 + 32 + 8 + 2 + 2), with: octets)
+                return bytes
+            }
+            let leaf = try X509Certificate(der: scene.leaf([stamp]).der)
+            let read = try #require(try timestamps(of: leaf).first)
+            #expect(log.check(read, for: try Precertificate(of: leaf, issuedBy: root)) == .unsupported(name))
         }
     }
 

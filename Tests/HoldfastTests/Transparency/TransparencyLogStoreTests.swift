@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("A log list that renews itself")
+@Suite("A log list that renews itself", .timeLimit(.minutes(15)))
 struct TransparencyLogStoreTests {
     private let clock = ManualClock(now: Judge.now)
     private let provider = ScriptedProvider()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("A validator, of a set of anchors and of a store")
+@Suite("A validator, of a set of anchors and of a store", .timeLimit(.minutes(15)))
 struct AnchorSourceTests {
     private let root: TestAuthority
     private let issuing: TestAuthority

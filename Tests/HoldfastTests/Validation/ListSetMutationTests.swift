@@ -115,7 +115,7 @@ private struct ListModel {
     }
 }
 
-@Suite("Random sets of revocation lists beside a model of the rule")
+@Suite("Random sets of revocation lists beside a model of the rule", .timeLimit(.minutes(120)))
 struct ListSetMutationTests {
     /// An authority with two keys, a server's certificate, and lists as they were drawn, each made once.
     private struct World {

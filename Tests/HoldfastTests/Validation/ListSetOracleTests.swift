@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "Random sets with one list a scope beside openssl verify -extended_crl -use_deltas",
-    .enabled(if: OpenSSLProgram.isAvailable || ForeignPeers.areRequired, "needs OpenSSL 3"))
+    .needs(.openSSL), .timeLimit(.minutes(15)))
 struct ListSetOracleTests {
     private enum Word { case silent, names, takesBack }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "Verdicts beside openssl verify -purpose sslserver",
-    .enabled(if: OpenSSLProgram.isAvailable || ForeignPeers.areRequired, "needs OpenSSL 3"))
+    .needs(.openSSL), .timeLimit(.minutes(15)))
 struct OpenSSLVerdictTests {
     private func opensslAccepts(_ chain: [[UInt8]], root: [UInt8], host: String) async throws -> Bool {
         try await withTemporaryFolder { folder in

@@ -9,7 +9,7 @@ import Testing
 /// extendedKeyUsage, few extensions. The time is that of the clock, since openssl goes by it.
 @Suite(
     "A private authority made by openssl itself",
-    .enabled(if: OpenSSLProgram.isAvailable || ForeignPeers.areRequired, "needs OpenSSL 3"))
+    .needs(.openSSL), .timeLimit(.minutes(15)))
 struct PlainAuthorityTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String

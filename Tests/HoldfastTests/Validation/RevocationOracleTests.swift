@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "Random lists beside openssl verify -crl_check_all",
-    .enabled(if: OpenSSLProgram.isAvailable || ForeignPeers.areRequired, "needs OpenSSL 3"))
+    .needs(.openSSL), .timeLimit(.minutes(15)))
 struct RevocationOracleTests {
     /// A root, two keys of one authority and a key for its lists alone; leaves of either key.
     private struct World {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("The system's anchors")
+@Suite("The system's anchors", .timeLimit(.minutes(15)))
 struct SystemTrustAnchorsTests {
     private let roots: [TestCertificate]
 

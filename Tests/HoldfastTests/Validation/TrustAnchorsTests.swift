@@ -1,9 +1,10 @@
+import Foundation
 import HoldfastTesting
 import Testing
 
 @testable import Holdfast
 
-@Suite("Sets of anchors")
+@Suite("Sets of anchors", .timeLimit(.minutes(15)))
 struct TrustAnchorsTests {
     @Test("An empty set makes every validation fail")
     func empty() throws {
@@ -31,6 +32,26 @@ struct TrustAnchorsTests {
         #expect(try anchors.contains(X509Certificate(der: root.root)))
         let again = try Judge.root(key: .existing(root.certificate.key))
         #expect(try !anchors.contains(X509Certificate(der: again.root)))
+    }
+
+    @Test("A file of an authority gives its certificates, in PEM or DER; one without any is an error that names it")
+    func file() async throws {
+        try await withTemporaryFolder { folder in
+            let (one, two) = (try Judge.root(), try Judge.root("Two"))
+            let file = folder.appending(path: "authority.pem")
+            try Data((one.certificate.pem + two.certificate.pem).utf8).write(to: file)
+            #expect(try TrustAnchors(contentsOf: file) == TrustAnchors(der: [one.root, two.root]))
+            try Data(one.root).write(to: file)
+            #expect(try TrustAnchors(contentsOf: file) == TrustAnchors(der: [one.root]))
+            let bad = ["", one.certificate.key.publicKeyPEM, one.certificate.pem + "-----BEGIN CERTIFICATE-----\nAA=="]
+            for content in bad {
+                try Data(content.utf8).write(to: file)
+                let error = #expect(throws: CertificateFileError.self) { try TrustAnchors(contentsOf: file) }
+                #expect(error?.file == file.path)
+            }
+            let missing = folder.appending(path: "none.pem")
+            #expect(throws: CertificateFileError.self) { try TrustAnchors(contentsOf: missing) }
+        }
     }
 
     @Test("What cannot be read is an error")

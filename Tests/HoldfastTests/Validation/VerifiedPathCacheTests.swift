@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("The cache of verified paths")
+@Suite("The cache of verified paths", .timeLimit(.minutes(15)))
 struct VerifiedPathCacheTests {
     /// A monotonic clock that a test moves.
     private final class Ticks: Sendable {

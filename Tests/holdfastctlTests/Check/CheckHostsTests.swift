@@ -7,7 +7,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("holdfastctl check with several hosts, and --watch")
+@Suite("holdfastctl check with several hosts, and --watch", .timeLimit(.minutes(15)))
 struct CheckHostsTests {
     struct Line: Decodable {
         struct Expiring: Decodable {
@@ -235,7 +235,7 @@ struct CheckHostsTests {
 
     @Test(
         "The certificate of each kind of key is a result of its own",
-        .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"))
+        .needs(.openSSL))
     func kindsOfKeys() async throws {
         try await TrustServerSite.with { site in
             let rsa = try site.root.leaf(names: [.address([127, 0, 0, 1])], key: .sharedRSA(bits: 2048, index: 0)) {

@@ -5,7 +5,7 @@ import HoldfastTesting
 import NIOSSL
 import Testing
 
-@Suite("holdfastctl check")
+@Suite("holdfastctl check", .timeLimit(.minutes(15)))
 struct CheckTests {
     /// The fields that are promised in the help.
     struct Report: Decodable {

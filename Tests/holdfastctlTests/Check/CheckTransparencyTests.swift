@@ -4,7 +4,7 @@ import HoldfastNIOTesting
 import HoldfastTesting
 import Testing
 
-@Suite("holdfastctl check --log-list")
+@Suite("holdfastctl check --log-list", .timeLimit(.minutes(15)))
 struct CheckTransparencyTests {
     private typealias Report = CheckTests.Report
 

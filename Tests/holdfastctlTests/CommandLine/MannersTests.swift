@@ -93,7 +93,7 @@ struct MannersTests {
 
     @Test(
         "A private key is shown on a terminal only to somebody who says yes",
-        .enabled(if: ForeignPeers.runsPython, "needs python3 for its terminals"),
+        .needs(.python),
         arguments: [("yes", true), ("no", false), ("", false), ("y", false)])
     func confirmation(answer: String, isShown: Bool) async throws {
         try await SigningSite.with { site in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("Metrics for Prometheus")
+@Suite("Metrics for Prometheus", .timeLimit(.minutes(15)))
 struct PrometheusTextTests {
     @Test("Each label set appears once, with the worst status and the first end, and labels are escaped")
     func labels() {

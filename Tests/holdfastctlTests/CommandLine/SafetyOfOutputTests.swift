@@ -6,7 +6,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("What reaches a terminal")
+@Suite("What reaches a terminal", .timeLimit(.minutes(15)))
 struct SafetyOfOutputTests {
     @Test("Colors are for terminals, and not for those who do not want them")
     func colors() {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("No secret is printed")
+@Suite("No secret is printed", .timeLimit(.minutes(120)))
 struct SecretLeakTests {
     /// The ways in which a verb reads a file; it is the last argument. What connects trusts one authority: to read those
     /// of the machine takes a debug build longer than everything else.

@@ -3,7 +3,7 @@ import HoldfastTesting
 import Testing
 
 @Suite(
-    "The password prompt on a terminal", .enabled(if: ForeignPeers.runsPython, "needs python3 for its terminals"),
+    "The password prompt on a terminal", .needs(.python),
     .timeLimit(.minutes(15)))
 struct TerminalPromptTests {
     /// Runs the command in a session of its own on a new terminal, as a shell does, with the program as the job in the

@@ -2,9 +2,9 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@Suite("Arguments of holdfastctl")
+@Suite("Arguments of holdfastctl", .timeLimit(.minutes(15)))
 struct UsageTests {
-    private static let digest = String(repeating: "a5", count: 32)
+    private static let digest = SigningSite.hex(0xA5)
     private static let publicKey =
         "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
 

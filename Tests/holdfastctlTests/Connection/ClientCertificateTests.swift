@@ -5,7 +5,7 @@ import HoldfastTesting
 import NIOSSL
 import Testing
 
-@Suite("holdfastctl with a certificate of the client")
+@Suite("holdfastctl with a certificate of the client", .timeLimit(.minutes(15)))
 struct ClientCertificateTests {
     private struct Client {
         let authority: TestAuthority

@@ -90,7 +90,7 @@ struct StartTLSTests {
 
     @Test(
         "A real PostgreSQL is checked, with TLS and without",
-        .enabled(if: PostgresServer.isAvailable, "needs PostgreSQL's initdb and postgres"))
+        .needs(.postgreSQL))
     func postgres() async throws {
         let site = try TestSite()
         try await PostgresServer.run(serving: site.leaf) { port in

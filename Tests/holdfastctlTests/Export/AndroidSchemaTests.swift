@@ -7,7 +7,7 @@ import Testing
 @testable import holdfastctl
 
 /// Network security configurations as Android's documentation has them, judged by another program.
-@Suite("Android's configuration under a schema", .enabled(if: ForeignPeers.runsXMLLint, "needs xmllint"))
+@Suite("Android's configuration under a schema", .needs(.xmllint), .timeLimit(.minutes(15)))
 struct AndroidSchemaTests {
     /// What Android's parser takes of what pins are about; it refuses a second base-config and debug-overrides, a domain
     /// that is there twice in one element, and pins of other digests than SHA-256.

@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastPublishing
 @testable import holdfastctl
 
-@Suite("holdfastctl export and import")
+@Suite("holdfastctl export and import", .timeLimit(.minutes(15)))
 struct ExportCommandTests {
     private func write(_ file: PinFile, to folder: URL) throws {
         try file.json.write(to: folder.appending(path: "bank.pins.json"))
@@ -111,7 +111,7 @@ struct ExportCommandTests {
 
     @Test(
         "curl loads the configuration, gets in by the pin of the server and by no other",
-        .enabled(if: ForeignPeers.runsCurl, "needs curl"))
+        .needs(.curl))
     func curl() async throws {
         let curl = try #require(ForeignPeers.curl, "curl is required and not there")
         let site = try TestSite()

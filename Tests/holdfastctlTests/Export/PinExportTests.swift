@@ -6,10 +6,10 @@ import Testing
 @testable import HoldfastPublishing
 @testable import holdfastctl
 
-@Suite("Exporting a pin file")
+@Suite("Exporting a pin file", .timeLimit(.minutes(15)))
 struct PinExportTests {
     static func pin(_ number: UInt8) throws -> Pin {
-        try Pin(subject: .publicKey, digest: [UInt8](repeating: number, count: 32))
+        try Pin(subject: .publicKey, digest: SigningSite.digest(number))
     }
 
     static func key(
@@ -110,7 +110,7 @@ struct PinExportTests {
 
                 """)
         #expect(try curl.text(isFragment: true) == value + "\n")
-        let hex = { (number: UInt8) in String(repeating: "0\(number)", count: 32) }
+        let hex = SigningSite.hex
         #expect(
             try PinExport(file, as: .tlsa).text() == """
                 _443._tcp.api.example.net. IN TLSA 3 1 1 \(hex(2))
@@ -226,7 +226,7 @@ struct PinExportTests {
 
     @Test(
         "plistlib and an XML parser read whole files as what they say",
-        .enabled(if: ForeignPeers.runsPython, "needs python3"))
+        .needs(.python))
     func parsers() async throws {
         try await withTemporaryFolder { folder in
             var arguments: [String] = []
@@ -248,7 +248,7 @@ struct PinExportTests {
 
     @Test(
         "Swift code is read by the compiler and holds the whole file",
-        .enabled(if: ForeignPeers.runsSwiftCompiler, "needs swiftc"))
+        .needs(.swiftCompiler))
     func swiftCompiler() async throws {
         try await withTemporaryFolder { folder in
             // What looks like an end, or an insertion, of the literal that it stands in.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("The lock of a file that is changed")
+@Suite("The lock of a file that is changed", .timeLimit(.minutes(15)))
 struct ChangeLockTests {
     private static func held<Result>(_ path: String, _ body: () async throws -> Result) async throws -> Result {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

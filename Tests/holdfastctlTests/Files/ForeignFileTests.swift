@@ -7,7 +7,7 @@ import Testing
 struct ForeignFileTests {
     @Test(
         "Each is named, and the command that is told makes a file of it that can be read",
-        .enabled(if: ForeignPeers.runsOpenSSL, "needs OpenSSL 3"),
+        .needs(.openSSL),
         arguments: [
             ("PKCS #12", "openssl pkcs12 -export -in leaf.pem -inkey key.pem -passout pass: -out it"),
             ("PKCS #7", "openssl crl2pkcs7 -nocrl -certfile leaf.pem -out it"),

@@ -80,6 +80,27 @@ struct GateRepositoryTests {
         }
     }
 
+    @Test("The folder of a repository has what was published before, and with the served key nothing else matters")
+    func folder() async throws {
+        try await Self.withRepository { site, repository, server in
+            let pins = ["--app-root", Self.firstRoot, "--repository"]
+            for next in ["leaf.pem", "b.pem"] {
+                let run = try await site.run(Self.gate(server, next: next) + pins + ["site"])
+                #expect(run.status == 0, "\(next): \(run.output) \(run.errors)")
+            }
+            let other = try site.issuing.leaf(names: [.dns(SigningSite.name)])
+            try site.write("other.pem", other.chainPEM)
+            #expect(try await site.run(Self.gate(server, next: "other.pem") + pins + ["site"]).status == 1)
+            try await repository.served { url in
+                let run = try await site.run(Self.gate(server, next: "leaf.pem") + pins + [url])
+                #expect(run.status == 0, "\(run.output) \(run.errors)")
+                // Nobody knows whether clients hold earlier pins without another key.
+                #expect(try await site.run(Self.gate(server, next: "b.pem") + pins + [url]).status == 1)
+            }
+            #expect(try await site.run(Self.gate(server, next: "leaf.pem") + pins + ["nowhere"]).status == 2)
+        }
+    }
+
     @Test("What clients held before counts: unnamed it keeps the gate closed, named it is judged")
     func replacedBundle() async throws {
         try await Self.withRepository { site, repository, server in
@@ -97,7 +118,6 @@ struct GateRepositoryTests {
                     #expect(run.status == (report.answer == "open" ? 0 : 1), "\(run.errors)")
                     return report
                 }
-                // Somebody renews the timestamp; if nobody did, it would end first, and there would be no date.
                 let renewed = ["--renewed-every", "1d", "--lifetime", "14d"]
                 let unnamed = try await answer(renewed)
                 #expect(unnamed.answer == "closed" && unnamed.until != nil && unnamed.clients == nil)
@@ -105,8 +125,8 @@ struct GateRepositoryTests {
                 let replaced = Self.seconds(daysAgo: 5)
                 let closed = try await answer(["--replaced", "old-bundle.json@\(replaced)"] + renewed)
                 #expect(closed.answer == "closed" && closed.clients?.holders == "replaced")
-                let ready = Date(wholeSeconds: replaced).addingTimeInterval(30 * 86_400)
-                #expect(try await answer(["--replaced", "old-bundle.json@\(replaced)"]).until == nil)
+                let ready = Date(wholeSeconds: replaced).addingTimeInterval(7 * 86_400)
+                #expect(try await answer(["--replaced", "old-bundle.json@\(replaced)"]).until == closed.until)
                 #expect(closed.until == ready.formatted(.iso8601))
                 #expect(
                     try await answer(["--replaced", "old-bundle.json@\(Self.seconds(daysAgo: 31))"]).answer == "open")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("holdfastctl keygen, export and export-private")
+@Suite("holdfastctl keygen, export and export-private", .timeLimit(.minutes(15)))
 struct KeyVerbTests {
     private struct Keygen: Decodable {
         let file: String
@@ -69,7 +69,7 @@ struct KeyVerbTests {
         try await SigningSite.with { site in
             let script = """
                 openssl ecparam -name prime256v1 -genkey -out ec.pem && chmod 600 ec.pem
-                openssl pkey -in ec.pem -pubout -outform der | tail -c 65 | base64 -w 0; echo
+                openssl pkey -in ec.pem -pubout -outform der | tail -c 65 | openssl base64 -A; echo
                 openssl ec -in ec.pem -aes128 -passout pass:x -out old.pem 2>/dev/null
                 "$HOLDFASTCTL" export --key ec.pem; "$HOLDFASTCTL" export --key old.pem
                 """
@@ -119,13 +119,14 @@ struct KeyVerbTests {
 
     @Test(
         "On a terminal the password is asked for, twice for a new key, and not shown",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script"), "needs script of util-linux"))
+        .needs(.python))
     func prompt() async throws {
         try await SigningSite.with { site in
+            try site.write("terminal.py", TerminalScript.with)
             // What is typed before the prompt the terminal itself echoes; the rest is the command's.
             func typing(_ text: String, _ command: String) async throws -> CommandRun {
                 try await CommandRun.shell(
-                    "printf '\(text)' | script -qec \"'$HOLDFASTCTL' \(command)\" /dev/null", in: site.folder)
+                    "printf '\(text)' | python3 terminal.py \"'$HOLDFASTCTL' \(command)\"", in: site.folder)
             }
             let made = try await typing("secret\\nsecret\\n", "keygen -o new.pem")
             #expect(made.status == 0 && made.output.contains("Password of new.pem: "))
@@ -142,12 +143,15 @@ struct KeyVerbTests {
         }
     }
 
-    @Test("Without a terminal and without an option the command says what it needs; a wrong password is named")
+    @Test(
+        "Without a terminal and without an option the command says what it needs; a wrong password is named",
+        .needs(.python))
     func noPassword() async throws {
         try await SigningSite.with { site in
             try site.write("enc.pem", try site.key.pem(password: Array("right".utf8), rounds: 1_000), mode: 0o600)
+            try site.write("no-terminal.py", TerminalScript.without)
             let none = try await CommandRun.shell(
-                "exec setsid -w \"$HOLDFASTCTL\" export --key enc.pem", in: site.folder)
+                "exec python3 no-terminal.py \"$HOLDFASTCTL\" export --key enc.pem", in: site.folder)
             #expect(none.status == 2 && none.errors.contains("--password-file or --password-fd"))
             try site.write("pw", "wrong\n", mode: 0o600)
             let wrong = try await site.run(["export", "--key", "enc.pem", "--password-file", "pw"])
@@ -189,7 +193,7 @@ struct KeyVerbTests {
     }
 }
 
-@Suite("Keys of holdfastctl and openssl", .enabled(if: ForeignPeers.runsOpenSSL, "needs OpenSSL 3"))
+@Suite("Keys of holdfastctl and openssl", .needs(.openSSL), .timeLimit(.minutes(15)))
 struct KeyForeignTests {
     private func publicKey(ofPEM file: String, _ site: SigningSite) async throws -> String {
         let output = try await OpenSSLProgram.run(
@@ -207,7 +211,7 @@ struct KeyForeignTests {
             let publicKey = try await publicKey(ofPEM: "new.pem", site)
             let signed = try await site.run([
                 "sign", "--key", "new.pem", "--password-file", "pw", "--list", "pins.json", "-n", "www.example.com",
-                "-f", String(repeating: "a5", count: 32), "-t", "9000000000", "--force", "offline",
+                "-f", SigningSite.hex(0xA5), "-t", "9000000000", "--force", "offline",
             ])
             #expect(signed.status == 0)
             for key in [publicKey, made.output.trimmingCharacters(in: .newlines)] {

@@ -4,7 +4,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("holdfastctl keygen --tls")
+@Suite("holdfastctl keygen --tls", .timeLimit(.minutes(15)))
 struct ServerKeyTests {
     private struct Report: Decodable {
         let file: String
@@ -15,7 +15,7 @@ struct ServerKeyTests {
 
     @Test(
         "openssl verifies the request and reads its names, and the pin that is printed is that of its key",
-        .enabled(if: ForeignPeers.runsOpenSSL, "needs OpenSSL 3"))
+        .needs(.openSSL))
     func request() async throws {
         try await SigningSite.with { site in
             let made = try await site.run([

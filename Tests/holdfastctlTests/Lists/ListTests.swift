@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("holdfastctl verify and list")
+@Suite("holdfastctl verify and list", .timeLimit(.minutes(15)))
 struct ListTests {
     private struct Report: Decodable {
         struct Entry: Decodable {
@@ -138,6 +138,20 @@ struct ListTests {
         }
     }
 
+    @Test("An entry for a name that no client looks up is not valid, and is not signed")
+    func namesThatNoClientAsksFor() async throws {
+        try await SigningSite.with { site in
+            for name in ["api.example.com.", "b\u{FC}cher.example", "host:443", "[2001:db8::1]", "2001:db8:0::1"] {
+                try site.list([("api.example.com", "a", 30), (name, "b", 30)])
+                let run = try await site.run(["verify", "pins.json", "--public-key", site.publicKey, "--json"])
+                #expect(run.status == 1 && run.errors.contains("no client asks for"), "\(name)")
+                #expect(run.output.contains(#""state":"unusable""#) || run.output.contains(#""state" : "unusable""#))
+            }
+            try site.list([("api.example.com", "a", 30), ("My Device", "b", 30), ("*.example.com", "c", 30)])
+            #expect(try await site.run(["verify", "pins.json", "--public-key", site.publicKey]).status == 0)
+        }
+    }
+
     @Test("show reads as strictly as clients do, signed or not")
     func strictShow() async throws {
         try await SigningSite.with { site in
@@ -201,7 +215,7 @@ struct ListTests {
                 ("gone.example.com", "d", -1),
             ])
             let before = try site.text("pins.json")
-            let one = Data(repeating: 0x61, count: 32).map { String(format: "%02x", $0) }.joined()
+            let one = SigningSite.hex(0x61)
             let run = try await site.run(
                 ["list", "remove", "pins.json", one, "GONE.example.com", "--force", "unreachable"] + key)
             #expect(run.status == 0 && run.lines.first == "pins.json: 2 removed, 2 left", "\(run.errors)")

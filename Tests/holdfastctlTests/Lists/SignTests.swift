@@ -7,7 +7,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("holdfastctl sign")
+@Suite("holdfastctl sign", .timeLimit(.minutes(15)))
 struct SignTests {
     private struct Report: Decodable {
         struct Signed: Decodable {
@@ -48,7 +48,7 @@ struct SignTests {
 
     @Test(
         "A server with an ECDSA and an RSA certificate has both signed, and clients with either get in",
-        .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"))
+        .needs(.openSSL))
     func bothKinds() async throws {
         try await SigningSite.with { site in
             let names: [TestGeneralName] = [.dns(SigningSite.name)]
@@ -184,7 +184,7 @@ struct SignTests {
                 "b\u{FC}cher.example", "*.b\u{FC}cher.example", "api.example.com.", "WWW.Example.com", "My CA",
             ]
             let run = try await site.run(
-                ["sign", "--key", "key.pem", "--fingerprint", String(repeating: "ab", count: 32)]
+                ["sign", "--key", "key.pem", "--fingerprint", SigningSite.hex(0xAB)]
                     + ["--expires", "2099-02-19", "--list", "pins.json", "--force", "offline"]
                     + names.flatMap { ["--name", $0] })
             #expect(run.status == 0, "\(run.errors)")
@@ -286,7 +286,7 @@ struct SignTests {
     func replacing() async throws {
         try await SigningSite.with { site in
             try site.list([(SigningSite.name, "a", 10), (SigningSite.name, "b", 20), ("api.example.com", "c", 30)])
-            let hex = String(repeating: "61", count: 32)
+            let hex = SigningSite.hex(0x61)
             let longer = try await site.run([
                 "sign", "--key", "key.pem", "-n", SigningSite.name, "-f", hex, "-t", "4070908800", "--list",
                 "pins.json", "--json",
@@ -375,7 +375,7 @@ struct SignTests {
                         try await CommandRun.holdfastctl(
                             [
                                 "sign", "--key", "key.pem", "--list", "pins.json", "-n", "host\(number).example.com",
-                                "-f", String(repeating: "0\(number)", count: 32), "-t", "4070908800", "--force",
+                                "-f", SigningSite.hex(UInt8(number)), "-t", "4070908800", "--force",
                                 "offline",
                             ], in: site.folder
                         ).status
@@ -395,8 +395,8 @@ struct SignTests {
                 let digest = String(format: "%064x", round)
                 let run = try await CommandRun.shell(
                     """
-                    exec timeout -s KILL 0.\(String(format: "%03d", 10 + round * 4)) "$HOLDFASTCTL" sign --key key.pem \
-                        --list pins.json -n new.example.com -f \(digest) -t 4070908800
+                    "$HOLDFASTCTL" sign --key key.pem --list pins.json -n new.example.com -f \(digest) -t 4070908800 &
+                    sleep 0.\(String(format: "%03d", 10 + round * 4)); kill -9 $! 2>/dev/null; wait $!
                     """, in: site.folder)
                 let names = try site.entries().map(\.name)
                 #expect(names.count { $0.hasPrefix("host") } == 200)

@@ -107,7 +107,9 @@ struct OperatingTests {
         }
     }
 
-    @Test("A fleet whose servers have different keys gets the backup key server by server, and nobody is locked out")
+    @Test(
+        "A fleet whose servers have different keys gets the backup key server by server, and nobody is locked out",
+        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
     func fleet() async throws {
         try await OperatingSite.with { site in
             let old = [try site.leaf(), try site.leaf()]
@@ -203,6 +205,43 @@ struct OperatingTests {
         }
     }
 
+    @Test("The README's first two commands pin a host with a backup, and say that apps can connect")
+    func firstCommands() async throws {
+        try await OperatingSite.with { site in
+            let present = try site.issuing.leaf(names: [.dns("api.example.com")])
+            let run = try await site.run("readme-first", serving: present)
+            #expect(run.output.contains("Installed apps can connect: until "), "\(run.output)\(run.errors)")
+            #expect(run.output.contains("renewed with the same key, they can connect"), "\(run.output)")
+            let pins = try PinFile(json: Data(contentsOf: site.folder.appending(path: "app.pins.json")))
+            #expect(pins.hosts.count == 1 && pins.hostsWithoutBackup.isEmpty)
+            let mode =
+                try FileManager.default.attributesOfItem(
+                    atPath: site.folder.appending(path: "backup.key").path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            // A key that is there is kept.
+            let again = try await site.run("readme-first", serving: present, expecting: 3)
+            #expect(again.errors.contains("backup.key"), "\(again.errors)")
+        }
+    }
+
+    @Test("The build phase for Xcode stops a release whose pins end soon, and not one whose certificate does")
+    func buildPhase() async throws {
+        try await OperatingSite.with { site in
+            let now = SystemWallClock().now
+            let present = try site.issuing.leaf(
+                names: [.dns("api.example.com")]
+            ) { $0.notAfter = .days(20) }
+            try await site.run("readme-first", serving: present)
+            let quiet = try await site.run("xcode-phase", serving: present)
+            #expect(quiet.output.isEmpty, "\(quiet.output)")
+            let path = site.folder.appending(path: "app.pins.json")
+            let end = now.addingTimeInterval(30 * 86_400).formatted(.iso8601)
+            let text = try String(contentsOf: path, encoding: .utf8)
+            try Data(("{\"notAfter\":\"\(end)\"," + text.drop { $0 != "{" }.dropFirst()).utf8).write(to: path)
+            try await site.run("xcode-phase", serving: present, expecting: 4)
+        }
+    }
+
     @Test("The README's commands make a repository that an app takes its pins from")
     func readme() async throws {
         try await OperatingSite.with { site in
@@ -245,7 +284,7 @@ struct OperatingTests {
 
     @Test(
         "A repository whose offline key is in a token is begun and published",
-        .enabled(if: ForeignPeers.runsSoftHSM, "needs opensc and softhsm2"))
+        .needs(.softHSM))
     func token() async throws {
         try await OperatingSite.with { site in
             let (present, other) = (try site.leaf(), try site.leaf())

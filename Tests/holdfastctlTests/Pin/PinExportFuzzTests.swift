@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastPublishing
 @testable import holdfastctl
 
-@Suite("Formats of pins and their parsers")
+@Suite("Formats of pins and their parsers", .timeLimit(.minutes(120)))
 struct PinExportFuzzTests {
     /// What a stranger may write into a certificate to end a comment, or to join two characters into one.
     private static let pieces = [
@@ -93,7 +93,7 @@ struct PinExportFuzzTests {
 
     @Test(
         "XML, property lists and JSON are read as what they say, whatever a subject holds",
-        .enabled(if: ForeignPeers.runsPython, "needs python3"))
+        .needs(.python))
     func parsers() async throws {
         try await withTemporaryFolder { folder in
             let snippets = try Self.snippets([.android, .trustkit, .ats], texts: Self.texts(300))
@@ -107,7 +107,7 @@ struct PinExportFuzzTests {
 
     @Test(
         "Swift code is read by the compiler, whatever a subject holds",
-        .enabled(if: ForeignPeers.runsSwiftCompiler, "needs swiftc"))
+        .needs(.swiftCompiler))
     func swiftCompiler() async throws {
         try await withTemporaryFolder { folder in
             let snippets = try Self.snippets([.alamofire], texts: Self.texts(300)).filter { $0.format == "alamofire" }

@@ -3,7 +3,7 @@ import Holdfast
 import HoldfastTesting
 import Testing
 
-@Suite("holdfastctl pin FILE")
+@Suite("holdfastctl pin FILE", .timeLimit(.minutes(15)))
 struct PinFileTests {
     static let kinds: [TestKey.Choice] = [
         .p256, .p384, .p521, .ed25519, .sharedRSA(bits: 2048, index: 0), .sharedRSA(bits: 3072, index: 0),
@@ -106,7 +106,7 @@ struct PinFileTests {
     }
 }
 
-@Suite("Pins and openssl", .enabled(if: ForeignPeers.runsOpenSSL, "needs OpenSSL 3"))
+@Suite("Pins and openssl", .needs(.openSSL), .timeLimit(.minutes(15)))
 struct PinForeignTests {
     /// What the openssl commands that everybody uses make of a public key in PEM.
     private func opensslPin(ofPublicKey file: String, in folder: URL) async throws -> String {

@@ -5,7 +5,7 @@ import HoldfastSigning
 import HoldfastTesting
 import Testing
 
-@Suite("holdfastctl pin HOST")
+@Suite("holdfastctl pin HOST", .timeLimit(.minutes(15)))
 struct PinHostTests {
     struct Report: Decodable {
         struct Entry: Decodable {
@@ -54,7 +54,7 @@ struct PinHostTests {
 
     @Test(
         "A server with an ECDSA and an RSA certificate has the keys of both pinned, and clients with either get in",
-        .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"))
+        .needs(.openSSL))
     func bothKinds() async throws {
         try await TrustServerSite.with { site in
             let names: [TestGeneralName] = [.address([127, 0, 0, 1])]
@@ -233,7 +233,7 @@ struct PinHostTests {
 
     @Test(
         "Alamofire gets keys in code that the compiler reads; a key that Security.framework has no kind for is an error",
-        .enabled(if: ForeignPeers.runsSwiftCompiler, "needs swiftc"))
+        .needs(.swiftCompiler))
     func alamofire() async throws {
         try await withTemporaryFolder { folder in
             for (name, key) in [
@@ -398,7 +398,7 @@ struct PinHostTests {
 
     @Test(
         "curl accepts a server by the pin that is printed and no other",
-        .enabled(if: ForeignPeers.runsCurl, "needs curl"))
+        .needs(.curl))
     func curl() async throws {
         let curl = try #require(ForeignPeers.curl, "curl is required and not there")
         let site = try TestSite()

@@ -6,7 +6,7 @@ import HoldfastTesting
 import Testing
 
 /// The commands that write a repository, killed while clients read it. `scripts/nightly` kills 200.
-@Suite("holdfastctl repository, killed", .serialized)
+@Suite("holdfastctl repository, killed", .serialized, .timeLimit(.minutes(120)))
 struct KilledWriterOfRepositoriesTests {
     private static let kills = ProcessInfo.processInfo.environment["HOLDFAST_KILLS"].flatMap { Int($0) } ?? 4
 

@@ -5,7 +5,7 @@ import Testing
 /// scripts/publish-s3 with a store that honors the preconditions of Amazon S3 (moto 5.2.1 does both).
 @Suite(
     "Uploading a repository of pins to S3", .timeLimit(.minutes(15)),
-    .enabled(if: S3Store.isAvailable, "no moto and aws: scripts/s3-tools"))
+    .needs(.s3Tools))
 struct RepositoryUploadTests {
     private func apps(_ store: S3Store, of site: SigningSite) throws -> [RepositoryApp] {
         let root = try Data(contentsOf: site.published.appending(path: "metadata/1.root.json"))

@@ -96,7 +96,7 @@ struct SignerCommandTests {
 
     @Test(
         "What openssl signs is taken: of Ed25519, of P-256 and P-384 in DER, of RSA with PSS",
-        .enabled(if: ForeignPeers.runsOpenSSL, "needs OpenSSL 3"),
+        .needs(.openSSL),
         arguments: [
             ("-algorithm ed25519", "openssl pkeyutl -sign -rawin -inkey key.pem -in /dev/stdin"),
             ("-algorithm EC -pkeyopt ec_paramgen_curve:P-256", "openssl dgst -sha256 -sign key.pem"),
@@ -118,7 +118,7 @@ struct SignerCommandTests {
 
     @Test(
         "Keys that openssl makes sign from their files, whatever their kind and form, encrypted or not",
-        .enabled(if: ForeignPeers.runsOpenSSL, "needs OpenSSL 3"),
+        .needs(.openSSL),
         arguments: [
             "openssl genpkey -algorithm ed25519",
             "openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256",
@@ -190,7 +190,7 @@ struct SignerCommandTests {
             try await site.program("silent", "cat >/dev/null")
             try await site.program("endless", "exec cat /dev/zero")
             try await site.program("hangs", "exec sleep 600")
-            try await site.program("stubborn", "trap '' TERM; head -c 64 /dev/zero; while :; do sleep 600; done")
+            try await site.program("stubborn", "trap '' TERM; head -c 64 /dev/zero; while :; do sleep 1; done")
             try await site.program("zeros", "head -c 64 /dev/zero")
             try await site.program("text", "openssl pkeyutl -sign -rawin -inkey key.pem -in /dev/stdin | base64")
             for (command, status, words) in [
@@ -222,9 +222,10 @@ struct SignerCommandTests {
 
     @Test(
         "A program may ask for a PIN on the terminal",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script"), "needs script of util-linux"))
+        .needs(.python))
     func terminal() async throws {
         try await Site.with { site in
+            try site.site.write("terminal.py", TerminalScript.with)
             try await site.shell(
                 """
                 openssl genpkey -algorithm ed25519 -aes128 -pass pass:secret -out key.pem
@@ -238,8 +239,8 @@ struct SignerCommandTests {
                 """)
             let run = try await site.shell(
                 """
-                printf 'secret\\n' | script -qec "'$H' repository init site --small --offline-key offline.pub \
-                --online-key online.pem --signer-command ./asks" /dev/null
+                printf 'secret\\n' | python3 terminal.py "'$H' repository init site --small --offline-key offline.pub \
+                --online-key online.pem --signer-command ./asks"
                 """, environment: ["H": try #require(CommandRun.program).path])
             #expect(run.output.contains("PIN: ") && run.output.contains("1 of 1 needed"), "\(run.output)")
         }
@@ -247,7 +248,7 @@ struct SignerCommandTests {
 
     @Test(
         "OpenSC's pkcs11-tool signs with a token of SoftHSM: P-256 with r and s side by side, RSA with PSS",
-        .enabled(if: ForeignPeers.runsSoftHSM, "needs opensc and softhsm2"),
+        .needs(.softHSM),
         arguments: [
             ("EC:prime256v1", "sh -c 'openssl dgst -sha256 -binary | pkcs11-tool $TOKEN --sign --mechanism ECDSA'"),
             ("rsa:2048", "pkcs11-tool $TOKEN --sign --mechanism SHA256-RSA-PKCS-PSS"),

@@ -224,7 +224,7 @@ struct ShowTests {
         }
     }
 
-    @Test("A request is verified with its own key", .enabled(if: ForeignPeers.runsOpenSSL, "needs openssl"))
+    @Test("A request is verified with its own key", .needs(.openSSL))
     func request() async throws {
         try await SigningSite.with { site in
             let made = try await CommandRun.shell(

@@ -82,12 +82,19 @@ struct SigningSite {
         let now = SystemWallClock().now.timeIntervalSince1970
         let draft = PinListDraft(
             try entries.map { name, letter, days in
-                let digest = [UInt8](repeating: letter.asciiValue ?? 0, count: 32)
-                return try FingerprintEntry(
-                    name: name, pin: Pin(subject: .certificate, digest: digest), expires: Int64(now + days * 86_400))
+                try FingerprintEntry(
+                    name: name, pin: Pin(subject: .certificate, digest: Self.digest(letter.asciiValue ?? 0)),
+                    expires: Int64(now + days * 86_400))
             })
         try write(file, String(decoding: try draft.signed(by: key), as: UTF8.self))
     }
+
+    /// A digest that begins with a byte, and is no placeholder.
+    static func digest(_ octet: UInt8) -> [UInt8] {
+        [octet] + Pin.certificate([octet, octet, octet]).digest.dropFirst()
+    }
+
+    static func hex(_ octet: UInt8) -> String { digest(octet).map { String(format: "%02x", $0) }.joined() }
 
     static func fingerprint(_ certificate: TestCertificate) -> String {
         Data(Pin.certificate(certificate.der).digest).base64EncodedString()

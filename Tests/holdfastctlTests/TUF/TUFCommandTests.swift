@@ -2,7 +2,7 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@Suite("holdfastctl tuf")
+@Suite("holdfastctl tuf", .timeLimit(.minutes(15)))
 struct TUFCommandTests {
     @Test(
         "Wrong usage exits with 1, the only code of the protocol for a failure",
@@ -24,7 +24,7 @@ struct TUFCommandTests {
 
     @Test(
         "Time is that of the system's clock, which faketime moves",
-        .enabled(if: ForeignPeers.runsFaketime, "needs faketime"))
+        .needs(.faketime))
     func faketime() async throws {
         try await SigningSite.with { site in
             let repository = try await PublishedRepository(in: site)

@@ -4,7 +4,7 @@ import Testing
 
 /// Repositories made with python-tuf, honest ones and others, shown to `holdfastctl tuf` and to python-tuf's own client.
 @Suite(
-    "holdfastctl tuf beside python-tuf", .enabled(if: PythonTUF.runs, "no Python with python-tuf: scripts/tuf-python"))
+    "holdfastctl tuf beside python-tuf", .needs(.pythonTUF))
 struct TUFSimulatorTests {
     @Test("It makes of every repository what the specification says, with the same requests", .timeLimit(.minutes(15)))
     func holdfast() async throws {

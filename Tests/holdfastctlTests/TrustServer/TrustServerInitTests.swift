@@ -2,7 +2,7 @@ import Foundation
 import HoldfastTesting
 import Testing
 
-@Suite("holdfastctl trust-server init")
+@Suite("holdfastctl trust-server init", .timeLimit(.minutes(15)))
 struct TrustServerInitTests {
     @Test("An init that fails leaves no key behind, so that the next one works")
     func failedInit() async throws {

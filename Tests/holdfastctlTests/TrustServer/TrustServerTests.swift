@@ -7,7 +7,7 @@ import Testing
 
 @testable import holdfastctl
 
-@Suite("holdfastctl trust-server")
+@Suite("holdfastctl trust-server", .timeLimit(.minutes(15)))
 struct TrustServerTests {
     @Test("init prints the certificate and writes the files, the key for its owner alone, and never over another")
     func initialize() async throws {

@@ -3,8 +3,8 @@ public import NIOCore
 import NIOHTTP1
 public import ServiceLifecycle
 
-/// The listener for people and their tools, apart from that of the apps: `/v1/…` for those who have a token, `/metrics`,
-/// `/health/…` and `/openapi.yaml` for everybody who reaches it. No token approves anything.
+/// The listener for people and their tools, apart from that of the apps: `/v1/…` for those who have a token, `/health/…`
+/// and `/openapi.yaml` for everybody who reaches it, and `/metrics` as well as long as only this machine does. No token approves anything.
 public struct AdministrationListener: Service {
     private let listener: HTTPListener
 
@@ -14,7 +14,7 @@ public struct AdministrationListener: Service {
     ///   - publisher: everything that the server knows and does.
     ///   - counters: what the public listener counts.
     ///   - answersUtilityTools: whether tools of the reference server are answered as well, at `/admin/…`.
-    ///   - readiness: why the server is not ready, in sentences; empty if it is.
+    ///   - health: how the server is.
     ///   - group: the threads.
     ///   - logger: for starting and stopping.
     ///   - requests: gets a line for each request, at the level `info` for what somebody with a token changed, else
@@ -25,14 +25,14 @@ public struct AdministrationListener: Service {
     /// - Throws: ``ServerError`` `invalidValue` for settings that rely on a proxy to speak TLS.
     public init(
         _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
-        answersUtilityTools: Bool = false, readiness: @escaping @Sendable () -> [String] = { [] },
+        answersUtilityTools: Bool = false, health: @escaping @Sendable () -> ServerHealth = { ServerHealth() },
         on group: any EventLoopGroup, logger: Logger, requests: Logger? = nil,
         notices: NoticeCounters = NoticeCounters(), reports: ReportInbox = ReportInbox(),
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) throws(ServerError) {
         try self.init(
             settings, for: publisher, counters: counters, answersUtilityTools: answersUtilityTools, beside: [],
-            readiness: readiness, on: group, logger: logger, requests: requests, notices: notices, reports: reports,
+            health: health, on: group, logger: logger, requests: requests, notices: notices, reports: reports,
             onListening: onListening)
     }
 
@@ -40,7 +40,7 @@ public struct AdministrationListener: Service {
     init(
         _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
         answersUtilityTools: Bool, beside others: [AddressResponder],
-        readiness: @escaping @Sendable () -> [String], on group: any EventLoopGroup, logger: Logger,
+        health: @escaping @Sendable () -> ServerHealth, on group: any EventLoopGroup, logger: Logger,
         requests: Logger?, notices: NoticeCounters, reports: ReportInbox,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void
     ) throws(ServerError) {
@@ -49,8 +49,8 @@ public struct AdministrationListener: Service {
                 .invalidValue, of: "admin-listen", expected: "loopback, or a certificate", found: "a proxy before it")
         }
         let responder = AdministrationResponder(
-            publisher: publisher, counters: counters, notices: notices, reports: reports, readiness: readiness,
-            answersUtilityTools: answersUtilityTools, others: others)
+            publisher: publisher, counters: counters, notices: notices, reports: reports, health: health,
+            answersUtilityTools: answersUtilityTools, hidesMetrics: settings.isReachable, others: others)
         var settings = settings
         if settings.limits == ListenerLimits() { settings.limits = .administration }
         settings.namesRequests = true

@@ -6,7 +6,7 @@ import Synchronization
 final class AdministrationRates: Sendable {
     private struct State {
         /// Two a second for each source, after the first hundred and fifty.
-        var failures = TokenBuckets<SourcePrefix>(rate: 2, burst: 150, greatestCount: 4_096)
+        var failures = SourceBuckets(rate: 2, burst: 150, greatestCount: 4_096)
         /// One a second for each token, after the first sixty.
         var costly = TokenBuckets<String>(
             rate: 1, burst: Double(greatestSaved), greatestCount: Catalog.greatestTokenCount)

@@ -19,23 +19,20 @@ extension AdministrationResponder {
         let hosts = try await refusing { [catalog] () async throws(ServerError) in
             _ = try await catalog.app(app)
             var hosts: [CanonicalJSON] = []
-            for host in try await catalog.hosts(of: app) {
-                hosts.append(.object(try await view(of: host, app)))
-            }
+            for view in try await catalog.hostViews(of: app) { hosts.append(.object(Self.members(of: view))) }
             return hosts
         }
         return Self.json([("hosts", .array(hosts))])
     }
 
-    private func view(of host: CatalogHost, _ app: AppName) async throws(ServerError) -> [String: CanonicalJSON] {
-        AdministrationView.host(
-            host, seen: try await catalog.observations(of: host, app), next: try await catalog.next(of: host, app))
+    private static func members(of view: Catalog.HostView) -> [String: CanonicalJSON] {
+        AdministrationView.host(view.host, seen: view.seen, next: view.next)
     }
 
     func getHost(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let (app, place) = (try call.app(), try call.host())
         let members = try await refusing { [catalog] () async throws(ServerError) in
-            try await view(of: try await catalog.host(place.name, place.port, of: app), app)
+            Self.members(of: try await catalog.hostView(place.name, place.port, of: app))
         }
         return Self.octets(CanonicalJSON.object(members).octets)
     }
@@ -46,7 +43,7 @@ extension AdministrationResponder {
         let members = try await refusing { [catalog] () async throws(ServerError) in
             let host = try HostBody.host(place.name, place.port, &fields)
             try await catalog.set(host, of: app, by: call.actor)
-            return try await view(of: host, app)
+            return Self.members(of: try await catalog.hostView(host.name, host.port, of: app))
         }
         return Self.octets(CanonicalJSON.object(members).octets)
     }
@@ -72,6 +69,17 @@ extension AdministrationResponder {
         let next = try await refusing { [catalog] () async throws(ServerError) in
             let host = try await catalog.host(place.name, place.port, of: app)
             try await catalog.withdrawNext(on: host, of: app, by: call.actor)
+            return try await catalog.next(of: host, app)
+        }
+        return Self.json([("next", AdministrationView.next(next))])
+    }
+
+    func withdrawAnnouncement(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let (app, place, digest) = (try call.app(), try call.host(), try call.digest())
+        try takeTurn(call)
+        let next = try await refusing { [catalog] () async throws(ServerError) in
+            let host = try await catalog.host(place.name, place.port, of: app)
+            try await catalog.withdraw(digest, on: host, of: app, by: call.actor)
             return try await catalog.next(of: host, app)
         }
         return Self.json([("next", AdministrationView.next(next))])

@@ -10,14 +10,16 @@ struct AdministrationResponder: RefusingResponder, Sendable {
     let counters: ListenerCounters
     var notices = NoticeCounters()
     var reports = ReportInbox()
-    /// Why the server is not ready; empty if it is.
-    let readiness: @Sendable () -> [String]
+    /// How the server is.
+    let health: @Sendable () -> ServerHealth
     /// How often each may call.
     var rates = AdministrationRates()
     /// Who may have clients judge something now.
     var turns = JudgingTurns()
     /// Whether tools of the reference server are answered as well.
     var answersUtilityTools = false
+    /// Whether `/metrics`, which has the names of all apps and hosts, is for holders of tokens only.
+    var hidesMetrics = false
     /// Who is asked first: those who answer people's browsers.
     var others: [AddressResponder] = []
 
@@ -95,7 +97,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
     private func grant(
         for route: AdministrationRoute, _ request: ListenerRequest
     ) async throws(AdministrationError) -> TokenGrant? {
-        if case .anybody = route.access { return nil }
+        if case .anybody = route.access, !(route == .getMetrics && hidesMetrics) { return nil }
         guard let header = request.header("Authorization") else { throw unauthorized(nil, request) }
         // RFC 9110 11.1: the name of the scheme in any case.
         let words = header.utf8.split(separator: 0x20, maxSplits: 1)
@@ -103,6 +105,12 @@ struct AdministrationResponder: RefusingResponder, Sendable {
             let grant = try await believed(token)
         else { throw unauthorized("invalid_token", request) }
         switch route.access {
+        // It is about all apps.
+        case .anybody where grant.app != nil || !grant.allows(.read):
+            throw AdministrationError(
+                .forbidden, .forbidden, of: "token", expected: "a token to read, for all apps",
+                found: "one for another purpose, or for one app",
+                remedy: "Use a token that token add made without --app.")
         case .holder(let scope) where !grant.allows(scope):
             throw AdministrationError(
                 .forbidden, .forbidden, of: "token", expected: "a token to \(scope)", found: "one for another purpose",
@@ -193,7 +201,8 @@ struct AdministrationResponder: RefusingResponder, Sendable {
     private func call(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         switch call.route {
         case .getLive: return Self.json([("status", .text("OK"))])
-        case .getReady: return ready()
+        case .getReady: return health().answer(.ready)
+        case .getWritable: return health().answer(.writable)
         case .getMetrics: return await metrics()
         case .getDescription:
             return ListenerAnswer(
@@ -205,6 +214,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         case .setHost: return try await setHost(call)
         case .announceNext: return try await announceNext(call)
         case .withdrawNext: return try await withdrawNext(call)
+        case .withdrawAnnouncement: return try await withdrawAnnouncement(call)
         case .getReports: return try await getReports(call)
         case .switchReports: return try await switchReports(call)
         case .askGate: return try await askGate(call)
@@ -231,16 +241,6 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         }
     }
 
-    private func ready() -> ListenerAnswer {
-        let reasons = readiness()
-        guard !reasons.isEmpty else { return Self.json([("status", .text("OK"))]) }
-        return AdministrationError(
-            .serviceUnavailable, .unavailable, expected: "a server that is ready",
-            found: reasons.joined(separator: " "), remedy: "Wait, or look at holdfast-server doctor.",
-            headers: [("Retry-After", "5")]
-        ).answer
-    }
-
     private func metrics() async -> ListenerAnswer {
         // What cannot be read has no line, which an alert rule notices; everything else is shown.
         var places: [PlaceStanding] = []
@@ -248,7 +248,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         let families =
             counters.families + MetricsText.families(of: publisher.live.current)
             + MetricsText.families(
-                of: catalog.ledger, isReady: readiness().isEmpty, at: catalog.signingTime ?? 0)
+                of: catalog.ledger, isReady: health().isGood(.writable), at: catalog.signingTime ?? 0)
             + MetricsText.families(of: places) + MetricsText.families(of: notices) + reports.families
         return ListenerAnswer(
             .ok, body: ByteBuffer(string: MetricsText(families: families).text),

@@ -3,8 +3,8 @@ import NIOHTTP1
 /// What can be called, each with its method, its path, and what a token must allow. The names are the `operationId`s of
 /// `openapi.yaml`; a test compares both.
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
-    case getLive, getReady, getMetrics, getDescription
-    case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, askGate
+    case getLive, getReady, getWritable, getMetrics, getDescription
+    case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, withdrawAnnouncement, askGate
     case getReports, switchReports
     case getDrafts, handInDrafts, prepareDrafts, rotateKeys, publishRoot
     case listKeys, replaceKey
@@ -24,7 +24,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     var method: HTTPMethod {
         switch self {
         case .announceNext, .setHost, .switchReports: .PUT
-        case .withdrawNext: .DELETE
+        case .withdrawNext, .withdrawAnnouncement: .DELETE
         case .propose, .approve, .reject, .publish: .POST
         case .handInDrafts, .prepareDrafts, .rotateKeys, .publishRoot, .replaceKey: .POST
         default: .GET
@@ -36,12 +36,14 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .getLive: "/health/live"
         case .getReady: "/health/ready"
+        case .getWritable: "/health/writable"
         case .getMetrics: "/metrics"
         case .getDescription: "/openapi.yaml"
         case .listApps: "/v1/apps"
         case .listHosts: "/v1/apps/{app}/hosts"
         case .getHost, .setHost: "/v1/apps/{app}/hosts/{host}"
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
+        case .withdrawAnnouncement: "/v1/apps/{app}/hosts/{host}/next/{digest}"
         case .getReports, .switchReports: "/v1/apps/{app}/reports"
         case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
         case .getDrafts, .handInDrafts: "/v1/apps/{app}/repository/drafts"
@@ -67,10 +69,11 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
 
     var access: Access {
         switch self {
-        case .getLive, .getReady, .getMetrics, .getDescription: .anybody
+        case .getLive, .getReady, .getWritable, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
         case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
-        case .setHost, .withdrawNext, .publish, .rotateKeys, .publishRoot, .replaceKey, .switchReports:
+        case .setHost, .withdrawNext, .withdrawAnnouncement, .publish, .rotateKeys, .publishRoot, .replaceKey,
+            .switchReports:
             .holder(.administer)
         default: .holder(.read)
         }
@@ -79,7 +82,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// The fields of the query that it knows.
     var queryFields: [String] {
         switch self {
-        case .getHost, .setHost, .announceNext, .withdrawNext, .askGate: ["port"]
+        case .getHost, .setHost, .announceNext, .withdrawNext, .withdrawAnnouncement, .askGate: ["port"]
         case .listChanges, .listDocuments: ["app"]
         case .readAudit: ["after", "limit"]
         case .getReports: ["days"]

@@ -53,11 +53,22 @@ package enum AdministrationView {
     static func next(_ next: NextShown) -> CanonicalJSON {
         .array(
             next.chains.map { chain in
-                .object([
-                    "kind": .text("certificate"), "digest": .text("\(Digest(of: chain.chain.certificates[0]))"),
-                    "begins": time(chain.begins),
-                ])
-            } + next.keys.map { .object(["kind": .text("key"), "digest": .text("\(Digest(of: $0))")]) })
+                .object(
+                    [
+                        "kind": .text("certificate"), "digest": .text("\(Digest(of: chain.chain.certificates[0]))"),
+                        "begins": time(chain.begins),
+                    ].merging(members(of: chain.origin)) { first, _ in first })
+            }
+                + next.keys.map { key in
+                    .object(
+                        ["kind": .text("key"), "digest": .text("\(Digest(of: key))")]
+                            .merging(members(of: next.origins[Digest(of: key)])) { first, _ in first })
+                })
+    }
+
+    private static func members(of origin: NextShown.Origin?) -> [String: CanonicalJSON] {
+        guard let origin else { return [:] }
+        return ["announcedBy": .text(origin.actor), "announced": time(origin.time)]
     }
 
     /// A change in a list.
@@ -88,6 +99,7 @@ package enum AdministrationView {
         var members = summary(change, state)
         members["difference"] = texts(ContentDifference(from: scene.published, to: change.content).lines)
         members["unannounced"] = texts(scene.unannounced(in: change.content))
+        members["origins"] = texts(scene.origins(of: change.content))
         members["needed"] = .integer(Int64(chain.head.approvers.number))
         members["approvers"] = .text("\(chain.head.digest)")
         members["approvals"] = .array(change.approvals.map { approval($0, chain.head.approvers) })

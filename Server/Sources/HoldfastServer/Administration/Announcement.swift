@@ -1,17 +1,28 @@
 import Holdfast
 
-/// What the owner of a host announces: `{"chain","begins"}` or `{"key"}`, both in PEM.
+/// What the owner of a host announces: `{"chain","begins"}`, `{"request"}` or `{"key"}`, all in PEM.
 enum Announcement: Sendable {
     case chain(HostChain, begins: Int64)
     /// DER of a SubjectPublicKeyInfo.
     case key([UInt8])
+    /// DER of a certificate request (PKCS #10), which is signed with its key.
+    case request([UInt8])
 
     /// - Throws: ``ServerError`` `malformed` or `invalidValue`, with the field.
     init(_ fields: inout JSONFields) throws(ServerError) {
-        if let key = try fields.optionalText("key") {
+        if let request = try fields.optionalText("request") {
             try fields.finish()
-            try self.init(key: key)
+            try self.init(request: request)
             return
+        }
+        if try fields.optionalText("key") != nil {
+            try fields.finish()
+            // A token may be stolen: it cannot announce keys that its holder does not have.
+            throw ServerError(
+                .invalidValue, of: "key", expected: "a certificate request, in the field request", found: "a bare key",
+                remedy:
+                    "Send what openssl req -new -key next.key prints, which is signed with the key, in the field request."
+            )
         }
         let text = try fields.text("chain")
         let begins = try fields.text("begins", "a time such as 2026-12-24T12:00:00Z") { UTCText.decode($0) }
@@ -28,6 +39,19 @@ enum Announcement: Sendable {
                 remedy: "Send what openssl req -in next.csr -noout -pubkey prints.")
         }
         self = .key(blocks[0])
+    }
+
+    /// - Parameter request: PEM of a certificate request.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    init(request: [UInt8]) throws(ServerError) {
+        let blocks =
+            PEMText.blocks("CERTIFICATE REQUEST", of: request) ?? PEMText.blocks("NEW CERTIFICATE REQUEST", of: request)
+        guard let blocks, blocks.count == 1 else {
+            throw ServerError(
+                .invalidValue, of: "request", expected: "one block CERTIFICATE REQUEST in PEM", found: "another text",
+                remedy: "Send what openssl req -new -key next.key prints.")
+        }
+        self = .request(blocks[0])
     }
 
     /// - Parameters:
@@ -53,6 +77,9 @@ extension Catalog {
         switch announcement {
         case .chain(let chain, let begins): try await announce(chain, from: begins, on: host, of: app, by: actor)
         case .key(let key): try await announce(key: key, on: host, of: app, by: actor)
+        case .request(let request):
+            let key = try AnnouncementCheck.key(ofRequest: request, for: host)
+            try await announce(key: key, on: host, of: app, by: actor)
         }
     }
 }

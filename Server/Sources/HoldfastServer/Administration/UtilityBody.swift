@@ -29,6 +29,10 @@ enum UtilityBody {
         guard let der = PEMText.blocks("CERTIFICATE", of: pem)?.first, let read = try? X509Certificate(der: der) else {
             throw fields.invalid("pem", "a certificate in PEM")
         }
+        guard !read.isMerkleTreeCertificate else {
+            throw fields.invalid(
+                "pem", "a certificate of one form; of a Merkle Tree Certificate only the key is pinned")
+        }
         guard let name = domain ?? read.subject.commonName.map({ Array($0.utf8) }), ContentHost.isName(name) else {
             throw fields.invalid(
                 "domain", "a host name in lower case, or a certificate with one as its common name")

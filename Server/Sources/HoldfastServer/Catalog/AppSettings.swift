@@ -37,6 +37,8 @@ public struct AppSettings: Sendable, Hashable {
     public let canary: Int64
     /// How many vantages must have seen a key before anything is judged by it.
     public let vantages: Int64
+    /// How many hosts it may have.
+    public let maximumHosts: Int64
     /// DER of the certificates that the clients' systems trust.
     public let anchors: [[UInt8]]
     /// The builds in the field; nil if nobody has said, which no outlook is content with.
@@ -46,16 +48,24 @@ public struct AppSettings: Sendable, Hashable {
     public let octets: [UInt8]
 
     private static let name = "holdfast-app-v1"
+    /// Default staleness: seven days. Formats that name certificates need it, with the canary, within a quarter of a
+    /// certificate's lifetime, and public certificates will last for 47 days (CA/Browser Forum ballot SC-081).
+    public static let defaultStaleness: Int64 = 7 * 86_400
     private static let stalenesses: ClosedRange<Int64> = 3_600...31_622_400
-    private static let canaries: ClosedRange<Int64> = 0...604_800
+    static let canaries: ClosedRange<Int64> = 0...604_800
     /// More than anybody watches from. A table has the same bound.
     package static let vantageCounts: ClosedRange<Int64> = 1...8
+    /// More hosts than this make each round of an app slow.
+    package static let hostCounts: ClosedRange<Int64> = 1...10_000
+    /// How many hosts an app may have if nobody says so.
+    public static let usualMaximumHosts: Int64 = 1_000
 
     /// Puts settings together.
     /// - Throws: ``ServerError`` `invalidValue` for a staleness outside an hour to 366 days, a canary of more than seven
-    ///   days, more than eight vantages, no anchors, or one that is no certificate.
+    ///   days, more than eight vantages, no hosts or more than 10,000, no anchors, or one that is no certificate.
     public init(
-        staleness: Int64 = 30 * 86_400, canary: Int64 = 86_400, vantages: Int64 = 1, anchors: [[UInt8]],
+        staleness: Int64 = Self.defaultStaleness, canary: Int64 = 86_400, vantages: Int64 = 1,
+        maximumHosts: Int64 = AppSettings.usualMaximumHosts, anchors: [[UInt8]],
         builds: [Build]?
     ) throws(ServerError) {
         guard Self.stalenesses.contains(staleness), Self.canaries.contains(canary) else {
@@ -68,6 +78,11 @@ public struct AppSettings: Sendable, Hashable {
             throw ServerError(
                 .invalidValue, of: "vantages", expected: "1 to \(Self.vantageCounts.upperBound)", found: "\(vantages)")
         }
+        guard Self.hostCounts.contains(maximumHosts) else {
+            throw ServerError(
+                .invalidValue, of: "maximum hosts", expected: "1 to \(Self.hostCounts.upperBound)",
+                found: "\(maximumHosts)")
+        }
         guard (1...1_000).contains(anchors.count), anchors.allSatisfy({ (try? X509Certificate(der: $0)) != nil }) else {
             throw ServerError(
                 .invalidValue, of: "anchors", expected: "1 to 1000 certificates",
@@ -77,6 +92,7 @@ public struct AppSettings: Sendable, Hashable {
         self.staleness = staleness
         self.canary = canary
         self.vantages = vantages
+        self.maximumHosts = maximumHosts
         self.anchors = anchors
         self.builds = try builds.map { builds throws(ServerError) in
             try Content.sorted(builds, "builds") { Array($0.name.utf8) }
@@ -87,6 +103,7 @@ public struct AppSettings: Sendable, Hashable {
         ]
         // Settings of servers that knew of one vantage only have the digest that they had.
         if vantages > 1 { members["vantages"] = .integer(vantages) }
+        if maximumHosts != Self.usualMaximumHosts { members["maximumHosts"] = .integer(maximumHosts) }
         if let builds = self.builds {
             members["builds"] = .array(
                 builds.map { build in
@@ -120,6 +137,8 @@ public struct AppSettings: Sendable, Hashable {
             return der
         }
         let vantages = try fields.optionalInteger("vantages", in: Self.vantageCounts) ?? 1
+        let maximumHosts =
+            try fields.optionalInteger("maximumHosts", in: Self.hostCounts) ?? Self.usualMaximumHosts
         var builds: [Build]?
         if let value = fields.optional("builds") {
             guard case .array(let elements) = value, elements.count <= 256 else {
@@ -138,7 +157,8 @@ public struct AppSettings: Sendable, Hashable {
         }
         try fields.finish()
         try self.init(
-            staleness: staleness, canary: canary, vantages: vantages, anchors: anchors, builds: builds)
+            staleness: staleness, canary: canary, vantages: vantages, maximumHosts: maximumHosts, anchors: anchors,
+            builds: builds)
         guard self.octets == octets else {
             throw ServerError(.malformed, of: "settings", expected: "the one spelling", found: "another")
         }

@@ -1,26 +1,24 @@
 extension Catalog {
     /// More passkeys than people have who approve or look.
     fileprivate static let greatestPasskeyCount = 1_000
-    /// Visitors who are answering at one time. Whoever answers strangers limits how often each of them may ask.
-    private static let greatestCeremonyCount = 1_000
 
     /// Asks somebody who was invited to make a passkey.
     /// - Returns: what the invitation says, and what the passkey signs.
     /// - Parameters:
     ///   - token: the invitation's.
-    ///   - visitor: who asks: the digest of the visitor's token.
     ///   - generator: makes the challenge.
-    /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` does, and `constraint` if too many are answering.
+    /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` does.
     func beginRegistration(
-        _ token: AccessToken, for visitor: Digest, using generator: inout some RandomNumberGenerator
-    ) async throws(ServerError) -> (invitation: InvitationText, challenge: PasskeyChallenge) {
-        let invitation = try await look { [server, genesis] session, ledger throws(ServerError) in
+        _ token: AccessToken, using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> (invitation: InvitationText, ceremony: PasskeyCeremony) {
+        let (invitation, now) = try await look { [server, genesis] session, ledger throws(ServerError) in
             let chain = try Self.approverChain(session, server: server, genesis: genesis, known: ledger.approvers)
-            return try Self.invitation(token, chain, session, ledger)
+            return (try Self.invitation(token, chain, session, ledger), try session.now())
         }
-        let challenge = PasskeyChallenge.registration(invitation.purpose, using: &generator)
-        try await keep(challenge, for: visitor)
-        return (invitation, challenge)
+        return (
+            invitation,
+            PasskeyCeremony(PasskeyChallenge.registration(invitation.purpose, using: &generator), at: now)
+        )
     }
 
     /// Takes the passkey of somebody who was invited. The invitation is used then.
@@ -28,21 +26,22 @@ extension Catalog {
     ///   - registration: what the browser sent.
     ///   - token: the invitation's.
     ///   - party: where it was made.
-    ///   - visitor: who sent it: the digest of the visitor's token.
-    /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` and ``PasskeyCeremony/registered(_:for:at:by:at:)`` do;
-    ///   `notForThis` without a challenge, and for a key that a statement of approvers names, unless it is a passkey to
+    ///   - ceremony: what the browser was asked.
+    /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` and ``PasskeyCeremony/registered(_:for:at:at:)`` do;
+    ///   `notForThis` for a challenge that was answered before, and for a key that a statement of approvers names, unless it is a passkey to
     ///   approve with for the same apps, and for one that was registered for something else; `constraint` for a passkey
     ///   that is there already, or one too many.
     func register(
-        _ registration: PasskeyRegistration, _ token: AccessToken, at party: RelyingParty, by visitor: Digest
+        _ registration: PasskeyRegistration, _ token: AccessToken, at party: RelyingParty,
+        answering ceremony: PasskeyCeremony
     ) async throws(ServerError) -> RegisteredPasskey {
-        let ceremony = try await takeCeremony(of: visitor)
         return try await transact { [server, genesis] step throws(ServerError) in
             let chain = try Self.approverChain(
                 step.session, server: server, genesis: genesis, known: step.ledger.approvers)
             let invitation = try Self.invitation(token, chain, step.session, step.ledger)
             let credential = try ceremony.registered(
-                registration, for: invitation.purpose, at: party, by: visitor, at: step.now)
+                registration, for: invitation.purpose, at: party, at: step.now)
+            try step.useUp(ceremony)
             // Nobody proves here that they have the key. Whoever registers somebody else's must not change what it approves.
             let identity = credential.key.identity
             let bound = chain.bound(identity)
@@ -131,48 +130,27 @@ extension Catalog {
             .brokenChain, of: "passkey \(identity)", expected: "the row that the audit names", found: "another, or none"
         )
     }
-
-    /// Keeps what a visitor is asked to sign. What the same visitor was asked before is forgotten.
-    func keep(_ challenge: PasskeyChallenge, for visitor: Digest) async throws(ServerError) {
-        try await transact { step throws(ServerError) in
-            let ceremony = PasskeyCeremony(challenge, for: visitor, at: step.now)
-            try step.session.run(
-                "DELETE FROM passkey_challenge WHERE ends_at < $1 OR visitor = $2",
-                [.integer(step.now), .octets(visitor.octets)])
-            let count = try step.session.run("SELECT count(*) FROM passkey_challenge").first?.integer(0) ?? 0
-            guard count < Self.greatestCeremonyCount else {
-                throw ServerError(
-                    .constraint, of: "passkey", expected: "at most \(Self.greatestCeremonyCount) people at one time",
-                    found: "more", remedy: "Try again in \(PasskeyCeremony.span) s.")
-            }
-            try step.session.run(
-                "INSERT INTO passkey_challenge (visitor, octets, ends_at) VALUES ($1, $2, $3)",
-                [.octets(visitor.octets), .octets(challenge.octets), .integer(ceremony.end)])
-        }
-    }
-
-    /// Takes away what a visitor was asked to sign, in a transaction of its own: a wrong answer does not bring it back.
-    /// - Throws: ``ServerError`` `notForThis` if that visitor was asked nothing.
-    func takeCeremony(of visitor: Digest) async throws(ServerError) -> PasskeyCeremony {
-        let taken = try await transact { step throws(ServerError) -> PasskeyCeremony? in
-            let row = try step.session.run(
-                "DELETE FROM passkey_challenge WHERE visitor = $1 RETURNING octets, ends_at",
-                [.octets(visitor.octets)]
-            ).first
-            guard let row else { return nil }
-            return PasskeyCeremony(
-                try row.octets(0) { PasskeyChallenge(octets: $0) }, for: visitor, until: try row.integer(1))
-        }
-        guard let taken else {
-            throw ServerError(
-                .notForThis, of: "passkey", expected: "the answer to a challenge", found: "one that nobody asked for",
-                remedy: "Load the page, and begin again.")
-        }
-        return taken
-    }
 }
 
 extension Catalog.Step {
+    /// Remembers that a challenge was answered, for as long as it could be answered again. Only holders of passkeys and
+    /// invitations come so far, so strangers fill nothing; machines that share the database share what was answered.
+    /// - Throws: ``ServerError`` `notForThis` for one that was answered before.
+    func useUp(_ ceremony: PasskeyCeremony) throws(ServerError) {
+        try session.run("DELETE FROM passkey_challenge WHERE ends_at < $1", [.integer(now)])
+        let octets = ceremony.challenge.octets
+        let kept = try session.run(
+            """
+            INSERT INTO passkey_challenge (visitor, octets, ends_at) VALUES ($1, $2, $3) \
+            ON CONFLICT (visitor) DO NOTHING RETURNING ends_at
+            """, [.octets(Digest(of: octets).octets), .octets(octets), .integer(ceremony.end)])
+        guard !kept.isEmpty else {
+            throw ServerError(
+                .notForThis, of: "passkey", expected: "the answer to a challenge", found: "one that was given before",
+                remedy: "Load the page, and begin again.")
+        }
+    }
+
     /// Stores a new passkey.
     fileprivate func add(_ passkey: RegisteredPasskey) throws(ServerError) {
         let (identity, id) = (passkey.credential.key.identity, passkey.credential.id)

@@ -4,7 +4,7 @@ import Holdfast
 /// announcements and of contents that were proposed; the key of a certificate is read from its chain while that is kept.
 extension Catalog {
     /// How many keys one query reads.
-    private static let part = 16
+    private static let keysPerQuery = 16
 
     /// Stores a key.
     static func store(key: [UInt8], _ session: any StorageSession) throws(ServerError) {
@@ -20,11 +20,11 @@ extension Catalog {
         var keys: [Digest: [UInt8]] = [:]
         var rest = Array(pins)[...]
         while let last = rest.first {
-            let some = rest.prefix(part)
-            rest = rest.dropFirst(part)
+            let some = rest.prefix(keysPerQuery)
+            rest = rest.dropFirst(keysPerQuery)
             // One text for every count of keys: the last places name one of them again.
             let values = some.map { StorageValue.octets($0.octets) }
-            let padding = Array(repeating: StorageValue.octets(last.octets), count: part - some.count)
+            let padding = Array(repeating: StorageValue.octets(last.octets), count: keysPerQuery - some.count)
             for row in try session.run(
                 """
                 SELECT octets FROM public_key WHERE pin IN \

@@ -2,7 +2,9 @@ extension Catalog {
     /// How long somebody stays signed in, in seconds: a working day.
     static let sessionSpan: Int64 = 12 * 3_600
     /// More than people have open.
-    private static let greatestSessionCount = 1_000
+    static let greatestSessionCount = 1_000
+    /// The sessions of one passkey: more than the browsers of one person.
+    static let greatestSessionsOfPasskey = 8
 
     /// Somebody who is signed in.
     public struct SignedIn: Sendable, Hashable {
@@ -14,68 +16,70 @@ extension Catalog {
         public let end: Int64
     }
 
-    /// Asks a visitor to sign in.
-    /// - Throws: ``ServerError`` `constraint` if too many are answering.
+    /// Asks somebody to sign in. Nothing is kept for it.
+    /// - Throws: ``ServerError`` of the database.
     func beginSignIn(
-        for visitor: Digest, using generator: inout some RandomNumberGenerator
-    ) async throws(ServerError) -> PasskeyChallenge {
-        let challenge = PasskeyChallenge.signIn(using: &generator)
-        try await keep(challenge, for: visitor)
-        return challenge
+        using generator: inout some RandomNumberGenerator
+    ) async throws(ServerError) -> PasskeyCeremony {
+        PasskeyCeremony(PasskeyChallenge.signIn(using: &generator), at: try await now())
     }
 
-    /// Signs a visitor in.
+    /// Signs somebody in. A passkey has eight sessions: the oldest ends for a ninth. If there are too many of all passkeys, the
+    /// oldest of the passkey with the most ends, so that nobody keeps others out.
     /// - Parameters:
     ///   - assertion: what the browser sent.
     ///   - credential: the id of the passkey that it names.
-    ///   - visitor: who sent it: the digest of the visitor's token.
+    ///   - ceremony: what the browser was asked.
     ///   - generator: makes the session's token.
-    /// - Returns: the token of the session, of which only the digest is kept. It is never the visitor's, which somebody
-    ///   else may have chosen.
-    /// - Throws: ``ServerError``, as ``PasskeyCeremony/signedIn(_:with:by:at:)`` does; `notForThis` without a challenge;
-    ///   `notFound` for a passkey that is not registered; `constraint` for one session too many.
+    /// - Returns: the token of the session, of which only the digest is kept.
+    /// - Throws: ``ServerError``, as ``PasskeyCeremony/signedIn(_:with:at:)`` does; `notForThis` for a challenge that was
+    ///   answered before; `notFound` for a passkey that is not registered.
     func signIn(
-        _ assertion: PasskeyAssertion, with credential: [UInt8], by visitor: Digest,
+        _ assertion: PasskeyAssertion, with credential: [UInt8], answering ceremony: PasskeyCeremony,
         using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> AccessToken {
-        let ceremony = try await takeCeremony(of: visitor)
         let token = AccessToken(using: &generator)
         let digest = token.digest
+        // What a stranger sends is refused before anything waits for it.
+        try await look { session, ledger throws(ServerError) in
+            let passkey = try Self.passkey(withID: credential, session, ledger)
+            _ = try ceremony.signedIn(assertion, with: passkey.credential, at: try session.now())
+        }
         try await transact { step throws(ServerError) in
-            let row = try step.session.run(
-                "SELECT identity FROM passkey WHERE credential = $1", [.octets(credential)]
-            ).first
-            let identity = try row?.octets(0) { Digest(octets: $0) }
-            let found = try identity.map { identity throws(ServerError) in
-                try Self.passkey(identity, step.session, step.ledger)
-            }
-            guard let passkey = found ?? nil else {
-                throw ServerError(
-                    .notFound, of: "passkey", expected: "a passkey that is registered here", found: "another",
-                    remedy: "Use the passkey that you registered here, or ask for an invitation.")
-            }
-            try step.remember(
-                try ceremony.signedIn(assertion, with: passkey.credential, by: visitor, at: step.now))
-            guard step.ledger.people.sessions.count(where: { $0.value.end >= step.now }) < Self.greatestSessionCount
-            else {
-                throw ServerError(
-                    .constraint, of: "sessions", expected: "at most \(Self.greatestSessionCount)", found: "one more",
-                    remedy: "End those that nobody uses.")
-            }
+            let passkey = try Self.passkey(withID: credential, step.session, step.ledger)
+            try step.remember(try ceremony.signedIn(assertion, with: passkey.credential, at: step.now))
+            try step.useUp(ceremony)
+            let identity = passkey.credential.key.identity
+            try step.makeRoomForSession(of: identity, by: passkey.person)
             let end = step.now + Self.sessionSpan
             try step.session.run(
                 "DELETE FROM session WHERE ends_at < $1 OR digest = $2", [.integer(step.now), .octets(digest.octets)])
             try step.session.run(
                 "INSERT INTO session (digest, passkey, ends_at) VALUES ($1, $2, $3)",
-                [.octets(digest.octets), .octets(passkey.credential.key.identity.octets), .integer(end)])
+                [.octets(digest.octets), .octets(identity.octets), .integer(end)])
             try step.record(
                 .session, by: passkey.person,
                 [
-                    "action": PeopleLedger.Action.begun.rawValue, "session": "\(digest)",
-                    "passkey": "\(passkey.credential.key.identity)", "end": "\(end)",
+                    "action": PeopleLedger.Action.begun.rawValue, "session": "\(digest)", "passkey": "\(identity)",
+                    "end": "\(end)",
                 ])
         }
         return token
+    }
+
+    /// - Throws: ``ServerError`` `notFound` for a passkey that is not registered.
+    private static func passkey(
+        withID id: [UInt8], _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> RegisteredPasskey {
+        let row = try session.run("SELECT identity FROM passkey WHERE credential = $1", [.octets(id)]).first
+        let identity = try row?.octets(0) { Digest(octets: $0) }
+        let found = try identity.map { identity throws(ServerError) in try passkey(identity, session, ledger) }
+        guard let passkey = found ?? nil else {
+            throw ServerError(
+                .notFound, of: "passkey", expected: "a passkey that is registered here", found: "another",
+                remedy: "Use the passkey that you registered here, or ask for an invitation.")
+        }
+        return passkey
     }
 
     /// The session of a token that nobody has ended, as far as it is in memory: nothing is read, so whoever has none costs
@@ -151,6 +155,30 @@ extension Catalog {
 }
 
 extension Catalog.Step {
+    /// Ends the oldest session of a passkey that has as many as it may, and the oldest of the passkey with the most if there
+    /// are as many as there may be.
+    fileprivate mutating func makeRoomForSession(of passkey: Digest, by actor: String) throws(ServerError) {
+        let sessions = ledger.people.sessions.filter { $0.value.end >= now }
+        let byPasskey = Dictionary(grouping: sessions) { $0.value.passkey }
+        var ending = Set(
+            Self.oldestFirst(byPasskey[passkey] ?? []).dropLast(Catalog.greatestSessionsOfPasskey - 1).map(\.key))
+        if sessions.count - ending.count >= Catalog.greatestSessionCount {
+            let fullest = byPasskey.values.max { $0.count < $1.count } ?? []
+            if let oldest = Self.oldestFirst(fullest).first { ending.insert(oldest.key) }
+        }
+        for digest in ending { try endSession(digest, by: actor) }
+    }
+
+    /// Of two that end at the same time the order is that of their digests.
+    private static func oldestFirst(
+        _ sessions: [Dictionary<Digest, PeopleLedger.Session>.Element]
+    ) -> [Dictionary<Digest, PeopleLedger.Session>.Element] {
+        sessions.sorted {
+            $0.value.end == $1.value.end
+                ? $0.key.octets.lexicographicallyPrecedes($1.key.octets) : $0.value.end < $1.value.end
+        }
+    }
+
     fileprivate mutating func endSession(_ digest: Digest, by actor: String) throws(ServerError) {
         try session.run("DELETE FROM session WHERE digest = $1", [.octets(digest.octets)])
         try record(.session, by: actor, ["action": PeopleLedger.Action.ended.rawValue, "session": "\(digest)"])

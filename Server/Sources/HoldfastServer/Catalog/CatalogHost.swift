@@ -48,6 +48,19 @@ public struct CatalogHost: Sendable, Hashable {
         self.hasOneKeyKind = hasOneKeyKind
     }
 
+    /// Refuses an address to dial that cannot be dialed, such as one with a port: the port is the host's. Rows of before are
+    /// read all the same, so that one of them does not keep everything else of an app from being read.
+    /// - Throws: ``ServerError`` `invalidValue`.
+    func requireDialable() throws(ServerError) {
+        guard let dial else { return }
+        guard (try? DialedHost(dial, port: Int(port))) != nil else {
+            throw ServerError(
+                .invalidValue, of: "dial", expected: "an address or a name, without a port",
+                found: "another text of \(dial.utf8.count) octets",
+                remedy: "Leave the port out: the host's port is dialed.")
+        }
+    }
+
     /// `NAME:PORT`.
     public var label: String { "\(name):\(port)" }
 

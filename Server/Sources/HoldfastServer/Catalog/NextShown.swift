@@ -3,17 +3,28 @@ import Holdfast
 
 /// What the owner of a host announced: what it is about to show, and keys that stand ready.
 public struct NextShown: Sendable, Hashable {
+    /// Who announced something, and when.
+    public struct Origin: Sendable, Hashable {
+        /// Such as `token NAME`, as the audit names it.
+        public let actor: String
+        /// In seconds since 1970.
+        public let time: Int64
+    }
+
     /// A chain that is to be shown.
     public struct Chain: Sendable, Hashable {
         /// The chain.
         public let chain: HostChain
         /// The first second at which it may be shown, in seconds since 1970.
         public let begins: Int64
+        /// Who announced it; nil if that was not recorded.
+        public let origin: Origin?
 
         /// Announces a chain.
-        public init(_ chain: HostChain, from begins: Int64) {
+        public init(_ chain: HostChain, from begins: Int64, origin: Origin? = nil) {
             self.chain = chain
             self.begins = begins
+            self.origin = origin
         }
     }
 
@@ -21,6 +32,14 @@ public struct NextShown: Sendable, Hashable {
     public let chains: [Chain]
     /// DER of the SubjectPublicKeyInfo of each key that stands ready.
     public let keys: [[UInt8]]
+    /// Who announced keys, by the SHA-256 of each, as far as that was recorded.
+    public let origins: [Digest: Origin]
+
+    init(chains: [Chain], keys: [[UInt8]], origins: [Digest: Origin] = [:]) {
+        self.chains = chains
+        self.keys = keys
+        self.origins = origins
+    }
 
     /// How many announcements there are.
     var count: Int { chains.count + keys.count }
@@ -30,15 +49,29 @@ public struct NextShown: Sendable, Hashable {
         let chains = chains.filter { next in
             next.chain.leaf.map { Int64($0.notAfter.timeIntervalSince1970) >= now } ?? true
         }
-        return NextShown(chains: chains, keys: keys)
+        return NextShown(chains: chains, keys: keys, origins: origins)
     }
 
     /// What the audit has the digest of.
     var octets: [UInt8] {
-        CanonicalJSON.object([
+        // What was announced before its origin was recorded has the digest that it had.
+        var members: [String: CanonicalJSON] = [
             "chains": .array(
-                chains.map { .object(["chain": .text("\($0.chain.digest)"), "begins": .integer($0.begins)]) }),
+                chains.map { next in
+                    var members: [String: CanonicalJSON] = [
+                        "chain": .text("\(next.chain.digest)"), "begins": .integer(next.begins),
+                    ]
+                    if let origin = next.origin { members["origin"] = origin.json }
+                    return .object(members)
+                }),
             "keys": .array(keys.map { .text("\(Digest(of: $0))") }),
-        ]).octets
+        ]
+        let origins = Dictionary(uniqueKeysWithValues: self.origins.map { ("\($0)", $1.json) })
+        if !origins.isEmpty { members["origins"] = .object(origins) }
+        return CanonicalJSON.object(members).octets
     }
+}
+
+extension NextShown.Origin {
+    fileprivate var json: CanonicalJSON { .object(["by": .text(actor), "at": .integer(time)]) }
 }

@@ -5,7 +5,7 @@ struct AppScene: Sendable {
         let host: CatalogHost
         let observations: [Observation]
         /// What it is about to show. Nobody installs a certificate that has expired, so what was announced with it is over.
-        let next: NextShown
+        var next: NextShown
         /// The vantages that have seen a certificate lately, as the audit has it.
         let vantages: [Digest: [String]]
         /// What is shown, each chain at each address once, whoever has seen it: as it was seen last, and if anybody has
@@ -35,7 +35,7 @@ struct AppScene: Sendable {
     }
 
     let app: Catalog.App
-    let hosts: [Host]
+    var hosts: [Host]
     /// The oldest first.
     let publications: [Publication]
     /// DER of the SubjectPublicKeyInfo of every key that is shown, announced, published, or in the content that is looked

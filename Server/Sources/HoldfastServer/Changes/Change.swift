@@ -42,8 +42,14 @@ public struct Change: Sendable, Hashable {
     /// Those who may approve nothing of its app, whatever statements of approvers say.
     var barred: Set<Digest> = []
 
-    /// The last second at which it can be published.
+    /// The last second at which people can approve it, and at which its canary can begin. A change that holds the canary
+    /// can be published until its approvals end.
     public var end: Int64 { proposed + Self.span }
+
+    /// The last second at which an approval that is signed now is valid: the end of the change, extended by the time that
+    /// the canary takes.
+    /// - Parameter settings: the app's.
+    public func approvalEnd(with settings: AppSettings) -> Int64 { standing.approvalEnd(with: settings) }
 
     /// Whether it skips the canary, so that everybody gets it at once. Every approver has to see it.
     public var isEmergency: Bool { forced.contains(.canary) }
@@ -54,7 +60,7 @@ public struct Change: Sendable, Hashable {
     }
 
     /// Whether its time is over: people have not agreed in time, or nothing may be signed for its content anymore.
-    func isOver(at now: Int64) -> Bool { now > end || now > content.end }
+    func isOver(at now: Int64) -> Bool { now > standing.lastPublication || now > content.end }
 
     /// What each approval must name.
     /// - Throws: ``ServerError`` `invalidValue`.

@@ -17,10 +17,26 @@ struct ChangeStanding: Sendable, Hashable {
     /// Those who may approve nothing of its app, whatever statements of approvers say.
     let barred: Set<Digest>
 
-    /// The last second at which it can be published.
+    /// When it took the canary of its app, in seconds since 1970; nil if it does not hold it.
+    let canaryBegan: Int64?
+
+    /// The last second at which people can approve it.
     var end: Int64 { proposed + Change.span }
+
+    /// The last second at which it can be published. The canary's time extends that of a change that holds the canary, as
+    /// far as its approvals were signed for it.
+    var lastPublication: Int64 {
+        guard canaryBegan != nil else { return end }
+        let ends = approvals.compactMap { try? ApprovalText($0.text) }.filter { $0.verdict == .approve }.map(\.end)
+        return max(end, min(ends.max() ?? end, end + AppSettings.canaries.upperBound))
+    }
+
     /// Whether it skips the canary.
     var isEmergency: Bool { forced.contains(.canary) }
+
+    /// The last second at which an approval that is signed now is valid: the end of the change, extended by the time that
+    /// the canary takes.
+    func approvalEnd(with settings: AppSettings) -> Int64 { end + settings.canary(forcing: forced) }
 
     /// What each approval must name.
     /// - Throws: ``ServerError`` `invalidValue`.
@@ -58,7 +74,7 @@ struct ChangeStanding: Sendable, Hashable {
         case .lapsed: return .lapsed
         default: break
         }
-        guard baseGeneration == generation, now <= end else { return .lapsed }
+        guard baseGeneration == generation, now <= lastPublication else { return .lapsed }
         do throws(ServerError) {
             _ = try approved(by: chain, at: now)
             return .approved
@@ -74,7 +90,7 @@ extension Change {
         ChangeStanding(
             id: id, app: content.app, content: content.digest, outlook: Digest(of: outlook),
             baseGeneration: baseGeneration, forced: forced, proposer: proposer, reason: reason, proposed: proposed,
-            approvals: approvals, ended: ended, barred: barred)
+            approvals: approvals, ended: ended, barred: barred, canaryBegan: canaryBegan)
     }
 }
 
@@ -92,7 +108,8 @@ extension Catalog {
             baseGeneration: proposal.baseGeneration, forced: try gates(proposal.forced), proposer: proposal.proposer,
             reason: proposal.reason, proposed: proposal.time,
             approvals: try approvals(of: id, proposal.app, session, ledger),
-            ended: ledger.ended[id], barred: ledger.people.barred(from: proposal.app))
+            ended: ledger.ended[id], barred: ledger.people.barred(from: proposal.app),
+            canaryBegan: ledger.canaries[proposal.app].flatMap { $0.change == id ? $0.began : nil })
     }
 
     /// Where a change is on its way, without what it publishes.

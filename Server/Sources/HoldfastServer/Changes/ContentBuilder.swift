@@ -34,11 +34,13 @@ struct ContentBuilder {
     private func content(of host: AppScene.Host) throws(ServerError) -> ContentHost {
         let (name, port) = (host.host.name, host.host.port)
         let old = scene.published?.hosts.first { $0.name.utf8.elementsEqual(name.utf8) && $0.port == port }
-        let announced = host.next.chains.compactMap { $0.chain.leaf }
+        let fit = scene.fitAnnouncements(of: host)
+        let announced = fit.chains.compactMap { $0.chain.leaf }
         let seen = includesSeen ? try seen(of: host, unlike: old, announced) : []
         var certificates = (old?.certificates ?? []).filter { $0.expires >= scene.now }
         var known = Set(certificates.map(\.sortingKey))
-        for leaf in seen + announced {
+        // Servers present a Merkle Tree Certificate in several forms, of which a fingerprint fits only one.
+        for leaf in seen + announced where !leaf.isMerkleTreeCertificate {
             let certificate = try ContentHost.Certificate(
                 fingerprint: Digest(of: leaf.der), expires: Int64(leaf.notAfter.timeIntervalSince1970))
             if known.insert(certificate.sortingKey).inserted { certificates.append(certificate) }
@@ -49,11 +51,11 @@ struct ContentBuilder {
             keys.append(ContentHost.Key(pin: pin, state: state))
         }
         for leaf in seen { add(Digest(of: leaf.subjectPublicKeyInfo), .active) }
-        for chain in host.next.chains {
+        for chain in fit.chains {
             guard let leaf = chain.chain.leaf else { continue }
             add(Digest(of: leaf.subjectPublicKeyInfo), chain.begins <= scene.now ? .active : .backup)
         }
-        for key in host.next.keys { add(Digest(of: key), .backup) }
+        for key in fit.keys { add(Digest(of: key), .backup) }
         return try ContentHost(
             name: name, port: port, certificates: certificates.filter { !removed.contains($0.fingerprint) },
             keys: keys.filter { !removed.contains($0.pin) })

@@ -25,11 +25,18 @@ struct GateKeeper {
                     if let outlook {
                         judged = outlook
                     } else {
-                        judged = try await OutlookMaker(scene: scene).outlook(
+                        judged = try await OutlookMaker(scene: scene.planning(change.content)).outlook(
                             of: change.content, reachingEverybodyIn: wait)
                     }
                     outlook = judged
-                    let losses = OutlookLosses(judged, scene)
+                    let planned = scene.planning(change.content)
+                    var losses = OutlookLosses(judged, planned)
+                    if !losses.isEmpty, let inputs = try await OutlookMaker(scene: planned).inputsOfPublished() {
+                        let present = try ServerError.translating(.notPublishable, of: "outlook") {
+                            () throws(PublishingError) in try PublicationOutlook(judging: inputs)
+                        }
+                        losses = OutlookLosses(judged, planned, excusing: present)
+                    }
                     refusals =
                         gate == .lint
                         ? lint + losses.dropped
@@ -99,6 +106,7 @@ struct GateKeeper {
             default: break
             }
         }
+        refusals += scene.foreignPins(in: content)
         refusals += await RepositoryJudge(scene, content).faults()
         do throws(ServerError) {
             let keys = try DocumentKeys(rehearsing: content, at: scene.now)
@@ -134,12 +142,32 @@ struct GateKeeper {
                 "documents can be signed until \(UTCText.encode(content.end) ?? ""), and clients may not ask for \(staleness) s: "
                     + "\(ConcernedClients.words(content)) get nothing if they begin later")
         }
+        if let words = lifetimes { refusals.append(words) }
         for format in content.formats where format.refresh > staleness {
             refusals.append(
                 "\(format.clients(of: content.app)) ask every \(format.refresh) s, later than the \(staleness) s for which "
                     + "they are expected to go on with a replaced document")
         }
         return refusals
+    }
+
+    /// Formats that name certificates have to reach every client within a quarter of a certificate's lifetime. A certificate
+    /// that a host merely presents stops nothing: people have to have announced it, or to publish it.
+    private var lifetimes: String? {
+        let formats = change.content.formats.filter { !$0.kind.isPinFile }
+        let named = Set(change.content.hosts.flatMap(\.certificates).map(\.fingerprint))
+        // An announcement that the change leaves out must not stop it.
+        let leaves = scene.planning(change.content).hosts.flatMap { host in
+            host.next.chains.compactMap { $0.chain.leaf }
+                + host.shown.compactMap { $0.chain?.leaf }.filter { named.contains(Digest(of: $0.der)) }
+        }
+        let lives = leaves.map { Int64($0.notAfter.timeIntervalSince($0.notBefore)) }
+        let settings = scene.app.settings
+        let needed = settings.staleness + settings.canary(forcing: change.forced)
+        guard !formats.isEmpty, let shortest = lives.min(), needed > shortest / 4 else { return nil }
+        return "staleness and canary take \(PageText.span(needed)), more than a quarter of the shortest certificate's "
+            + "lifetime of \(PageText.span(shortest)): \(ConcernedClients.words(change.content)) would learn of a renewal "
+            + "too late. Shorten the app's staleness or canary, pin keys instead, or force lint in an emergency"
     }
 
     /// What apps ask for and get no more. It goes away with the publication, so it has to be said before.

@@ -11,7 +11,7 @@ extension Ledger {
     func openChanges(at now: Int64) -> [(change: RandomID, proposal: Proposal)] {
         proposals.filter { change, proposal in
             ended[change] == nil && proposal.baseGeneration == generation(of: proposal.app)
-                && now <= proposal.time + Change.span
+                && (now <= proposal.time + Change.span || canaries[proposal.app]?.change == change)
         }
         .map { (change: $0.key, proposal: $0.value) }
         .sorted { ($0.proposal.time, "\($0.change)") < ($1.proposal.time, "\($1.change)") }

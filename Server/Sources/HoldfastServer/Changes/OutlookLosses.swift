@@ -14,7 +14,11 @@ struct OutlookLosses {
     /// More sentences than anybody reads.
     private static let limit = 16
 
-    init(_ outlook: PublicationOutlook, _ scene: AppScene) {
+    /// - Parameter present: the outlook of what is published. Clients that it locks out for as long as it looks ahead are no
+    ///   loss: a change must not be refused because of them, least of all the one that lets them in again. That concerns
+    ///   chains that hosts present now; one that is only announced locks nobody out yet. Nil to name all.
+    init(_ outlook: PublicationOutlook, _ scene: AppScene, excusing present: PublicationOutlook? = nil) {
+        let lockedOutNow = present.map(LockedOutClients.init)
         let horizon = OutlookMaker.date(scene.now + scene.app.settings.staleness)
         let presentations = scene.hosts.map { host in
             host.shown.map { $0.chain?.leaf } + host.next.chains.map { $0.chain.leaf }
@@ -22,6 +26,7 @@ struct OutlookLosses {
         // What was published before ends when its content ends, and no change can help that.
         let ends = Set(scene.publications.map { OutlookMaker.date($0.content.end + 1) })
         for row in outlook.rows where row.holders != .older && row.verdict != .in {
+            if Self.isShownNow(row, scene), lockedOutNow?.excuses(row, of: outlook) ?? false { continue }
             let leaf = row.hostIndex.flatMap { host in row.presentation.map { presentations[host][$0] } } ?? nil
             if row.verdict == .ending, let until = row.verdictEnd {
                 // A certificate that ends lets nobody in, whatever is published; and there is time for another change.
@@ -46,6 +51,9 @@ struct OutlookLosses {
         refused = Self.shortened(refused)
         lockedOut = Self.shortened(lockedOut)
     }
+
+    /// Whether no client would be lost.
+    var isEmpty: Bool { dropped.isEmpty && refused.isEmpty && lockedOut.isEmpty }
 
     private static func isShownNow(_ row: PublicationOutlook.Row, _ scene: AppScene) -> Bool {
         guard let host = row.hostIndex, let place = row.presentation else { return false }

@@ -51,7 +51,7 @@ struct ProgramRun: ~Copyable {
     ///   - command: the program, its arguments and its deadline.
     ///   - input: its standard input.
     ///   - folder: where it runs; nil for where this process does.
-    ///   - environment: its variables; nil for those of this process.
+    ///   - environment: its variables; nil for those of ``ProgramEnvironment``.
     ///   - output: what becomes of what it prints.
     static func run(
         _ command: ProgramCommand, input: [UInt8], in folder: URL? = nil, environment: [String: String]? = nil,
@@ -117,7 +117,7 @@ struct ProgramRun: ~Copyable {
         let words = ["/bin/sh", "-c", Self.watchdog, "sh", "\(command.limit + 1)"] + place + command.words
         do throws(StartFailure) {
             identifier = try Self.start(
-                words, environment ?? ProcessInfo.processInfo.environment,
+                words, environment ?? ProgramEnvironment.inherited(),
                 Descriptors(input: inputFile, output: writing, report: reportFile))
         } catch {
             close(reading)

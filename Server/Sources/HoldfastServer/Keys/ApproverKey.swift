@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Holdfast
 
 /// The public key of a person who approves: Ed25519, P-256 or P-384, as `holdfastctl keygen` or a signer program has it.
 ///
@@ -40,9 +41,11 @@ public struct ApproverKey: Sendable, Hashable {
             self.key = .p384(key)
             written = Array(key.derRepresentation)
         } else {
-            throw Self.unusable
+            let name = (try? SubjectPublicKeyInfo(der: der))?.algorithmName
+            let isKnown = ["Ed25519", "P-256", "P-384"].contains(name)
+            throw Self.unusable(name.map { isKnown ? "an unusable key of \($0)" : "a key of \($0)" })
         }
-        guard written == der else { throw Self.unusable }
+        guard written == der else { throw Self.unusable("another encoding of a key") }
         subjectPublicKeyInfo = der
         identity = Digest(of: der)
     }
@@ -62,7 +65,7 @@ public struct ApproverKey: Sendable, Hashable {
         } else if let key = try? P256.Signing.PublicKey(x963Representation: octets) {
             try self.init(der: Array(key.derRepresentation))
         } else {
-            throw Self.unusable
+            throw Self.unusable(nil)
         }
     }
 
@@ -74,10 +77,10 @@ public struct ApproverKey: Sendable, Hashable {
         }
     }
 
-    private static var unusable: ServerError {
+    private static func unusable(_ found: String?) -> ServerError {
         ServerError(
             .invalidValue, of: "key", expected: "an Ed25519, P-256 or P-384 key in its DER encoding",
-            found: "another key or encoding", remedy: "Give the public key that holdfastctl keygen prints.")
+            found: found ?? "another key or encoding", remedy: "Give the public key that holdfastctl keygen prints.")
     }
 
     /// Whether a signature is by this key.

@@ -162,10 +162,3 @@ extension AppFacts.Place {
         self.init(name: String(decoding: octets[..<colon], as: UTF8.self), port: port)
     }
 }
-
-extension HostChain {
-    /// The digests of the server's own certificate and of its key.
-    var digestsOfLeaf: [Digest] {
-        [fingerprint] + (leaf.map { [Digest(of: $0.subjectPublicKeyInfo)] } ?? [])
-    }
-}

@@ -17,6 +17,8 @@ struct ChangeFacts: Sendable {
     let outlook: StoredOutlook?
     /// What nobody announced, in words; empty for a change that has ended.
     let unannounced: [String]
+    /// Where the pins come from that it adds, in words; empty for a change that has ended.
+    let origins: [String]
     /// What the gates say; nil for a change that has ended.
     let answer: Answer?
 
@@ -28,11 +30,14 @@ struct ChangeFacts: Sendable {
     ///   - change: the change.
     ///   - base: what it replaces; nil before the first publication.
     ///   - unannounced: what nobody announced, in words.
+    ///   - origins: where the pins come from that it adds, in words.
     ///   - answer: what the gates say; nil for a change that has ended.
-    init(of change: Change, replacing base: Content?, unannounced: [String], _ answer: Answer?) {
+    init(of change: Change, replacing base: Content?, unannounced: [String], origins: [String] = [], _ answer: Answer?)
+    {
         difference = Self.shortened(ContentDifference(from: base, to: change.content).lines)
         outlook = (try? StoredOutlook(change.outlook))?.shortened(to: Self.greatestRowCount)
         self.unannounced = Self.shortened(unannounced)
+        self.origins = Self.shortened(origins)
         self.answer = answer
     }
 

@@ -31,6 +31,7 @@ struct ChangePage: Sendable {
             "id": .text("\(change.id)"), "content": .text("\(change.content)"),
             "outlookDigest": .text("\(change.outlook)"), "isRead": .flag(facts != nil),
             "difference": .texts(facts?.difference ?? []), "unannounced": .texts(facts?.unannounced ?? []),
+            "origins": .texts(facts?.origins ?? []),
             "verdictWords": .text(verdictWords(outlook)),
             "ages": .texts(PublicationOutlook.Holders.allCases.map(age)),
             "outlook": .list((outlook?.rows ?? []).map(row)),

@@ -77,7 +77,8 @@ extension Publisher {
         let answer = ChangeFacts.Answer(
             report: await GateKeeper(scene: scene, change: change).report().report, canaryEnd: canary, time: now)
         return ChangeFacts(
-            of: change, replacing: base, unannounced: scene.unannounced(in: change.content), answer)
+            of: change, replacing: base, unannounced: scene.unannounced(in: change.content),
+            origins: scene.origins(of: change.content), answer)
     }
 }
 

@@ -63,7 +63,9 @@ struct FormPage: Sendable {
                     hint: "For how long a client goes on with a document that was replaced: 1 to 366."),
                 Field(
                     name: "canary", label: "Canary in hours", kind: .line,
-                    hint: "For how long a few have a change before everybody: 0 for none, at most 168."),
+                    hint:
+                        "For how long a few have a change before everybody: 0 for none, at most 168. A list cannot say that it is a canary's."
+                ),
                 Field(
                     name: "vantages", label: "Vantages that must agree", kind: .line,
                     hint: "From how many places a host has to look the same: 1 to 8."),
@@ -90,7 +92,7 @@ struct FormPage: Sendable {
                 Field(name: "host", label: "Host", kind: .hidden), Field(name: "port", label: "Port", kind: .hidden),
                 Field(
                     name: "next", label: "Certificates", kind: .area,
-                    hint: "In PEM, the server's own first; or one public key that stands ready."),
+                    hint: "In PEM, the server's own first; or one certificate request or public key of a backup."),
                 Field(
                     name: "begins", label: "May be shown from", kind: .line,
                     hint: "In UTC, such as 2026-12-24T12:00:00Z. By then every client has to know it. A key needs none."
@@ -161,7 +163,7 @@ extension FormEntries {
         _ route: FormRoute, _ query: PageQuery, staleness: Int64?, now: Int64
     ) throws(ServerError) {
         switch route {
-        case .app: self.init(["staleness": "30", "canary": "24", "vantages": "1"])
+        case .app: self.init(["staleness": "\(AppSettings.defaultStaleness / 86_400)", "canary": "24", "vantages": "1"])
         case .host: self.init(["port": "443", "renewal": CatalogHost.Renewal.announced.rawValue])
         case .change: self.init([ContentFormat.Kind.list.rawValue: "on", ContentFormat.Kind.challenge.rawValue: "on"])
         case .next:

@@ -123,7 +123,8 @@ struct HostPage: Sendable {
             all.append((chain, "Seen at \(seen.address) from \(seen.vantage)"))
         }
         for next in host.next.chains where !all.contains(where: { $0.chain == next.chain }) {
-            all.append((next.chain, "Announced, from \(PageText.time(next.begins))"))
+            let by = next.origin.map { ", by \($0.actor)" } ?? ""
+            all.append((next.chain, "Announced, from \(PageText.time(next.begins))\(by)"))
         }
         return all.prefix(Self.greatestChainCount).map { chain, title in
             [

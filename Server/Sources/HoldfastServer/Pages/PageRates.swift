@@ -5,7 +5,7 @@ import Synchronization
 final class PageRates: Sendable {
     private struct State {
         /// Ten a second for each source, after the first three hundred: people of one office share an address.
-        var sources = TokenBuckets<SourcePrefix>(rate: 10, burst: 300, greatestCount: 4_096)
+        var sources = SourceBuckets(rate: 10, burst: 300, greatestCount: 4_096)
         /// One a second for each session, after the first sixty: more than somebody reads.
         var sessions = TokenBuckets<Digest>(rate: 1, burst: 60, greatestCount: 2_048)
         /// The style and the script cost little, and each page may have the browser ask for both.

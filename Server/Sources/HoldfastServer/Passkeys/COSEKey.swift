@@ -43,16 +43,30 @@ struct COSEKey: Sendable, Hashable {
             algorithm = .edDSA
             raw = x
         } else {
-            throw Self.unusable
+            throw Self.unusable(value)
         }
-        guard let key = try? ApproverKey(raw: raw) else { throw Self.unusable }
+        guard let key = try? ApproverKey(raw: raw) else { throw Self.unusable(value) }
         self.key = key
     }
 
-    private static var unusable: ServerError {
-        ServerError(
+    /// Algorithms that are not supported (IANA's registry of COSE algorithms).
+    private static let unsupported: [CBORValue: String] = [
+        .integer(-9): "ESP256", .integer(-19): "Ed25519 (-19)", .integer(-35): "ES384", .integer(-36): "ES512",
+        .integer(-37): "PS256", .integer(-38): "PS384", .integer(-39): "PS512", .integer(-47): "ES256K",
+        .integer(-48): "ML-DSA-44", .integer(-49): "ML-DSA-65", .integer(-50): "ML-DSA-87", .integer(-53): "Ed448",
+        .integer(-257): "RS256", .integer(-258): "RS384", .integer(-259): "RS512", .integer(-65_535): "RS1",
+    ]
+
+    private static func unusable(_ value: CBORValue) -> ServerError {
+        var found = "another key"
+        if case .map(let members) = value,
+            let algorithm = members.first(where: { $0.key == Label.algorithm })?.value, let name = unsupported[algorithm]
+        {
+            found = "a key for \(name), which is not supported"
+        }
+        return ServerError(
             .invalidValue, of: "key of the passkey",
             expected: "ES256 with a point of P-256, or EdDSA with Ed25519, and no other parameter",
-            found: "another key", remedy: "Register with an authenticator that offers ES256 or EdDSA.")
+            found: found, remedy: "Register with an authenticator that offers ES256 or EdDSA.")
     }
 }

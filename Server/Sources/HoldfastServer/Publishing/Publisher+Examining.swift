@@ -3,6 +3,8 @@ public import HoldfastPublishing
 extension Publisher {
     /// How an app stands.
     public struct Standing: Sendable {
+        /// When it was read, in seconds since 1970.
+        public let now: Int64
         /// The app.
         public let app: AppName
         /// The generation that is published; 0 for none.
@@ -11,6 +13,9 @@ extension Publisher {
         public let end: Int64?
         /// How clients fare with what is published; nil before the first publication.
         public let outlook: PublicationOutlook?
+        /// How they fare for the time that a change needs to reach all of them; nil before the first publication. A pin that
+        /// ends later is no reason to call a healthy app `ending`: ``deadline`` says when to publish.
+        public let verdict: PublicationOutlook.Verdict?
         /// Who would be lost, in words.
         public let losses: [String]
         /// The first second at which a client is refused if nobody publishes anything, in seconds since 1970: what it has or
@@ -28,7 +33,8 @@ extension Publisher {
         public let plainTextKeys: [String]
         /// The servers that show a certificate that has expired, such as one that was forgotten, in words.
         public let expiredServers: [String]
-        /// The hosts about which too few vantages agree, so that nothing is judged by what was seen, in words.
+        /// Why nothing is signed, or judged by what was seen, in words: a backup was restored, or too few vantages agree about
+        /// a host.
         public let held: [String]
 
         /// Whether everybody gets in, and nothing has to be done soon.
@@ -55,19 +61,30 @@ extension Publisher {
         }
         let deadline = try await PublishingDeadline(scene)
         // Documents that go on are of no use where a host's last known certificate ends.
-        if let lockout = deadline?.lockout { refusedFrom = refusedFrom.map { min($0, lockout) } }
+        if let end = refusedFrom {
+            let lockout =
+                if let deadline { deadline.lockout } else { try await PublishingDeadline.lockout(scene, before: end) }
+            refusedFrom = min(end, lockout ?? end)
+        }
         let open = try await catalog.changes(of: app).map {
             ($0, $0.state(chain, generation: scene.generation, at: scene.now))
         }
         .filter { $0.1 == .proposed || $0.1 == .approved }
         let (urgent, usual) = (open.filter(\.0.isEmergency), open.filter { !$0.0.isEmergency })
         return Standing(
-            app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook, losses: losses,
+            now: scene.now, app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook,
+            verdict: outlook?.verdict(within: .seconds(scene.app.settings.staleness + scene.app.settings.canary))
+                .verdict,
+            losses: losses,
             refusedFrom: refusedFrom, deadline: deadline,
             isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: urgent + usual,
             canary: canaryStanding(scene), plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning),
-            expiredServers: scene.expiredServers, held: scene.held)
+            expiredServers: scene.expiredServers,
+            held: scene.held + (catalog.ledger.isHeld(app) ? [Self.heldByRestoring] : []))
     }
+
+    private static let heldByRestoring =
+        "restored from a backup, and what is public is something else: nothing is signed before the next publication"
 
     /// Something that is wrong, or that an operator must know.
     public struct Finding: Sendable, Hashable {
@@ -99,6 +116,14 @@ extension Publisher {
                         + "\(ClockGuard.text(outage.since)): they are in the journal until it can be written again"))
         }
         if let doubt = try await catalog.headDoubt() { findings.append(Finding(isFault: false, words: doubt)) }
+        if isInPlace, try await catalog.engine.isOpenToPublic() {
+            findings.append(
+                Finding(
+                    isFault: false,
+                    words:
+                        "every role of the database's cluster can connect to it: REVOKE CONNECT ON DATABASE … FROM PUBLIC"
+                ))
+        }
         for app in catalog.apps {
             do throws(ServerError) {
                 findings += try await self.findings(of: app, isInPlace: isInPlace)
@@ -127,9 +152,7 @@ extension Publisher {
         let held = catalog.apps.filter(ledger.isHeld).map { app in
             Finding(
                 isFault: true,
-                words:
-                    "\(app): restored from a backup, and what is public is something else: nothing is signed before the next publication"
-            )
+                words: "\(app): \(Self.heldByRestoring)")
         }
         guard let latest = ledger.latestBackup else {
             let words =

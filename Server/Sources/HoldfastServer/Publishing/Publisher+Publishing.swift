@@ -75,8 +75,8 @@ extension Publisher {
         let reason: String
         if change.baseGeneration != scene.generation {
             reason = "generation \(scene.generation) was published meanwhile"
-        } else if scene.now > change.end {
-            reason = "its seven days are over"
+        } else if scene.now > change.standing.lastPublication {
+            reason = "its seven days, and the time for which it was approved, are over"
         } else {
             return
         }
@@ -251,7 +251,7 @@ extension Catalog {
         let chain = try Self.approverChain(
             step.session, server: server, genesis: genesis, known: step.ledger.approvers)
         guard current.ended == nil, current.baseGeneration == step.ledger.generation(of: permit.content.app),
-            step.now <= current.end
+            step.now <= current.standing.lastPublication
         else {
             throw ServerError(
                 .outOfTurn, of: "change \(change.id)", expected: "an open change", found: "one that has ended")

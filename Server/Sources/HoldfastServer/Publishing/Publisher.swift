@@ -105,7 +105,7 @@ public struct Publisher: Sendable {
                 remedy: "Correct the change; this gate has no exception.")
         }
         let scene = try await catalog.scene(of: content.app, for: content)
-        let outlook = try await OutlookMaker(scene: scene).outlook(
+        let outlook = try await OutlookMaker(scene: scene.planning(content)).outlook(
             of: content, reachingEverybodyIn: scene.app.settings.canary(forcing: forced))
         let id = try await catalog.propose(
             content, outlook: Array(outlook.json), forcing: forced, proposer: proposer, reason: reason,
@@ -121,14 +121,15 @@ public struct Publisher: Sendable {
     ///   - app: the app.
     ///   - generation: the generation to return to.
     ///   - end: the last second at which documents may be signed; nil for that of the old content.
+    ///   - forced: the gates that it passes even if it fails them; `canary` for an emergency.
     ///   - proposer: the digest of the proposer's key.
     ///   - reason: why.
     ///   - actor: who does it, for the audit.
     ///   - generator: makes the id.
     /// - Throws: ``ServerError`` `notFound` for a generation that never was.
     public func proposeReverting(
-        _ app: AppName, to generation: Int64, until end: Int64? = nil, proposer: Digest?, reason: String,
-        by actor: String, using generator: inout some RandomNumberGenerator
+        _ app: AppName, to generation: Int64, until end: Int64? = nil, forcing forced: Set<Gate> = [],
+        proposer: Digest?, reason: String, by actor: String, using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> Proposal {
         let old = try await catalog.look { session, ledger throws(ServerError) in
             guard let publication = ledger.apps[app]?.first(where: { $0.generation == generation }) else {
@@ -140,7 +141,8 @@ public struct Publisher: Sendable {
         let content = try Content(
             app: app, hosts: old.hosts, formats: old.formats, domains: old.domains, versions: old.versions,
             texts: old.texts, end: end ?? old.end)
-        return try await propose(content, proposer: proposer, reason: reason, by: actor, using: &generator)
+        return try await propose(
+            content, forcing: forced, proposer: proposer, reason: reason, by: actor, using: &generator)
     }
 
     /// Proposes once more what another change proposes, for people to look at afresh: one whose time is over, or whose

@@ -32,28 +32,13 @@ public struct PublishingDeadline: Sendable, Hashable {
     /// Judges what is published; nil if nothing is, or if no end is in sight.
     /// - Throws: ``ServerError`` `notPublishable`.
     init?(_ scene: AppScene) async throws(ServerError) {
-        guard let published = scene.published, let first = scene.hosts.first,
-            var inputs = try await OutlookMaker(scene: scene).inputsOfPublished()
-        else { return nil }
+        guard let published = scene.published, let first = scene.hosts.first else { return nil }
         let (settings, lead) = (scene.app.settings, Self.lead(scene))
         let horizon = scene.now + settings.staleness + settings.canary + lead
-        // Builds get other pins with the app alone, and clients of what was replaced ask again in time.
-        inputs.documents.removeAll { $0.replaced != nil || $0.kind == .shippedPins }
-        for host in inputs.hosts.indices {
-            // That nobody has looked lately puts off no end.
-            for place in inputs.hosts[host].shown.indices where inputs.hosts[host].shown[place].seen != nil {
-                inputs.hosts[host].shown[place].seen = inputs.now
-            }
-        }
-        inputs.span = .seconds(horizon - scene.now + 1)
-        let judged = inputs
-        let outlook = try ServerError.translating(.notPublishable, of: "outlook of \(scene.app.name)") {
-            () throws(PublishingError) in try PublicationOutlook(judging: judged)
-        }
-        // Whoever is locked out already is lost by another fault, which the outlook names.
-        let end = Self.accesses(outlook, scene).filter { $0.end > scene.now }.min { $0.end < $1.end }
+        let ends = try await Self.ends(scene, before: horizon)
         let documents = await FirstRefusal(scene, published, signingUntil: nil).time
-        if let end, end.end <= horizon, end.end < documents {
+        if let ends, ends.access.end < documents {
+            let (outlook, end) = ends
             let host = scene.hosts[end.host]
             lockout = end.end
             words =
@@ -70,6 +55,49 @@ public struct PublishingDeadline: Sendable, Hashable {
         }
         lastSafe = lockout - settings.staleness - settings.canary
         alarm = lastSafe - lead
+    }
+
+    /// The first second at which clients that get in now are locked out although what is published is signed again in time.
+    /// - Parameter horizon: how far to look, in seconds since 1970.
+    /// - Returns: seconds since 1970; nil if there is none before the horizon.
+    /// - Throws: ``ServerError`` `notPublishable`.
+    static func lockout(_ scene: AppScene, before horizon: Int64) async throws(ServerError) -> Int64? {
+        try await ends(scene, before: horizon)?.access.end
+    }
+
+    /// The access of clients that ends first up to a horizon, with the outlook that says so.
+    private static func ends(
+        _ scene: AppScene, before horizon: Int64
+    ) async throws(ServerError) -> (outlook: PublicationOutlook, access: Access)? {
+        guard horizon >= scene.now, var inputs = try await OutlookMaker(scene: scene).inputsOfPublished() else {
+            return nil
+        }
+        // Builds get other pins with the app alone, and clients of what was replaced ask again in time.
+        inputs.documents.removeAll { $0.replaced != nil || $0.kind == .shippedPins }
+        for host in inputs.hosts.indices {
+            // That nobody has looked lately puts off no end.
+            for place in inputs.hosts[host].shown.indices where inputs.hosts[host].shown[place].seen != nil {
+                inputs.hosts[host].shown[place].seen = inputs.now
+            }
+        }
+        inputs.span = .seconds(horizon - scene.now + 1)
+        let judged = inputs
+        let outlook = try ServerError.translating(.notPublishable, of: "outlook of \(scene.app.name)") {
+            () throws(PublishingError) in try PublicationOutlook(judging: judged)
+        }
+        // Clients that are locked out already are another fault, which the outlook names.
+        return accesses(outlook, scene).filter { $0.end > scene.now && $0.end <= horizon }.min { $0.end < $1.end }
+            .map { (outlook, $0) }
+    }
+
+    /// The message to people: until when to publish, and why; once that time is over, that it has to happen now.
+    /// - Parameter now: seconds since 1970.
+    public func advice(at now: Int64) -> String {
+        let end = ClockGuard.text(lastSafe)
+        return now <= lastSafe
+            ? "publish until \(end): \(words)"
+            : "publish now: clients that have not asked for long may be locked out from \(ClockGuard.text(lockout)) on, "
+                + "since the last safe time was \(end): \(words)"
     }
 
     /// Until when clients of one document get in at one place: with what it shows, then with what may be installed there.
@@ -128,7 +156,7 @@ extension Publisher {
         let scene = try await catalog.scene(of: app)
         guard let deadline = try await PublishingDeadline(scene), scene.now >= deadline.alarm else { return nil }
         let end = ClockGuard.text(deadline.lastSafe)
-        let words = "publish until \(end): \(deadline.words)"
+        let words = deadline.advice(at: scene.now)
         try await catalog.remind(about: deadline.subject, until: end, on: deadline.host, of: app, words: words)
         let chain = try await catalog.approvers()
         let waiting = try await catalog.changes(of: app)

@@ -37,6 +37,12 @@ public struct ServerFolder: Sendable {
     /// There from when the server has gone to another database; it says where.
     var moved: URL { url.appending(path: "moved") }
 
+    /// Who else can write what the server relies on.
+    public func permissions() -> FolderPermissions {
+        let configured = try? readConfiguration().secret
+        return FolderPermissions(of: url, secret: secretFile ?? configured.map { URL(filePath: $0) })
+    }
+
     /// What any web server serves.
     public var publicFolder: PublicFolder {
         PublicFolder(url.appending(path: "public"), versions: url.appending(path: "versions"))

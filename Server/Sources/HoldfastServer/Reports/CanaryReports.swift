@@ -34,7 +34,7 @@ struct CanaryReports: Sendable, Hashable {
     }
 
     /// When a pin file was issued, which is its version: `20261121T120000Z`; nil for any other version.
-    private static func time(ofVersion version: String) -> Int64? {
+    static func time(ofVersion version: String) -> Int64? {
         let digits = Array(version.utf8)
         guard digits.count == 16, digits[8] == UInt8(ascii: "T"), digits[15] == UInt8(ascii: "Z") else { return nil }
         let parts = [0..<4, 4..<6, 6..<8, 9..<11, 11..<13, 13..<15].map {
@@ -98,15 +98,33 @@ extension Catalog {
         return CanaryReports(groups, since: try issued(app, canary, session, ledger))
     }
 
+    /// The versions that the canary's documents have, as clients report them; nil if no change holds the canary.
+    static func canaryVersions(
+        of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> CanaryVersions? {
+        guard let canary = ledger.canaries[app] else { return nil }
+        let began = try issued(app, canary, session, ledger)
+        let version = try canaryFile(of: app, session, ledger)?.issuedAt.flatMap { date -> String? in
+            let time = Int64(date.timeIntervalSince1970)
+            guard time >= began else { return nil }
+            return UTCText.encode(time)?.filter { $0 != "-" && $0 != ":" }
+        }
+        return CanaryVersions(began: canary.began, versions: version.map { [$0] } ?? [])
+    }
+
+    private static func canaryFile(
+        of app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> PinFile? {
+        let path = "pins/\(app)-canary.pins.json"
+        guard let version = ledger.documents[.init(app: app, name: path)], !version.isWithdrawn else { return nil }
+        return try? PinFile(json: Data(try stored(path, version, of: app, session).octets))
+    }
+
     /// When the canary's pin file was issued, which is before the canary began: gates and signer programs come in between.
     private static func issued(
         _ app: AppName, _ canary: Ledger.Canary, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> Int64 {
-        let path = "pins/\(app)-canary.pins.json"
-        guard let version = ledger.documents[.init(app: app, name: path)], !version.isWithdrawn,
-            let file = try? PinFile(json: Data(try stored(path, version, of: app, session).octets)),
-            let date = file.issuedAt
-        else { return canary.began }
+        guard let date = try canaryFile(of: app, session, ledger)?.issuedAt else { return canary.began }
         let issued = Int64(date.timeIntervalSince1970)
         // One that the canary had before is about what it had before.
         return (canary.began - longestPreparation...canary.began).contains(issued) ? issued : canary.began

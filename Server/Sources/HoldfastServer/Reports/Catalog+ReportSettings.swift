@@ -61,6 +61,8 @@ extension Catalog {
                     hosts += published.map { (name: $0.name, port: $0.port) }
                 }
                 apps[app] = ReportHosts(hosts)
+                // A canary whose file cannot be read has no reports about it, which hold nothing up.
+                apps[app]?.canary = try? Self.canaryVersions(of: app, session, ledger)
             }
             return (apps, read)
         }

@@ -87,13 +87,15 @@ struct ClientReport: Sendable, Hashable {
     /// How many reports this one stands for, 1 to ``greatestWeight``.
     let weight: Int64
     /// Whether rates are made of it. A failure that a client of Holdfast tells singly is in the summary of its day as well.
-    let isRated: Bool
+    var isRated: Bool
     /// The chain that the server showed; nil if the report has none.
     let chain: HostChain?
     /// The pins that the client knew.
     let pins: [Pin]
     /// When that began which it is about; nil if the report does not say, and then it is what has just happened.
     var begins: Beginning?
+    /// Whether it is counted as a report of its own: of what one client says about several hosts, one report is.
+    var isVote = true
 
     /// In the place of what a report does not say.
     static let nothing = "-"

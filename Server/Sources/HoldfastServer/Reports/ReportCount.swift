@@ -79,7 +79,7 @@ struct ReportCount: Sendable, Hashable {
         mutating func add(_ report: ClientReport) {
             count += 1
             guard report.isRated else { return }
-            rated += 1
+            if report.isVote { rated += 1 }
             scaled += report.weight
             squares += report.weight * report.weight
         }

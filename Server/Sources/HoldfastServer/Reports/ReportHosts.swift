@@ -3,6 +3,8 @@ import Holdfast
 /// The hosts of an app about which reports are counted, each under its label. Invented hosts have none.
 struct ReportHosts: Sendable {
     private let exact: [String: [(port: Int64, label: String)]]
+    /// The versions of the app's canary; nil if it has none.
+    var canary: CanaryVersions?
     private let patterns: [(pattern: HostPattern, port: Int64, label: String)]
 
     /// What hosts are counted under that the app does not have.

@@ -2,8 +2,9 @@ import Foundation
 
 /// How many files and connections this process may have open.
 public enum DescriptorLimit {
-    /// What the process needs beside the connections of clients: database, files, and connections to watched hosts.
-    static let others = 640
+    /// What the process needs beside the connections of apps: all connections of the administration, so that a flood of apps
+    /// never keeps people out, and 256 for the database, files, and connections to watched hosts.
+    static let others = ListenerLimits.administration.connections + 256
 
     /// Raises the limit to what the system allows, and says how many connections fit.
     /// - Parameter wanted: how many are wanted.

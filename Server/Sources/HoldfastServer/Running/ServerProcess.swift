@@ -57,14 +57,14 @@ public struct ServerProcess: Sendable {
         let isReading = mending != nil
         catalog.serve()
         let leaf = settings.listen.identity.map { identity in { @Sendable in identity.leaf } }
-        let readiness: @Sendable () -> [String] = {
-            Self.obstacles(of: publisher, secretProblem: problem, isReading: isReading)
+        let health: @Sendable () -> ServerHealth = {
+            Self.health(of: publisher, secretProblem: problem, isReading: isReading)
         }
         let listener = PublicListener(
             apps, serving: publisher.live,
             budget: SigningBudget(ceiling: ceiling ?? SigningBudget.measuredCeiling(threads: System.coreCount)),
             time: { catalog.signingTime }, counters: counters,
-            readiness: readiness, reports: reports, on: group, logger: listenerLogger, requests: logger,
+            health: health, reports: reports, on: group, logger: listenerLogger, requests: logger,
             onListening: {
                 publisher.listener.listens(on: $0?.ipAddress, port: $0?.port ?? 0, showing: leaf)
                 onListening(.apps, Self.text($0))
@@ -74,7 +74,7 @@ public struct ServerProcess: Sendable {
             settings.adminListen, for: publisher, counters: counters,
             answersUtilityTools: settings.answersUtilityTools,
             beside: browsers.responders,
-            readiness: readiness, on: group,
+            health: health, on: group,
             logger: listenerLogger, requests: logger, notices: notices, reports: reports,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
@@ -140,7 +140,7 @@ public struct ServerProcess: Sendable {
         refresh.refresh()
         let listener = PublicListener(
             apps, serving: refresh.live, budget: SigningBudget(ceiling: 1), time: { nil },
-            readiness: { ["Only documents are served: \(problem.code.rawValue)."] },
+            health: { ServerHealth(unwritable: ["Only documents are served: \(problem.code.rawValue)."]) },
             on: MultiThreadedEventLoopGroup.singleton,
             logger: listenerLogger, requests: logger, onListening: { onListening(.apps, Self.text($0)) })
         services = [listener, refresh]
@@ -191,23 +191,25 @@ public struct ServerProcess: Sendable {
         return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// Why a server is not ready, in words.
+    /// How a server is.
     /// - Parameters:
     ///   - publisher: what it works with.
     ///   - problem: why nothing can be signed; nil if it can.
     ///   - isReading: whether the database cannot be written.
     ///   - now: the time.
-    static func obstacles(
+    static func health(
         of publisher: Publisher, secretProblem problem: ServerError?, isReading: Bool,
         at now: ContinuousClock.Instant = .now
-    ) -> [String] {
+    ) -> ServerHealth {
         let (catalog, snapshot) = (publisher.catalog, publisher.live.current)
-        return [
-            problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
-            isReading || snapshot.isAhead ? "The database cannot be written." : nil,
-            catalog.isOutOfReach(at: now) ? "The database was not read for a minute." : nil,
-            snapshot.starting == nil ? nil : "What is served is still read.",
-            snapshot.isOfDocuments ? "The database cannot be read." : nil,
-        ].compactMap(\.self)
+        let unready = snapshot.starting == nil ? [] : ["What is served is still read."]
+        return ServerHealth(
+            unready: unready,
+            unwritable: [
+                problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
+                isReading || snapshot.isAhead ? "The database cannot be written." : nil,
+                catalog.isOutOfReach(at: now) ? "The database was not read for a minute." : nil,
+                snapshot.isOfDocuments ? "The database cannot be read." : nil,
+            ].compactMap(\.self) + unready)
     }
 }

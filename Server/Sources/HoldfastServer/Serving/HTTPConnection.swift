@@ -36,7 +36,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var place: ReportLane.Place?
     private var source = SourcePrefix.unknown
     private var peer: IPAddress?
-    private var isCounted = false
+    private var ticket: ConnectionTable.Ticket?
+    private var hasBegun = false
     /// Drawn when a request has to be named.
     private var name: RandomID?
     /// The request that is read or answered, and when its head came; nil before there was one.
@@ -44,6 +45,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private var state = State.waiting
     private var body = ByteBuffer()
+    private var bodyBegan = NIODeadline.now()
     /// How many octets the body may have that is read.
     private var bodyLimit = 0
     /// Held while a body is read that needs one.
@@ -52,6 +54,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var requests = 0
     private var isLast = false
     private var inputEnded = false
+    /// Why nothing more can be read that means anything; nil as long as it can.
+    private var inputError: HTTPParserError?
     private var readIsHeld = false
     private var deadline = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
@@ -86,12 +90,15 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func begin(_ context: ChannelHandlerContext) {
-        guard !isCounted else { return }
+        guard !hasBegun else { return }
+        hasBegun = true
         peer = IPAddress(context.channel.remoteAddress)
         source = peer.map(SourcePrefix.init) ?? .unknown
-        isCounted = table.open(
-            source, isProxy: peer.map(settings.proxies.contains) ?? true, at: NIODeadline.now().uptimeNanoseconds)
-        guard isCounted else {
+        let channel = context.channel
+        ticket = table.open(
+            source, isProxy: peer.map(settings.proxies.contains) ?? true, at: NIODeadline.now().uptimeNanoseconds,
+            evict: { channel.close(promise: nil) })
+        guard ticket != nil else {
             state = .closed
             return context.close(promise: nil)
         }
@@ -113,9 +120,9 @@ final class HTTPConnection: ChannelDuplexHandler {
         timer?.cancel()
         timer = nil
         parts.removeAll()
-        guard isCounted else { return }
-        isCounted = false
-        table.close(source)
+        guard let ticket else { return }
+        self.ticket = nil
+        table.close(ticket)
     }
 
     // MARK: Reading
@@ -151,6 +158,9 @@ final class HTTPConnection: ChannelDuplexHandler {
                     refuse(.payloadTooLarge, "The body is too large.", context)
                     return
                 }
+                guard permit?.receive(octets.readableBytes) ?? true else {
+                    return refuse(.serviceUnavailable, "The server is busy.", context)
+                }
                 body.writeImmutableBuffer(octets)
             case (.reading(let head), .end):
                 parts.removeFirst()
@@ -159,6 +169,12 @@ final class HTTPConnection: ChannelDuplexHandler {
                 // The rest of a request whose answer was given before it was complete.
                 parts.removeFirst()
             case (.queuing, _), (.answering, _), (.pausing, _), (.lingering, _), (.closed, _): return
+            }
+        }
+        if let inputError {
+            switch state {
+            case .waiting, .reading: return refuse(inputError, context)
+            case .queuing, .answering, .pausing, .lingering, .closed: return
             }
         }
         if inputEnded {
@@ -223,7 +239,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         else { return refuse(.payloadTooLarge, "The body is too large.", context) }
         state = .reading(head)
         body = ByteBuffer()
-        expect(limits.bodyTime, context)
+        bodyBegan = .now()
+        expect(min(limits.bodyTime, limits.bodyGrace), context)
         if head.version == .http1_1, head.headers["Expect"].contains(where: { $0.utf8.count == 12 }), length > 0 {
             context.writeAndFlush(wrapOutboundOut(AnswerOctets.goOn), promise: nil)
         }
@@ -284,6 +301,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         let hasLength = answer.status != .notModified && answer.status != .noContent
         if hasLength { fields.append(("Content-Length", "\(answer.body.readableBytes)")) }
         if isLast { fields.append(("Connection", "close")) }
+        // RFC 6797 7: only over TLS. A year, as browsers require for their lists.
+        if settings.identity != nil { fields.append(("Strict-Transport-Security", "max-age=31536000")) }
         note(answer, &fields)
         let hasBody = hasLength && !isHead && answer.body.readableBytes > 0
         expect(limits.time(forAnswerOf: hasBody ? answer.body.readableBytes : 0), context)
@@ -373,7 +392,12 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch state {
         case .pausing: next(context)
         case .reading:
-            refuse(.requestTimeout, "The request took too long.", context)
+            // As long as it comes fast enough it may take its time.
+            let elapsed = NIODeadline.now() - bodyBegan
+            guard let more = limits.time(forBodyWith: body.readableBytes, after: elapsed) else {
+                return refuse(.requestTimeout, "The request took too long.", context)
+            }
+            expect(more, context)
         case .waiting, .queuing, .answering, .lingering: context.close(promise: nil)
         case .closed: break
         }
@@ -406,13 +430,17 @@ final class HTTPConnection: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
         switch state {
-        case .waiting, .reading:
-            let isTooLong = error == .headerOverflow
-            refuse(
-                isTooLong ? .requestHeaderFieldsTooLarge : .badRequest,
-                isTooLong ? "The headers are too large." : "The request is no HTTP/1.1.", context)
-        case .queuing, .answering, .pausing: isLast = true
+        case .waiting, .reading: refuse(error, context)
+        // What waits for its turn has to know that the rest of its body never comes.
+        case .queuing, .answering, .pausing: (inputError, isLast) = (error, true)
         case .lingering, .closed: break
         }
+    }
+
+    private func refuse(_ error: HTTPParserError, _ context: ChannelHandlerContext) {
+        let isTooLong = error == .headerOverflow
+        refuse(
+            isTooLong ? .requestHeaderFieldsTooLarge : .badRequest,
+            isTooLong ? "The headers are too large." : "The request is no HTTP/1.1.", context)
     }
 }

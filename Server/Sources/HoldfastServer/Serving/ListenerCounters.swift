@@ -19,6 +19,7 @@ public final class ListenerCounters: Sendable {
         var refusedSources = 0
         var refusedBusy = 0
         var refusedConnections = 0
+        var evictedConnections = 0
         var handshakes = 0
         var refusedHandshakes = 0
         var connections = 0
@@ -45,6 +46,7 @@ public final class ListenerCounters: Sendable {
     }
 
     func countRefusedConnection() { state.withLock { $0.refusedConnections += 1 } }
+    func countEvictedConnection() { state.withLock { $0.evictedConnections += 1 } }
     func countHandshake() { state.withLock { $0.handshakes += 1 } }
     func countRefusedHandshake() { state.withLock { $0.refusedHandshakes += 1 } }
     func set(connections: Int) { state.withLock { $0.connections = connections } }
@@ -73,6 +75,10 @@ public final class ListenerCounters: Sendable {
             MetricsText.Family(
                 "holdfast_connections_refused_total", .counter, "Connections beyond the limits.",
                 [.init([], Double(state.refusedConnections))]),
+            MetricsText.Family(
+                "holdfast_connections_evicted_total", .counter,
+                "Connections of the networks with the most that ended for others.",
+                [.init([], Double(state.evictedConnections))]),
             MetricsText.Family(
                 "holdfast_handshakes_total", .counter, "TLS handshakes that clients could begin.",
                 [.init([], Double(state.handshakes))]),

@@ -6,6 +6,9 @@ public struct ListenerLimits: Sendable, Hashable {
     public var connections = 4_096
     /// How many of them one source may have; proxies that are trusted may have all.
     public var connectionsPerSource = 256
+    /// How long a connection keeps its place, in nanoseconds, before another one can take it while all places are taken:
+    /// 5 s, within which a slow phone has shaken hands and asked.
+    public var evictionAge: UInt64 = 5_000_000_000
     /// How many TLS handshakes a source may begin in a second, each of which costs a signature before anybody has asked for
     /// anything; proxies that are trusted may begin any number.
     public var handshakesPerSecond = 50.0
@@ -21,6 +24,10 @@ public struct ListenerLimits: Sendable, Hashable {
     public var waiting: TimeAmount = .seconds(20)
     /// How long a body may take.
     public var bodyTime: TimeAmount = .seconds(20)
+    /// The slowest that a client may send a body, in octets in a second, once ``bodyGrace`` is over.
+    public var bodyOctetsPerSecond = 512
+    /// How long a body may be slower than that: a phone may lose its network for a moment.
+    public var bodyGrace: TimeAmount = .seconds(5)
     /// How long an answer may take to be read, apart from the time for its length.
     public var answerTime: TimeAmount = .seconds(20)
     /// The slowest that a client may read: 16 KiB in a second, as on a poor mobile network.
@@ -43,7 +50,16 @@ public struct ListenerLimits: Sendable, Hashable {
         limits.bodyOctets = 256 << 10
         limits.answerTime = .seconds(120)
         limits.connections = 512
+        limits.connectionsPerSource = 128
         return limits
+    }
+
+    /// How many connections a source, a /48 and a /32 may have: a /48 a quarter of all, or as many as one source if that is
+    /// more, and a /32 half.
+    var connectionShares: SourceShares.Limits {
+        SourceShares.Limits(
+            source: connectionsPerSource, site: max(connectionsPerSource, connections / 4),
+            provider: max(connectionsPerSource, connections / 2))
     }
 
     /// How many parts of requests may wait behind one that is being answered: a head, a body and an end each.
@@ -51,6 +67,15 @@ public struct ListenerLimits: Sendable, Hashable {
 
     /// How many octets are read from a connection before the next has its turn.
     var octetsAtOnce: Int { 8_192 }
+
+    /// How much longer a body may take of which so many octets have come: as long as the slowest speed allows, and never
+    /// longer than ``bodyTime`` in all.
+    /// - Returns: nil if its time is over.
+    func time(forBodyWith octets: Int, after elapsed: TimeAmount) -> TimeAmount? {
+        let earned = TimeAmount.milliseconds(Int64(octets) * 1_000 / Int64(max(1, bodyOctetsPerSecond)))
+        let end = min(bodyTime, bodyGrace + earned)
+        return end > elapsed ? end - elapsed : nil
+    }
 
     /// How long an answer of this length may take to be read.
     func time(forAnswerOf octets: Int) -> TimeAmount {

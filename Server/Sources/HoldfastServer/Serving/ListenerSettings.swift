@@ -12,6 +12,8 @@ public struct ListenerSettings: Sendable {
     public let identity: TLSIdentity?
     /// Whether nobody reads what goes to it, also where no proxy stands before it: it speaks TLS itself, or on loopback.
     let isPrivate: Bool
+    /// Whether other machines reach it: it does not listen on loopback, or a proxy stands before it.
+    let isReachable: Bool
     /// Whether every answer has the id of its request, and not only errors: no cache keeps what it answers.
     var namesRequests = false
     /// What a client gets at most.
@@ -36,6 +38,7 @@ public struct ListenerSettings: Sendable {
                 .invalidValue, of: "listen", expected: "a loopback address such as 127.0.0.1", found: "\(address)",
                 remedy: "Give a certificate, or name the proxies that speak TLS before it with --behind-proxy.")
         }
+        isReachable = !Self.isLoopback(address) || !proxies.blocks.isEmpty
         isPrivate = identity != nil || Self.isLoopback(address)
         self.host = host
         self.port = port

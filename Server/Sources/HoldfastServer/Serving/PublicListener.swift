@@ -12,7 +12,7 @@ public struct PublicListener: Service {
     ///   - budget: what may be signed.
     ///   - time: seconds since 1970; nil if the clock is not to be trusted, when nothing is signed.
     ///   - counters: counts what is answered.
-    ///   - readiness: why the server is not ready, in sentences; empty if it is.
+    ///   - health: how the server is.
     ///   - reports: takes what clients report; nil to take nothing.
     ///   - group: the threads.
     ///   - logger: for starting and stopping.
@@ -21,14 +21,14 @@ public struct PublicListener: Service {
     public init(
         _ settings: ListenerSettings, serving live: LiveSnapshot, budget: SigningBudget,
         time: @escaping @Sendable () -> Int64?, counters: ListenerCounters = ListenerCounters(),
-        readiness: @escaping @Sendable () -> [String] = { [] }, reports: ReportInbox? = nil,
+        health: @escaping @Sendable () -> ServerHealth = { ServerHealth() }, reports: ReportInbox? = nil,
         on group: any EventLoopGroup, logger: Logger, requests: Logger? = nil,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) {
         let instant: @Sendable () -> UInt64 = { NIODeadline.now().uptimeNanoseconds }
         let responder = PublicResponder(
             live: live, initialization: InitResponder(budget: budget, counters: counters), time: time,
-            instant: instant, readiness: readiness, counters: counters,
+            instant: instant, health: health, counters: counters,
             reports: reports.map { ReportResponder(intake: $0.intake, counters: $0.counters, instant: instant) })
         listener = HTTPListener(
             settings, on: group, logger: logger, answering: .immediate { responder.answer($0) },

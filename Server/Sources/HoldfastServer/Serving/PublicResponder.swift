@@ -11,8 +11,8 @@ struct PublicResponder: Sendable {
     let time: @Sendable () -> Int64?
     /// Nanoseconds that never go back.
     let instant: @Sendable () -> UInt64
-    /// Why the server is not ready; empty if it is.
-    let readiness: @Sendable () -> [String]
+    /// How the server is.
+    let health: @Sendable () -> ServerHealth
 
     /// Counts what is answered.
     let counters: ListenerCounters
@@ -52,7 +52,7 @@ struct PublicResponder: Sendable {
         for request: ListenerRequest, _ starting: StartingApps
     ) -> (@Sendable () async -> PublishedSnapshot?)? {
         guard request.head.method == .GET || request.head.method == .HEAD,
-            let target = try? RequestTarget(request.head.uri.utf8), !target.path.starts(with: Self.health.utf8)
+            let target = try? RequestTarget(request.head.uri.utf8), !target.path.starts(with: Self.healthPaths.utf8)
         else { return nil }
         if target.path.starts(with: Self.initialization.utf8) {
             guard let name = InitRequest.app(in: target) else { return nil }
@@ -63,7 +63,7 @@ struct PublicResponder: Sendable {
 
     private static let initialization = "/app/init"
     private static let publicKey = "/app/init/public-key"
-    private static let health = "/health/"
+    private static let healthPaths = "/health/"
 
     private func answer(_ request: ListenerRequest, from snapshot: PublishedSnapshot) -> ListenerResponse {
         let (route, response) = decide(request, snapshot)
@@ -103,7 +103,9 @@ struct PublicResponder: Sendable {
             return (wantsKey ? .publicKey : .challenge, answer)
         }
         if isAt("/health/live") { return (.health, .now(ListenerAnswer(.ok, json: Array(#"{"status":"OK"}"#.utf8)))) }
-        if isAt("/health/ready") { return (.health, .now(ready())) }
+        for question in ServerHealth.Question.allCases where isAt(question.path) {
+            return (.health, .now(health().answer(question)))
+        }
         guard let document = snapshot.document(at: target.path.dropFirst()) else {
             let body = ErrorBody(code: "NOT_FOUND", message: "Nothing is published there.")
             return (.other, .now(ListenerAnswer(.notFound, json: body.json)))
@@ -116,12 +118,5 @@ struct PublicResponder: Sendable {
             let target = try? RequestTarget(request.head.uri.utf8), ReportResponder.isAt(target)
         else { return nil }
         return request.head.method == .POST ? reports.take(request, target) : reports.options()
-    }
-
-    private func ready() -> ListenerAnswer {
-        let reasons = readiness()
-        guard !reasons.isEmpty else { return ListenerAnswer(.ok, json: Array(#"{"status":"OK"}"#.utf8)) }
-        let body = ErrorBody(code: "NOT_READY", message: reasons.joined(separator: " "))
-        return ListenerAnswer(.serviceUnavailable, json: body.json, headers: [("Retry-After", "5")])
     }
 }

@@ -6,6 +6,7 @@ final class ReportCounting: Sendable {
     private let inbox: ReportInbox
     private let catalog: Catalog
     private let tally: Mutex<ReportTally>
+    private let votes = Mutex(CanaryVotes())
 
     /// - Parameter generator: draws what is kept as a sample.
     init(
@@ -49,8 +50,11 @@ final class ReportCounting: Sendable {
         }
         if reports.isEmpty { inbox.counters.count(.ignored) }
         let hosts = inbox.intake.hosts(of: item.app)
-        for report in reports {
-            let host = hosts.label(of: report)
+        var told = reports.map { (report: $0, host: hosts.label(of: $0)) }
+        if item.audience == .canary {
+            told = votes.withLock { $0.count(told, of: item.app, hosts.canary, from: item.voter, at: now) }
+        }
+        for (report, host) in told {
             tally.withLock { $0.add(report, of: item.app, item.audience, on: host, from: item.source, at: now) }
             inbox.counters.count(host == nil ? .unlisted : .counted)
         }

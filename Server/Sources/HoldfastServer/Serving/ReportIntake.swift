@@ -24,6 +24,10 @@ final class ReportIntake: Sendable {
         let audience: ReportAudience
         /// What tells its source from others while the process runs; without ``salt`` it says nothing about an address.
         let source: UInt64
+        /// The same for the networks that count as one when a canary is at stake.
+        let voter: CanaryVotes.Voter
+        /// Whose share of the queue it takes.
+        fileprivate let prefix: SourcePrefix
         let body: ByteBuffer
     }
 
@@ -36,14 +40,33 @@ final class ReportIntake: Sendable {
         /// Nil before anybody reads.
         var names: [AppName: Target]?
         var hosts: [AppName: ReportHosts] = [:]
-        var sources: TokenBuckets<SourcePrefix>
+        var sources: SourceBuckets
         var apps: TokenBuckets<AppName>
         var items = CircularBuffer<Item>()
-        /// Those of what waits, and of what is on its way.
+        /// Those of what waits, and of what has come of bodies that are on their way.
         var octets = 0
+        /// What each source has of these, and of the places in the queue.
+        var octetShares = SourceShares(Self.share(of: ReportIntake.greatestOctets))
+        var itemShares = SourceShares(Self.share(of: ReportIntake.greatestCount))
 
-        func hasRoom(for octets: Int) -> Bool {
+        /// A source has an eighth, a /48 a quarter, and a /32 half: nobody keeps all others out.
+        private static func share(of count: Int) -> SourceShares.Limits {
+            SourceShares.Limits(source: count / 8, site: count / 4, provider: count / 2)
+        }
+
+        func hasRoom(for octets: Int, of source: SourcePrefix) -> Bool {
             items.count < ReportIntake.greatestCount && self.octets + octets <= ReportIntake.greatestOctets
+                && octetShares.hasRoom(for: octets, of: source) && itemShares.hasRoom(for: 1, of: source)
+        }
+
+        mutating func take(_ octets: Int, of source: SourcePrefix) {
+            self.octets += octets
+            octetShares.add(octets, of: source)
+        }
+
+        mutating func giveBack(_ octets: Int, of source: SourcePrefix) {
+            self.octets -= octets
+            octetShares.remove(octets, of: source)
         }
     }
 
@@ -68,7 +91,7 @@ final class ReportIntake: Sendable {
     init() {
         state = Mutex(
             State(
-                sources: TokenBuckets(rate: Self.sourceRate, burst: Self.sourceBurst),
+                sources: SourceBuckets(rate: Self.sourceRate, burst: Self.sourceBurst),
                 apps: TokenBuckets(rate: Self.appRate, burst: Self.appBurst, greatestCount: 4_096)))
         (arrivals, arrived) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -84,6 +107,10 @@ final class ReportIntake: Sendable {
         }
         state.withLock { state in
             state.names = names
+            var apps = apps
+            for (app, hosts) in apps {
+                apps[app]?.canary = hosts.canary?.remembering(state.hosts[app]?.canary)
+            }
             state.hosts = apps
         }
     }
@@ -94,55 +121,72 @@ final class ReportIntake: Sendable {
     /// How many reports wait.
     var count: Int { state.withLock { $0.items.count } }
 
-    /// Decides whether a body may be sent.
+    /// Decides whether a body may be sent. What a head says about the length of its body takes no room: only what comes does.
     /// - Parameters:
     ///   - name: the name of the app or of its canary; nil if none was given.
-    ///   - octets: how long the body is, or may be.
     ///   - source: where it comes from.
     ///   - now: nanoseconds that never go back.
-    /// - Returns: a permit to hold while the body is read.
+    /// - Returns: a permit that counts the body while it is read.
     /// - Throws: why it is not read.
-    func admit(
-        _ name: AppName?, octets: Int, from source: SourcePrefix, at now: UInt64
-    ) throws(Refusal) -> BodyPermit {
+    func admit(_ name: AppName?, from source: SourcePrefix, at now: UInt64) throws(Refusal) -> BodyPermit {
         let refusal = state.withLock { state -> Refusal? in
             guard let names = state.names else { return .full }
             guard let name, let target = names[name] else { return .unknown }
-            guard state.hasRoom(for: octets) else { return .full }
+            guard state.hasRoom(for: 1, of: source) else { return .full }
             if let wait = state.sources.take(source, at: now) { return .rate(seconds: max(1, Int(wait.rounded(.up)))) }
             // What a source may not send takes nothing of what its app may get.
             if let wait = state.apps.take(target.app, at: now) {
                 return .rate(seconds: max(1, Int(wait.rounded(.up))))
             }
-            state.octets += octets
             return nil
         }
         if let refusal { throw refusal }
-        return BodyPermit { [weak self] in self?.state.withLock { $0.octets -= octets } }
+        return BodyPermit { [weak self] octets in
+            self?.state.withLock { state -> Bool in
+                guard state.hasRoom(for: octets, of: source) else { return false }
+                state.take(octets, of: source)
+                return true
+            } ?? false
+        } _: { [weak self] octets in
+            self?.state.withLock { $0.giveBack(octets, of: source) }
+        }
     }
 
     /// Takes a body.
     /// - Returns: whether there was room.
     func take(_ body: ByteBuffer, for name: AppName, from source: SourcePrefix) -> Bool {
-        var hasher = Hasher()
-        hasher.combine(salt)
-        hasher.combine(source)
-        let tag = UInt64(truncatingIfNeeded: hasher.finalize())
+        let networks = source.largerNetworks
+        let voter = CanaryVotes.Voter(
+            site: networks.first.map { tag($0) } ?? tag(source), provider: networks.last.map { tag($0) })
+        let own = tag(source)
         let isTaken = state.withLock { state in
-            guard let target = state.names?[name], state.hasRoom(for: body.readableBytes) else { return false }
-            state.items.append(Item(app: target.app, audience: target.audience, source: tag, body: body))
-            state.octets += body.readableBytes
+            guard let target = state.names?[name], state.hasRoom(for: body.readableBytes, of: source) else {
+                return false
+            }
+            state.items.append(
+                Item(app: target.app, audience: target.audience, source: own, voter: voter, prefix: source, body: body))
+            state.take(body.readableBytes, of: source)
+            state.itemShares.add(1, of: source)
             return true
         }
         if isTaken { arrived.yield() }
         return isTaken
     }
 
+    /// What tells something from others while the process runs.
+    private func tag(_ value: some Hashable) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(salt)
+        hasher.combine(value)
+        return UInt64(truncatingIfNeeded: hasher.finalize())
+    }
+
     /// The body that has waited for the longest time; nil if none does.
     func next() -> Item? {
         state.withLock { state in
             guard let item = state.items.popFirst() else { return nil }
-            state.octets -= item.body.readableBytes
+            state.giveBack(item.body.readableBytes, of: item.prefix)
+            state.itemShares.remove(1, of: item.prefix)
             return item
         }
     }

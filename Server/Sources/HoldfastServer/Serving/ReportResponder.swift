@@ -23,8 +23,7 @@ struct ReportResponder: Sendable {
             return .refuse(refused(ListenerAnswer(.payloadTooLarge, json: body.json), head, .malformed))
         }
         do throws(ReportIntake.Refusal) {
-            let permit = try intake.admit(
-                InitRequest.app(in: target), octets: length ?? ReportReader.greatestSize, from: source, at: instant())
+            let permit = try intake.admit(InitRequest.app(in: target), from: source, at: instant())
             return .take(octets: ReportReader.greatestSize, permit)
         } catch {
             return .refuse(refused(error, head))

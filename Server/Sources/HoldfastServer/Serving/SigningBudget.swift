@@ -14,7 +14,7 @@ public final class SigningBudget: Sendable {
     }
 
     private struct State {
-        var sources: TokenBuckets<SourcePrefix>
+        var sources: SourceBuckets
         var apps: AppShares
     }
 
@@ -36,7 +36,7 @@ public final class SigningBudget: Sendable {
         let rate = self.ceiling * Self.sourceShare
         state = Mutex(
             State(
-                sources: TokenBuckets(rate: rate, burst: max(1, rate * Self.burstSeconds)),
+                sources: SourceBuckets(rate: rate, burst: max(1, rate * Self.burstSeconds)),
                 apps: AppShares(ceiling: self.ceiling)))
     }
 

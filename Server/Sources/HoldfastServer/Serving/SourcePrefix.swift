@@ -27,6 +27,31 @@ struct SourcePrefix: Sendable, Hashable {
     }
 }
 
+/// A network of one of the sizes at which sources are counted.
+struct SourceNetwork: Sendable, Hashable {
+    fileprivate let high: UInt64
+    /// The length of the prefix, in bits.
+    let length: UInt8
+    fileprivate let isIPv6: Bool
+}
+
+extension SourcePrefix {
+    /// The networks in which a source is, from the smallest to the largest: the /56, the /48 and the /32 of an IPv6
+    /// address, since a site usually has a /48 and a provider a /32 (RFC 6177). An IPv4 address is counted by its
+    /// /24 only: larger networks of IPv4 have many owners.
+    var networks: [SourceNetwork] {
+        guard isIPv6 else { return [SourceNetwork(high: high, length: 24, isIPv6: false)] }
+        return [
+            SourceNetwork(high: high, length: 56, isIPv6: true),
+            SourceNetwork(high: high >> 8, length: 48, isIPv6: true),
+            SourceNetwork(high: high >> 24, length: 32, isIPv6: true),
+        ]
+    }
+
+    /// The /48 and the /32 of an IPv6 address; empty for IPv4.
+    var largerNetworks: ArraySlice<SourceNetwork> { networks.dropFirst() }
+}
+
 extension IPAddress {
     /// The address of a peer; nil for a peer without one.
     init?(_ address: SocketAddress?) {

@@ -182,12 +182,17 @@ struct FormResponder: RefusingResponder, Sendable {
         }
         try entries.requirePublic("next")
         let text = entries.octets("next")
+        let isRequest = ["-----BEGIN CERTIFICATE REQUEST", "-----BEGIN NEW CERTIFICATE REQUEST"].contains {
+            text.starts(with: $0.utf8)
+        }
         let isKey = text.starts(with: "-----BEGIN PUBLIC KEY".utf8)
-        guard let begins = isKey ? 0 : UTCText.decode(entries.octets("begins")) else {
+        guard let begins = isKey || isRequest ? 0 : UTCText.decode(entries.octets("begins")) else {
             throw FormRefusal("begins", "a time such as 2026-12-24T12:00:00Z", "another text")
         }
         let announcement = try await FormRefusal.about("next") { () throws(ServerError) in
-            isKey ? try Announcement(key: text) : try Announcement(chain: text, begins: begins)
+            isRequest
+                ? try Announcement(request: text)
+                : isKey ? try Announcement(key: text) : try Announcement(chain: text, begins: begins)
         }
         try take(rates.takeAnnouncement(session.actor))
         return try await FormRefusal.about("next") { [catalog] () async throws(ServerError) in

@@ -16,15 +16,15 @@ struct PageSessions: Sendable {
     /// - Parameters:
     ///   - assertion: what the browser sent.
     ///   - credential: the id of the passkey that it names.
-    ///   - visitor: the token of the visitor who was asked.
+    ///   - ceremony: what the browser was asked.
     ///   - generator: makes the session's token.
     /// - Returns: the session's token, for the cookie.
-    /// - Throws: ``ServerError``, as ``Catalog/signIn(_:with:by:using:)`` does.
+    /// - Throws: ``ServerError``, as ``Catalog/signIn(_:with:answering:using:)`` does.
     func begin(
-        _ assertion: PasskeyAssertion, with credential: [UInt8], by visitor: AccessToken,
+        _ assertion: PasskeyAssertion, with credential: [UInt8], answering ceremony: PasskeyCeremony,
         using generator: inout some RandomNumberGenerator
     ) async throws(ServerError) -> AccessToken {
-        try await catalog.signIn(assertion, with: credential, by: visitor.digest, using: &generator)
+        try await catalog.signIn(assertion, with: credential, answering: ceremony, using: &generator)
     }
 
     /// Who sends a request; nil for somebody who is not signed in.
@@ -51,18 +51,28 @@ struct PageSessions: Sendable {
 
     /// The token in a cookie; nil if there is none, or if there are two of the name.
     static func token(_ name: String, of request: ListenerRequest) -> AccessToken? {
+        value(name, of: request).flatMap { AccessToken($0) }
+    }
+
+    /// What a cookie has; nil if there is none, or if there are two of the name.
+    static func value(_ name: String, of request: ListenerRequest) -> [UInt8]? {
         guard let header = request.header("Cookie") else { return nil }
         let parts = header.utf8.split(separator: UInt8(ascii: ";"), maxSplits: greatestCookieCount)
         guard parts.count <= greatestCookieCount else { return nil }
         let values = parts.map { $0.drop { $0 == 0x20 } }.filter { $0.starts(with: "\(name)=".utf8) }
         guard let value = values.first, values.count == 1 else { return nil }
-        return AccessToken(value.dropFirst(name.utf8.count + 1))
+        return Array(value.dropFirst(name.utf8.count + 1))
     }
 
     /// The header that has a browser keep a token: for this host alone, over TLS alone, for no script, and with no request
     /// that another page begins.
     static func setting(_ name: String, _ token: AccessToken, for seconds: Int64) -> (name: String, value: String) {
         header(name, token.secretText, seconds)
+    }
+
+    /// The header that has a browser keep what it was asked.
+    static func asking(_ value: String) -> (name: String, value: String) {
+        header(visitorCookie, value, PasskeyCeremony.span)
     }
 
     /// The header that has a browser forget a token.

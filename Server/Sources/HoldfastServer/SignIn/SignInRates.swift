@@ -1,13 +1,12 @@
 import NIOCore
 import Synchronization
 
-/// How often strangers may call: whoever has no session yet has each source's share, so that a few sources cannot take all
-/// of the places that there are for people who are answering; and how often somebody who is signed in may, who has a session
+/// How often strangers may call: whoever has no session yet has each source's share, since the server verifies what they send;
+/// and how often somebody who is signed in may, who has a session
 /// for a day and the server verify and write each time.
 final class SignInRates: Sendable {
-    /// One in three seconds for each source, after the first forty. A sign-in takes two, and its challenge two minutes: a
-    /// source has eighty at most under way.
-    private let calls = Mutex(TokenBuckets<SourcePrefix>(rate: 1.0 / 3, burst: 40, greatestCount: 4_096))
+    /// One in three seconds for each source, after the first forty. A sign-in takes two.
+    private let calls = Mutex(SourceBuckets(rate: 1.0 / 3, burst: 40, greatestCount: 4_096))
     /// One in two seconds for each session, after the first thirty. An approval takes two.
     private let sessions = Mutex(TokenBuckets<Digest>(rate: 0.5, burst: 30, greatestCount: 2_048))
     private let instant: @Sendable () -> UInt64

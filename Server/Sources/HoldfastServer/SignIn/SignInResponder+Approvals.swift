@@ -1,9 +1,6 @@
 /// Approvers use their passkeys: for a change, and for the statement that names them. What is signed is the text that a key
 /// file would sign, by its digest; the evidence is kept whole.
 extension SignInResponder {
-    /// How long an approval counts, in seconds, unless the change ends before: three days, as with a key file.
-    private static let span: Int64 = 72 * 3_600
-
     func beginVerdict(
         _ verdict: ApprovalText.Verdict, _ id: RandomID, of app: AppName, _ body: inout SignInBody
     ) async throws(AdministrationError) -> ListenerAnswer {
@@ -11,7 +8,7 @@ extension SignInResponder {
         let (text, passkeys) = try await refusing { [catalog] () async throws(ServerError) in
             let change = try await catalog.standing(of: id, in: app)
             let chain = try await catalog.approvers()
-            let end = min(change.end, try await catalog.now() + Self.span)
+            let end = change.approvalEnd(with: try await catalog.app(app).settings)
             return (
                 try ApprovalText(verdict, change.subject(for: chain), end: end).octets,
                 try await catalog.passkeys(in: chain.head.approvers).filter {

@@ -11,24 +11,23 @@ extension SignInResponder {
         try Self.require(token, id)
         let asked = try await refusing { [catalog] () async throws(ServerError) in
             var generator = SystemRandomNumberGenerator()
-            let visitor = AccessToken(using: &generator)
-            return (visitor, try await catalog.beginRegistration(token, for: visitor.digest, using: &generator))
+            return try await catalog.beginRegistration(token, using: &generator)
         }
-        let invitation = asked.1.invitation
+        let invitation = asked.invitation
         return asking(
-            asked.1.challenge,
+            asked.ceremony.challenge,
             [
                 // One for each invitation: authenticators keep one passkey for each user of a name.
                 "user": .text(Base64URL.encode(invitation.token.octets)), "person": .text(invitation.person),
                 "purpose": .text(invitation.purpose.rawValue), "until": AdministrationView.time(invitation.end),
                 "algorithms": .array(COSEKey.Algorithm.allCases.map { .integer($0.rawValue) }),
-            ], visitor: asked.0)
+            ], keeping: asked.ceremony)
     }
 
     func finishRegistration(
         _ id: Digest, _ body: inout SignInBody, _ request: ListenerRequest
     ) async throws(AdministrationError) -> ListenerAnswer {
-        let visitor = try visitor(request)
+        let ceremony = try ceremony(request)
         let (token, registration) = try reading { () throws(ServerError) in
             let read = (try body.token(), try body.registration())
             try body.finish()
@@ -36,7 +35,7 @@ extension SignInResponder {
         }
         try Self.require(token, id)
         let passkey = try await refusing { [catalog, party] () async throws(ServerError) in
-            try await catalog.register(registration, token, at: party, by: visitor.digest)
+            try await catalog.register(registration, token, at: party, answering: ceremony)
         }
         return AdministrationResponder.json(
             [

@@ -13,6 +13,7 @@ struct SignInResponder: RefusingResponder, Sendable {
     let party: RelyingParty
     let sessions: PageSessions
     private let rates: SignInRates
+    private let seal: CeremonySeal
 
     var catalog: Catalog { publisher.catalog }
 
@@ -24,6 +25,7 @@ struct SignInResponder: RefusingResponder, Sendable {
         self.publisher = publisher
         self.party = party
         self.rates = rates
+        seal = CeremonySeal(publisher.secret, server: publisher.catalog.server)
         sessions = PageSessions(publisher.catalog)
     }
 
@@ -95,18 +97,17 @@ struct SignInResponder: RefusingResponder, Sendable {
 
     private func beginSignIn(_ body: inout SignInBody) async throws(AdministrationError) -> ListenerAnswer {
         try reading { [body] () throws(ServerError) in try body.finish() }
-        let asked = try await refusing { [catalog] () async throws(ServerError) in
+        let ceremony = try await refusing { [catalog] () async throws(ServerError) in
             var generator = SystemRandomNumberGenerator()
-            let visitor = AccessToken(using: &generator)
-            return (visitor, try await catalog.beginSignIn(for: visitor.digest, using: &generator))
+            return try await catalog.beginSignIn(using: &generator)
         }
-        return asking(asked.1, [:], visitor: asked.0)
+        return asking(ceremony.challenge, [:], keeping: ceremony)
     }
 
     private func finishSignIn(
         _ body: inout SignInBody, _ request: ListenerRequest
     ) async throws(AdministrationError) -> ListenerAnswer {
-        let visitor = try visitor(request)
+        let ceremony = try ceremony(request)
         let (assertion, credential) = try reading { () throws(ServerError) in
             let read = try body.assertion()
             try body.finish()
@@ -114,7 +115,7 @@ struct SignInResponder: RefusingResponder, Sendable {
         }
         let token = try await refusing { [sessions] () async throws(ServerError) in
             var generator = SystemRandomNumberGenerator()
-            return try await sessions.begin(assertion, with: credential, by: visitor, using: &generator)
+            return try await sessions.begin(assertion, with: credential, answering: ceremony, using: &generator)
         }
         return AdministrationResponder.json(
             [("location", .text("/"))],
@@ -177,15 +178,16 @@ struct SignInResponder: RefusingResponder, Sendable {
         return session
     }
 
-    /// The token of whoever was asked something.
-    func visitor(_ request: ListenerRequest) throws(AdministrationError) -> AccessToken {
-        guard let visitor = PageSessions.token(PageSessions.visitorCookie, of: request) else {
+    /// What the browser was asked, as this server or another one with its secret wrote it.
+    func ceremony(_ request: ListenerRequest) throws(AdministrationError) -> PasskeyCeremony {
+        let value = PageSessions.value(PageSessions.visitorCookie, of: request)
+        guard let ceremony = value.flatMap({ seal.ceremony(in: $0) }) else {
             throw AdministrationError(
                 ServerError(
-                    .notForThis, of: "passkey", expected: "the visitor who was asked", found: "another one",
+                    .notForThis, of: "passkey", expected: "the browser that was asked", found: "another one",
                     remedy: "Load the page, and begin again."))
         }
-        return visitor
+        return ceremony
     }
 
     /// As for a change that is not there: nobody learns what others propose.
@@ -214,9 +216,9 @@ struct SignInResponder: RefusingResponder, Sendable {
     // MARK: Answers
 
     /// What the script hands to the browser.
-    /// - Parameter visitor: whoever has to answer; nil where the session says so.
+    /// - Parameter ceremony: what the browser keeps for its answer; nil where the session says who answers.
     func asking(
-        _ challenge: PasskeyChallenge, _ members: [String: CanonicalJSON], visitor: AccessToken? = nil
+        _ challenge: PasskeyChallenge, _ members: [String: CanonicalJSON], keeping ceremony: PasskeyCeremony? = nil
     ) -> ListenerAnswer {
         var all = members
         all["challenge"] = .text(Base64URL.encode(challenge.octets))
@@ -224,7 +226,6 @@ struct SignInResponder: RefusingResponder, Sendable {
         all["milliseconds"] = .integer(PasskeyCeremony.span * 1_000)
         return AdministrationResponder.json(
             all.map { ($0.key, $0.value) },
-            headers: visitor.map { [PageSessions.setting(PageSessions.visitorCookie, $0, for: PasskeyCeremony.span)] }
-                ?? [])
+            headers: ceremony.map { [PageSessions.asking(seal.value(of: $0))] } ?? [])
     }
 }

@@ -47,6 +47,18 @@ public protocol StorageSession {
 }
 
 extension StorageEngine {
+    /// Whether every role of the cluster may connect to the database, as PostgreSQL grants it to new ones; false for a file.
+    /// - Throws: ``ServerError`` of the database.
+    func isOpenToPublic() async throws(ServerError) -> Bool {
+        guard !isOfOneMachine else { return false }
+        return try await read { session throws(ServerError) in
+            let row = try session.run(
+                "SELECT CASE WHEN has_database_privilege('public', current_database(), 'CONNECT') THEN 1 ELSE 0 END"
+            ).first
+            return try row?.integer(0) == 1
+        }
+    }
+
     /// Whether only this machine can write to the database, as with a file.
     public var isOfOneMachine: Bool { true }
 

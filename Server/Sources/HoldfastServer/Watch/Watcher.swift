@@ -166,6 +166,7 @@ public struct Watcher: Service {
         var reports: [Report] = []
         var failures: [ServerError] = []
         var due: [(target: WatchScene.Target, delay: Int64)] = []
+        var unread: [HostLeases.Return] = []
         for (lease, result) in zip(taken, scene.targets) {
             do throws(ServerError) {
                 if let target = try result.get() {
@@ -175,8 +176,12 @@ public struct Watcher: Service {
                 }
             } catch {
                 failures.append(error)
+                // It is due again as if it had been looked at: a lease that nobody gives back would keep its host from everybody.
+                let delay = settings.schedule.next(after: 0, using: &generator)
+                unread.append(HostLeases.Return(lease: lease, delay: delay) { _ in })
             }
         }
+        if !unread.isEmpty { _ = try await leases.giveBack(unread) }
         let looks = await withTaskGroup(of: Look.self) { group in
             for (target, delay) in due {
                 group.addTask { Look(target: target, delay: delay, findings: await findings(target)) }

@@ -1,5 +1,7 @@
 import Crypto
 import Foundation
+import Holdfast
+import HoldfastSigning
 import HoldfastTesting
 import NIOCore
 import NIOHTTP1
@@ -13,10 +15,9 @@ import Testing
 struct AdministrationLimitTests {
     private static let next = "/v1/apps/bank/hosts/\(World.host)/next"
 
-    private static func announcement(_ key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()) -> String {
-        let pem = TestCertificate.pem(Array(key.publicKey.derRepresentation))
-            .replacing("CERTIFICATE", with: "PUBLIC KEY")
-        return String(decoding: CanonicalJSON.object(["key": .text(pem)]).octets, as: UTF8.self)
+    private static func announcement() throws -> String {
+        let pem = try CertificateRequestDraft(names: [HostPattern(World.host)]).pem(signedBy: SigningKey())
+        return String(decoding: CanonicalJSON.object(["request": .text(pem)]).octets, as: UTF8.self)
     }
 
     @Test(
@@ -27,7 +28,7 @@ struct AdministrationLimitTests {
             let hand = ManualInstant()
             let rates = AdministrationRates(instant: { hand.value.withLock { $0 } })
             let responder = AdministrationResponder(
-                publisher: site.world.publisher, counters: ListenerCounters(), readiness: { [] }, rates: rates)
+                publisher: site.world.publisher, counters: ListenerCounters(), health: { ServerHealth() }, rates: rates)
             func status(_ token: String, _ body: String) async throws -> UInt {
                 let bearer = try #require(site.tokens[token]).secretText
                 let headers: HTTPHeaders = ["Authorization": "Bearer \(bearer)", "Content-Type": "application/json"]
@@ -37,16 +38,16 @@ struct AdministrationLimitTests {
             }
             // All but the last, which are the same whoever asks.
             for _ in 0..<999 { #expect(rates.takeAnnouncement("administer") == nil) }
-            let mistake = try await status("administer", #"{"key":""}"#)
+            let mistake = try await status("administer", #"{"request":""}"#)
             #expect(mistake == 422)
-            #expect(try await status("administer", Self.announcement()) == 200)
+            #expect(try await status("administer", try Self.announcement()) == 200)
             let head = site.world.catalog.ledger.chain.head
-            #expect(try await status("administer", Self.announcement()) == 429)
+            #expect(try await status("administer", try Self.announcement()) == 429)
             #expect(site.world.catalog.ledger.chain.head == head)
             #expect(rates.takeAnnouncement("administer") == 60)
-            #expect(try await status("propose", Self.announcement()) == 200)
+            #expect(try await status("propose", try Self.announcement()) == 200)
             hand.value.withLock { $0 += 60_000_000_000 }
-            #expect(try await status("administer", Self.announcement()) == 200)
+            #expect(try await status("administer", try Self.announcement()) == 200)
         }
     }
 

@@ -1,4 +1,6 @@
 import Foundation
+import Holdfast
+import HoldfastSigning
 import HoldfastTesting
 import NIOCore
 import Testing
@@ -26,9 +28,8 @@ struct BodyTests {
 
     /// A body that announces a key, with white space to a length.
     private func body(_ site: AdministrationSite, _ length: Int? = nil) throws -> [UInt8] {
-        let pem = TestCertificate.pem(try site.world.shown.subjectPublicKeyInfo)
-            .replacingOccurrences(of: "CERTIFICATE", with: "PUBLIC KEY")
-        let octets = CanonicalJSON.object(["key": .text(pem)]).octets
+        let pem = try CertificateRequestDraft(names: [HostPattern(World.host)]).pem(signedBy: SigningKey())
+        let octets = CanonicalJSON.object(["request": .text(pem)]).octets
         return octets + [UInt8](repeating: 0x20, count: max(0, (length ?? 0) - octets.count))
     }
 

@@ -1,4 +1,7 @@
 import Foundation
+import Holdfast
+import HoldfastProbe
+import HoldfastSigning
 import HoldfastTesting
 import Testing
 
@@ -89,8 +92,8 @@ struct CallTests {
             waiting.isError(409, .notReady)
             let until = try #require((waiting.json["until"] as? String).flatMap { UTCText.decode($0.utf8) })
             #expect(waiting.json["since"] as? String == UTCText.encode(begin))
-            // Those who asked right before the publication go on for the staleness, of 30 days.
-            #expect((begin + 29 * 86_400...begin + 31 * 86_400).contains(until))
+            // Those who asked right before the publication go on for the staleness, of a week.
+            #expect((begin + 6 * 86_400...begin + 8 * 86_400).contains(until))
             #expect(waiting.header("Retry-After") == "86400")
             for digest in [digest, key] {
                 let answer = try await site.call("GET", "\(Self.next)/\(digest)/ready", token: "gate")
@@ -120,8 +123,8 @@ struct CallTests {
                 (["chain": .text(String(repeating: chain, count: 17)), "begins": begins], "chain"),
                 (["begins": begins], "chain"), ([:], "chain"),
                 (["chain": .text(chain), "begins": begins, "from": begins], "from"),
-                (["key": .text(chain)], "key"), (["key": .text("")], "key"),
-                (["key": .text("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n")], "key"),
+                (["key": .text(chain)], "key"), (["request": .text("")], "request"),
+                (["request": .text(chain)], "request"),
                 (["key": .text("x"), "chain": .text(chain), "begins": begins], "begins"),
             ] as [([String: CanonicalJSON], String)] {
                 let answer = try await site.call("PUT", Self.next, body: body(members))
@@ -141,8 +144,12 @@ struct CallTests {
             #expect(world.catalog.ledger.chain.head == before)
             let pem = TestCertificate.pem(try world.shown.subjectPublicKeyInfo)
                 .replacingOccurrences(of: "CERTIFICATE", with: "PUBLIC KEY")
-            let answer = try await site.call("PUT", Self.next, body: body(["key": .text(pem)]))
+            let bare = try await site.call("PUT", Self.next, body: body(["key": .text(pem)]))
+            #expect(bare.status == 422 && bare.text.contains("certificate request"), "\(bare.text)")
+            let request = try CertificateRequestDraft(names: [HostPattern(World.host)]).pem(signedBy: SigningKey())
+            let answer = try await site.call("PUT", Self.next, body: body(["request": .text(request)]))
             #expect(answer.status == 200 && answer.body.contains(#""kind":"key""#), "\(answer.text)")
+            #expect(answer.body.contains(#""announcedBy":"token administer""#), "\(answer.text)")
             let withdrawn = try await site.call("DELETE", Self.next)
             #expect(withdrawn.body == #"{"next":[]}"#)
             let audit = try await site.call("GET", "/v1/audit", token: "every").body
@@ -359,17 +366,42 @@ struct CallTests {
         }
     }
 
-    @Test("Whether the server is ready is said with its reasons, and its description is there")
+    @Test("Whether the server is ready and writable is said without reasons, and its description is there")
     func health() async throws {
         try await World.run { world in
-            try await AdministrationSite.listening(for: world.publisher, readiness: { ["The disk is full."] }) { port in
+            try await AdministrationSite.listening(
+                for: world.publisher, health: { ServerHealth(unwritable: ["The disk is full."]) }
+            ) { port in
                 let client = RawClient(port: port)
                 #expect(try await client.get("/health/live").status == 200)
-                let ready = try await client.get("/health/ready")
-                ready.isError(503, .unavailable)
-                #expect(ready.body.contains("The disk is full.") && ready.header("Retry-After") == "5")
+                #expect(try await client.get("/health/ready").status == 200)
+                let writable = try await client.get("/health/writable")
+                #expect(writable.status == 503 && writable.header("Retry-After") == "5", "\(writable.text)")
+                #expect(writable.body == #"{"status":"UNAVAILABLE"}"#)
                 let text = try await client.get("/openapi.yaml")
                 #expect(text.header("Content-Type") == "application/yaml" && text.body.hasPrefix("openapi: 3.1.0\n"))
+            }
+        }
+    }
+
+    @Test("Where other machines reach it, /metrics is for holders of a token to read for all apps")
+    func metricsBeyondLoopback() async throws {
+        try await World.run { world in
+            let (one, every) = (try await world.token("one", .read), try await world.token("all", .read, app: nil))
+            let settings = try ListenerSettings(
+                port: 0, proxies: TrustedProxies([AddressBlock("127.0.0.1/32")]), identity: nil)
+            try await AdministrationSite.listening(for: world.publisher, settings) { port in
+                let client = RawClient(port: port)
+                func metrics(_ token: AccessToken?) async throws -> RawAnswer {
+                    try await client.get("/metrics", token.map { ["Authorization: Bearer \($0.secretText)"] } ?? [])
+                }
+                let stranger = try await metrics(nil)
+                #expect(stranger.status == 401 && !stranger.body.contains("holdfast_"), "\(stranger.text)")
+                #expect(try await metrics(one).status == 403)
+                #expect(try await metrics(every).status == 200)
+            }
+            try await AdministrationSite.listening(for: world.publisher) { port in
+                #expect(try await RawClient(port: port).get("/metrics").status == 200)
             }
         }
     }

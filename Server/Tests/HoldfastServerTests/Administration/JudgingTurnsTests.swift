@@ -99,7 +99,7 @@ struct JudgingTurnsTests {
             let change = try await site.propose()
             let turns = JudgingTurns(1)
             let responder = AdministrationResponder(
-                publisher: site.world.publisher, counters: ListenerCounters(), readiness: { [] }, turns: turns)
+                publisher: site.world.publisher, counters: ListenerCounters(), health: { ServerHealth() }, turns: turns)
             let head = site.world.catalog.ledger.chain.head
             let digest = HoldfastServer.Digest(of: site.world.announced.der)
             let calls: [(HTTPMethod, String, token: String, body: String)] = [
@@ -130,7 +130,7 @@ struct JudgingTurnsTests {
             let change = try await site.propose()
             let turns = JudgingTurns(1)
             let responder = AdministrationResponder(
-                publisher: site.world.publisher, counters: ListenerCounters(), readiness: { [] }, turns: turns)
+                publisher: site.world.publisher, counters: ListenerCounters(), health: { ServerHealth() }, turns: turns)
             func answer(_ target: String) async throws -> ListenerAnswer {
                 try await self.answer(.GET, target, token: "read", site, responder)
             }

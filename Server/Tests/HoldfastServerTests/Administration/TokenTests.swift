@@ -259,7 +259,7 @@ struct TokenTests {
             let change = try await site.world.propose().change
             let hand = ManualInstant()
             let responder = AdministrationResponder(
-                publisher: site.world.publisher, counters: ListenerCounters(), readiness: { [] },
+                publisher: site.world.publisher, counters: ListenerCounters(), health: { ServerHealth() },
                 rates: AdministrationRates(instant: { hand.value.withLock { $0 } }))
             func status(_ method: HTTPMethod, _ target: String, _ token: String, _ body: String = "") async throws
                 -> UInt

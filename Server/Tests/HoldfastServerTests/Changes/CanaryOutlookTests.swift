@@ -9,7 +9,7 @@ import Testing
 @Suite("The outlook of a change that a canary has first", .timeLimit(.minutes(5)))
 struct CanaryOutlookTests {
     private static let day: Int64 = 86_400
-    private static let staleness: Int64 = 30 * day
+    private static let staleness = AppSettings.defaultStaleness
 
     /// A world where something is published, and where the owner announces what the host shows from a time on.
     private func withNext(

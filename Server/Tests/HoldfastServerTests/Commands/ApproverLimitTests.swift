@@ -95,9 +95,10 @@ struct ApproverLimitTests {
         }
         try await open.catalog.invite(SignedInvitation(text: text.octets, signatures: signatures))
         var generator = SystemRandomNumberGenerator()
-        let asked = try await open.catalog.beginRegistration(token, for: PasskeyDesk.visitor, using: &generator)
+        let asked = try await open.catalog.beginRegistration(token, using: &generator)
         _ = try await open.catalog.register(
-            passkey.registration(for: asked.challenge), token, at: SoftPasskey.party, by: PasskeyDesk.visitor)
+            passkey.registration(for: asked.ceremony.challenge), token, at: SoftPasskey.party,
+            answering: asked.ceremony)
         await open.engine.close()
     }
 

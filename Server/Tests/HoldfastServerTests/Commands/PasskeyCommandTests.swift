@@ -48,9 +48,10 @@ struct PasskeyCommandTests {
         #expect(parts.first == "\(Self.origin)/invitation/\(token.digest)")
         return try await opening(desk) { catalog in
             var generator = SystemRandomNumberGenerator()
-            let asked = try await catalog.beginRegistration(token, for: PasskeyDesk.visitor, using: &generator)
+            let asked = try await catalog.beginRegistration(token, using: &generator)
             return try await catalog.register(
-                passkey.registration(for: asked.challenge), token, at: SoftPasskey.party, by: PasskeyDesk.visitor)
+                passkey.registration(for: asked.ceremony.challenge), token, at: SoftPasskey.party,
+                answering: asked.ceremony)
         }
     }
 
@@ -115,9 +116,9 @@ struct PasskeyCommandTests {
             func signIn() async throws -> AccessToken {
                 try await opening(desk) { catalog in
                     var generator = SystemRandomNumberGenerator()
-                    let challenge = try await catalog.beginSignIn(for: PasskeyDesk.visitor, using: &generator)
+                    let ceremony = try await catalog.beginSignIn(using: &generator)
                     return try await catalog.signIn(
-                        passkey.assertion(for: challenge), with: passkey.id, by: PasskeyDesk.visitor,
+                        passkey.assertion(for: ceremony.challenge), with: passkey.id, answering: ceremony,
                         using: &generator)
                 }
             }

@@ -163,8 +163,8 @@ struct ProcedureTests {
 
     @Test("While approvers are away a change lapses, and before the last safe day status raises the alarm")
     func holiday() async throws {
-        // Documents may be signed for 40 days, clients ask again within 30: ten days are left, and eight are over.
-        try await run(daysAgo: 8, signingFor: 40) { desk, clock in
+        // Documents may be signed for 17 days, clients ask again within seven: ten days are left, and eight are over.
+        try await run(daysAgo: 8, signingFor: 17) { desk, clock in
             let phone = try desk.phone(keeping: InMemoryDataStore())
             _ = try await phone.update(mode: .forced)
             let lapsed = try await desk.work(at: clock) { try await desk.propose(on: $0) }

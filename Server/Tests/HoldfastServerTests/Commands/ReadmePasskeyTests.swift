@@ -39,9 +39,10 @@ struct ReadmePasskeyTests {
         let token = try #require(link.dropLast().split(separator: "#").last.flatMap { AccessToken($0.utf8) })
         let open = try await ServerFolder(desk.folder.appending(path: "srv/pins")).open(clock: SystemWallClock())
         var generator = SystemRandomNumberGenerator()
-        let asked = try await open.catalog.beginRegistration(token, for: PasskeyDesk.visitor, using: &generator)
+        let asked = try await open.catalog.beginRegistration(token, using: &generator)
         let registered = try await open.catalog.register(
-            passkey.registration(for: asked.challenge), token, at: SoftPasskey.party, by: PasskeyDesk.visitor)
+            passkey.registration(for: asked.ceremony.challenge), token, at: SoftPasskey.party,
+            answering: asked.ceremony)
         await open.engine.close()
         return registered.key.identity
     }

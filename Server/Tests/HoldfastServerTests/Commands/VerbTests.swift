@@ -165,7 +165,7 @@ struct VerbTests {
             try await refuses(["change", "show", change, "--content", "hello.txt"], 2, "nothing is overwritten")
             try await refuses(["approve", change, "--key", "hello.txt", "--yes"], 2, "key")
             try await refuses(
-                ["approve", change, "--key", "alice.pem", "--yes", "--hours", "0"], 2, "1 to 168 hours", "as --hours")
+                ["approve", change, "--key", "alice.pem", "--yes", "--hours", "0"], 2, "1 to 336 hours", "as --hours")
             try await refuses(["approve", nobody, "--key", "alice.pem", "--yes"], 3, "notFound")
             try await refuses(["reject", nobody, "--key", "alice.pem", "--yes"], 3, "notFound")
             try await refuses(["approve", change, "--key", "alice.pem"], 1, "nothing was signed")

@@ -61,6 +61,12 @@ struct DeploymentTests {
         }
     }
 
+    @Test("The unit allows no core dump, which would have private keys")
+    func coreDumps() throws {
+        let unit = try text("holdfast-server.service")
+        #expect(unit.split(separator: "\n").contains("LimitCORE=0"))
+    }
+
     @Test("The image is built apart, runs without privileges and is stopped by SIGTERM")
     func image() throws {
         let lines = try text("Dockerfile").split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }

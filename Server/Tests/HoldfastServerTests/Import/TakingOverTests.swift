@@ -188,9 +188,9 @@ struct TakingOverTests {
                 let first = try await readiness()
                 #expect(first.isReady == isKnown, "\(first)")
                 guard !isKnown else { return }
-                #expect(first.until == world.now + 30 * 86_400)
+                #expect(first.until == world.now + AppSettings.defaultStaleness)
                 #expect(first.words.contains("another server"))
-                world.clock.advance(by: .seconds(30 * 86_400 + 1))
+                world.clock.advance(by: .seconds(AppSettings.defaultStaleness + 1))
                 try await world.see(world.shown, of: app)
                 #expect(try await readiness().isReady)
             }

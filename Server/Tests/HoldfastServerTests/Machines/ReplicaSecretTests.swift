@@ -66,7 +66,7 @@ struct ReplicaSecretTests {
             }
             #expect(try await length(replicated) == count)
             #expect(try await current.get("/app/init?appName=bank", Self.challenge).status == 503)
-            let readiness = try await current.get("/health/ready")
+            let readiness = try await current.get("/health/writable")
             #expect(readiness.status == 503, "\(readiness.text)")
             let known = try await replicated.newest()
             #expect(await current.digest(of: "lists/bank.json") == known["lists/bank.json"])
@@ -86,7 +86,7 @@ struct ReplicaSecretTests {
             try FileManager.default.removeItem(at: late.server.head.url)
             let other = try await late.start(isWhole: false)
             try await other.says("secretFile")
-            #expect(try await late.get("/health/ready").status == 503)
+            #expect(try await late.get("/health/writable").status == 503)
             let third = try await replicated.approvedChange(until: 150)
             #expect(try await replicated.publish(third, on: replicated.replicas[0]) == 3)
             try await replicated.follow()

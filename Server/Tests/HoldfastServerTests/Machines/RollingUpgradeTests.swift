@@ -12,11 +12,10 @@ import Testing
 struct RollingUpgradeTests {
     /// Undoes the newest step, so that the tables are those of the version before, with the rows they had.
     private static let undoing = (
-        version: 12,
+        version: 13,
         text: """
-        DROP INDEX observation_of_chain; DROP INDEX next_chain_of_chain; \
-        ALTER TABLE observation DROP COLUMN standing; ALTER TABLE public_key DROP COLUMN is_proposed; \
-        UPDATE schema_version SET version = 11;
+        ALTER TABLE next_chain DROP COLUMN announced_by; ALTER TABLE next_key DROP COLUMN announced_by; \
+        UPDATE schema_version SET version = 12;
         """
     )
 

@@ -340,7 +340,8 @@ struct SharedAuditTests {
             #expect(!world.catalog.isOutOfReach(at: .now + .seconds(50)))
             #expect(world.catalog.isOutOfReach(at: .now + .seconds(61)))
             func obstacles(_ later: Duration) -> [String] {
-                ServerProcess.obstacles(of: world.publisher, secretProblem: nil, isReading: false, at: .now + later)
+                ServerProcess.health(of: world.publisher, secretProblem: nil, isReading: false, at: .now + later)
+                    .unwritable
             }
             let words = "The database was not read for a minute."
             #expect(!obstacles(.seconds(50)).contains(words) && obstacles(.seconds(61)).contains(words))

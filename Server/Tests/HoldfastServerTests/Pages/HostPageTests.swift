@@ -33,7 +33,7 @@ struct HostPageTests {
             #expect(next.pinned != nil && next.note == "announced")
             #expect(timeline.everybody == published + staleness)
             let page = PageValue.record(HostPage(facts, host).content)
-            #expect(page.text("lastWithout")?.contains("in 29 days") == true, "\(page.text("lastWithout") ?? "")")
+            #expect(page.text("lastWithout")?.contains("in 6 days") == true, "\(page.text("lastWithout") ?? "")")
             #expect(page["lines"]?.values.count == timeline.rows.count)
             let pictures = page["pictures"]?.values ?? []
             #expect(pictures.map { $0.text("form") } == ["wide", "narrow"])

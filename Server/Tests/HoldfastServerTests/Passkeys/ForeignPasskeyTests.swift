@@ -11,9 +11,8 @@ struct ForeignPasskeyTests {
         var generator = SeededGenerator(seed: 30)
         let party = try RelyingParty(origin: "https://pins.example.com:8443")
         let registration = PasskeyChallenge.registration(.signIn, using: &generator)
-        let visitor = Digest(of: "visitor".utf8)
         let ceremonies = (0..<2).map { _ in
-            PasskeyCeremony(.signIn(using: &generator), for: visitor, at: Story.now)
+            PasskeyCeremony(.signIn(using: &generator), at: Story.now)
         }
         let answers = try await SoftWebAuthn.answers(
             at: party, registration: registration, signing: ceremonies.map(\.challenge))
@@ -23,11 +22,11 @@ struct ForeignPasskeyTests {
             #expect(credential.id.count == 64)
             for (place, ceremony) in ceremonies.enumerated() {
                 credential = try ceremony.signedIn(
-                    try passkey.assertion(place), with: credential, by: visitor, at: Story.now)
+                    try passkey.assertion(place), with: credential, at: Story.now)
                 #expect(credential.counter == UInt32(place + 1))
             }
             expectError(.counterNotRisen) {
-                try ceremonies[0].signedIn(try passkey.assertion(0), with: credential, by: visitor, at: Story.now)
+                try ceremonies[0].signedIn(try passkey.assertion(0), with: credential, at: Story.now)
             }
         }
         let careless = try #require(answers["unverified"])

@@ -4,38 +4,34 @@ import Testing
 
 @Suite("Signing in with a passkey")
 struct SignInTests {
-    private static let visitor = Digest(of: "visitor".utf8)
     private static let now = Story.now
 
     private static func ceremony(_ seed: UInt64 = 7) -> PasskeyCeremony {
         var generator = SeededGenerator(seed: seed)
-        return PasskeyCeremony(.signIn(using: &generator), for: visitor, at: now)
+        return PasskeyCeremony(.signIn(using: &generator), at: now)
     }
 
-    @Test("The answer of the visitor who asked signs in, for two minutes")
+    @Test("The answer to its challenge signs in, for two minutes")
     func signingIn() throws {
         for var passkey in [SoftPasskey(), .ed25519] {
             let credential = try passkey.credential()
             passkey.counter = 4
             let answer = try passkey.assertion(for: Self.ceremony().challenge)
             for time in [Self.now, Self.now + PasskeyCeremony.span] {
-                let used = try Self.ceremony().signedIn(answer, with: credential, by: Self.visitor, at: time)
+                let used = try Self.ceremony().signedIn(answer, with: credential, at: time)
                 #expect(used.counter == 4)
                 // Once more, it is a copy.
                 expectError(.counterNotRisen) {
-                    try Self.ceremony().signedIn(answer, with: used, by: Self.visitor, at: time)
+                    try Self.ceremony().signedIn(answer, with: used, at: time)
                 }
             }
             for time in [Self.now + PasskeyCeremony.span + 1, Self.now - 1] {
                 expectError(.notForThis) {
-                    try Self.ceremony().signedIn(answer, with: credential, by: Self.visitor, at: time)
+                    try Self.ceremony().signedIn(answer, with: credential, at: time)
                 }
             }
             expectError(.notForThis) {
-                try Self.ceremony().signedIn(answer, with: credential, by: Digest(of: "thief".utf8), at: Self.now)
-            }
-            expectError(.notForThis) {
-                try Self.ceremony(8).signedIn(answer, with: credential, by: Self.visitor, at: Self.now)
+                try Self.ceremony(8).signedIn(answer, with: credential, at: Self.now)
             }
         }
     }
@@ -52,28 +48,26 @@ struct SignInTests {
         }
     }
 
-    @Test("A passkey is made by the visitor who asked, for what was asked, within two minutes")
+    @Test("A passkey is made for what was asked, within two minutes")
     func registering() throws {
         var generator = SeededGenerator(seed: 9)
-        let ceremony = PasskeyCeremony(
-            .registration(.signIn, using: &generator), for: Self.visitor, at: Self.now)
+        let ceremony = PasskeyCeremony(.registration(.signIn, using: &generator), at: Self.now)
         let made = try SoftPasskey().registration(for: ceremony.challenge)
         func register(
-            _ purpose: PasskeyPurpose = .signIn, by visitor: Digest = Self.visitor, at now: Int64 = Self.now
+            _ purpose: PasskeyPurpose = .signIn, at now: Int64 = Self.now
         ) throws -> PasskeyCredential {
-            try ceremony.registered(made, for: purpose, at: SoftPasskey.party, by: visitor, at: now)
+            try ceremony.registered(made, for: purpose, at: SoftPasskey.party, at: now)
         }
         #expect(try register().purpose == .signIn)
         expectError(.notForThis) { try register(.approval) }
-        expectError(.notForThis) { try register(by: Digest(of: "thief".utf8)) }
         expectError(.notForThis) { try register(at: Self.now + PasskeyCeremony.span + 1) }
         // The challenge of a registration, or of an approval, signs nobody in.
         let text = Array("text".utf8)
         for challenge in [ceremony.challenge, .approval(of: text)] {
-            let other = PasskeyCeremony(challenge, for: Self.visitor, at: Self.now)
+            let other = PasskeyCeremony(challenge, at: Self.now)
             let answer = try SoftPasskey().assertion(for: challenge)
             expectError(.notForThis) {
-                try other.signedIn(answer, with: SoftPasskey().credential(), by: Self.visitor, at: Self.now)
+                try other.signedIn(answer, with: SoftPasskey().credential(), at: Self.now)
             }
         }
     }
@@ -83,7 +77,7 @@ struct SignInTests {
         let answer = try SoftPasskey().assertion(for: Self.ceremony().challenge)
         expectError(.notForThis) {
             try Self.ceremony().signedIn(
-                answer, with: SoftPasskey().credential(.approval), by: Self.visitor, at: Self.now)
+                answer, with: SoftPasskey().credential(.approval), at: Self.now)
         }
     }
 
@@ -92,12 +86,12 @@ struct SignInTests {
     func confusion() throws {
         let text = try ApprovalText(.approve, Story().subject, end: Story.end).octets
         var digest = ChosenOctets(Digest(of: text).octets)
-        let ceremony = PasskeyCeremony(.signIn(using: &digest), for: Self.visitor, at: Self.now)
+        let ceremony = PasskeyCeremony(.signIn(using: &digest), at: Self.now)
         #expect(ceremony.challenge.octets.suffix(32).elementsEqual(Digest(of: text).octets))
         let answer = try SoftPasskey().assertion(for: ceremony.challenge)
         // It is a good sign-in, and no approval: not by its form,
         #expect(throws: Never.self) {
-            try ceremony.signedIn(answer, with: SoftPasskey().credential(), by: Self.visitor, at: Self.now)
+            try ceremony.signedIn(answer, with: SoftPasskey().credential(), at: Self.now)
         }
         let evidence = PasskeyEvidence(answer, by: try SoftPasskey().key)
         expectError(.notForThis) { try evidence.verified(over: text, at: SoftPasskey.party) }

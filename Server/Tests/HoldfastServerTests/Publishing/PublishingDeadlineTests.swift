@@ -23,7 +23,7 @@ struct PublishingDeadlineTests {
             // Its successor will not be installed after all.
             try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             let end = Int64(try #require(world.shown.notAfter).timeIntervalSince1970) + 1
-            let lastSafe = end - 30 * Self.day - Self.day
+            let lastSafe = end - AppSettings.defaultStaleness - Self.day
             try await world.pass(lastSafe - 14 * Self.day - 1 - world.now)
             #expect(try await world.publisher.remind(of: world.app) == nil)
             #expect(try await world.publisher.standing(of: world.app).isPressing == false)
@@ -35,7 +35,8 @@ struct PublishingDeadlineTests {
             #expect(try await world.publisher.standing(of: world.app).isPressing)
             let spare = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.announce(
-                HostChain(spare.chain), from: lastSafe + 30 * Self.day + 3_600, on: world.catalogHost, of: world.app,
+                HostChain(spare.chain), from: lastSafe + AppSettings.defaultStaleness + 3_600, on: world.catalogHost,
+                of: world.app,
                 by: "operator")
             let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
             let first = try #require(try await world.publisher.remind(of: world.app))
@@ -59,7 +60,7 @@ struct PublishingDeadlineTests {
             try await world.publish(world.draft { $0.formats = World.fewFormats }, forcing: [.canary])
             #expect(try await world.publisher.remind(of: world.app) == nil)
             #expect(try await world.publisher.deadline(of: world.app) == nil)
-            try await world.pass(30 * Self.day, showing: spare)
+            try await world.pass(AppSettings.defaultStaleness, showing: spare)
             #expect(try world.letsIn(world.shown, store.policy(for: World.host)))
             _ = try await store.update(mode: .forced)
             #expect(try world.letsIn(spare, store.policy(for: World.host)))
@@ -69,18 +70,19 @@ struct PublishingDeadlineTests {
     @Test("The end of what may be signed is a last safe day as well, and days of the canary come off")
     func content() async throws {
         try await World.run(canary: 2 * Self.day) { world in
-            let lifetime = 40 * Self.day
+            try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
+            let lifetime = 17 * Self.day
             let published = world.now
             let content = try await world.draft {
                 $0.formats = World.fewFormats
                 $0.lifetime = lifetime
             }
-            try await world.publish(content, forcing: [.canary])
+            try await world.publish(content, forcing: [.canary, .lint])
             let deadline = try #require(try await world.publisher.deadline(of: world.app))
             #expect(deadline.lockout == published + lifetime + 1, "\(deadline)")
-            #expect(deadline.lastSafe == deadline.lockout - 32 * Self.day)
+            #expect(deadline.lastSafe == deadline.lockout - AppSettings.defaultStaleness - 2 * Self.day)
             #expect(try await world.publisher.remind(of: world.app) != nil)
-            try await world.publish(forcing: [.canary])
+            try await world.publish(forcing: [.canary, .lint])
             #expect(try await world.publisher.deadline(of: world.app) == nil)
         }
     }
@@ -116,7 +118,10 @@ struct PublishingDeadlineTests {
     @Test("serve says so in its log, and status ends with 1")
     func served() async throws {
         try await ServeSite.run { site in
-            try await site.publish(until: 40)
+            let settings = try AppSettings(
+                staleness: 21 * Self.day, canary: 0, anchors: [site.root.root], builds: [])
+            try await site.open.catalog.set(settings, of: site.app, by: "test")
+            try await site.publish(until: 35)
             let server = try await ServingProcess.start(site)
             try await server.says("publish until ")
             #expect(await server.stop() == 0)

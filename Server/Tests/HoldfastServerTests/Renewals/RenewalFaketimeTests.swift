@@ -19,7 +19,7 @@ struct RenewalFaketimeTests {
     /// A night has months of certificates of any life.
     private static let isLong = mutants > 10_000
     private static let rhythms = [
-        RenewalCourse.Rhythm(days: 90, staleness: 30, renewals: isLong ? 6 : 2),
+        RenewalCourse.Rhythm(days: 90, staleness: 21, renewals: isLong ? 6 : 2),
         RenewalCourse.Rhythm(days: 47, staleness: 7, renewals: isLong ? 4 : 2),
         RenewalCourse.Rhythm(days: 6, staleness: 1, renewals: isLong ? 14 : 2),
     ]

@@ -51,7 +51,7 @@ struct RenewalHookTests {
         try await run(reusesKey: false, [.list, .challenge, .trustServer, .repository]) { acme, shop in
             let world = shop.world
             var fleet = try await shop.fleet()
-            try await fleet.install(askingEvery: 30 * Self.day)
+            try await fleet.install(askingEvery: AppSettings.defaultStaleness)
             try await acme.renew()
             let (old, next) = (try acme.installed(), try acme.fetched())
             #expect(old[0] != next[0])
@@ -62,11 +62,11 @@ struct RenewalHookTests {
             #expect(refused.contains("locked out") && refused.contains("notReady"), "\(refused)")
             try await shop.publish()
 
-            for days in [10, 10, 9] {
+            for days in [3, 2, 1] {
                 world.clock.advance(by: .seconds(days * Int(Self.day)))
                 _ = try await world.publisher.renew()
                 try await fleet.pass()
-                try await fleet.install(askingEvery: 30 * Self.day)
+                try await fleet.install(askingEvery: AppSettings.defaultStaleness)
                 let waiting = try await acme.runScript()
                 #expect(waiting.contains("notReady"), "\(waiting)")
                 try await waitUntilShown(old[0], shop)
@@ -94,7 +94,7 @@ struct RenewalHookTests {
     func sameKey() async throws {
         try await run(reusesKey: true, [.repository]) { acme, shop in
             var fleet = try await shop.fleet()
-            try await fleet.install(askingEvery: 30 * Self.day)
+            try await fleet.install(askingEvery: AppSettings.defaultStaleness)
             let old = try acme.installed()
             try await acme.renew()
             let next = try acme.fetched()

@@ -12,7 +12,7 @@ struct RenewalMonthsTests {
     /// How many times as long a night lasts.
     private static let length = mutants > 10_000 ? 2 : 1
     private static let rhythms = [
-        RenewalCourse.Rhythm(days: 90, staleness: 30, renewals: 2 * length),
+        RenewalCourse.Rhythm(days: 90, staleness: 21, renewals: 2 * length),
         RenewalCourse.Rhythm(days: 47, staleness: 7, renewals: 2 * length),
         RenewalCourse.Rhythm(days: 6, staleness: 1, renewals: 3 * length),
     ]

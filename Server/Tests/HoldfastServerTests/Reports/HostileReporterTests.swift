@@ -105,12 +105,17 @@ struct HostileReporterTests {
             let desk = try await ReportDesk(world)
             let small = ByteBuffer(string: ReportDesk.networkError())
             var taken = 0
+            // One source has an eighth of it.
             for _ in 0..<10_000 where desk.inbox.intake.take(small, for: world.app, from: .unknown) { taken += 1 }
+            #expect(taken == ReportIntake.greatestCount / 8)
+            for number in 0..<10_000
+            where desk.inbox.intake.take(small, for: world.app, from: try ReportDesk.source(number)) { taken += 1 }
             #expect(taken == ReportIntake.greatestCount && desk.inbox.intake.count == taken)
             while desk.counting.countNext() {}
             let large = ByteBuffer(repeating: 0x20, count: ReportReader.greatestSize)
             taken = 0
-            for _ in 0..<10_000 where desk.inbox.intake.take(large, for: world.app, from: .unknown) { taken += 1 }
+            for number in 0..<10_000
+            where desk.inbox.intake.take(large, for: world.app, from: try ReportDesk.source(number)) { taken += 1 }
             #expect(taken == ReportIntake.greatestOctets / ReportReader.greatestSize)
         }
     }

@@ -134,8 +134,8 @@ struct RepositoryGateTests {
         try await World.run { world in
             let holders = RepositoryHolders()
             try await world.publishRepository(holders)
-            // The root lasts a year, and the staleness is thirty days.
-            try await world.pass(340 * 86_400)
+            // The root lasts a year, and the staleness is a week.
+            try await world.pass(360 * 86_400)
             try await world.catalog.announce(
                 HostChain(try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(700) }.chain),
                 from: world.now + World.month, on: world.catalogHost, of: world.app, by: "operator")
@@ -145,7 +145,7 @@ struct RepositoryGateTests {
             let report = try await world.publisher.rehearse(change)
             let refusals = report.results.first { $0.gate == .signatures }?.refusals ?? []
             #expect(
-                refusals.contains { $0.contains("root 1 ends before the 2592000 s for which they may not ask") },
+                refusals.contains { $0.contains("root 1 ends before the 604800 s for which they may not ask") },
                 "\(report)")
             // Holders of the root make the next.
             try await world.publisher.pass(world.app, to: [holders.root], in: world.folder) { folder in

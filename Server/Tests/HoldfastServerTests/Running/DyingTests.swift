@@ -32,8 +32,9 @@ struct DyingTests {
         let answer = try await client.get("/app/init?appName=bank", Self.challenge)
         #expect(answer.status == 503 && answer.header("X-Cert-Pinning-Signature") == nil, "\(answer.text)")
         #expect(try await client.get("/app/init/public-key?appName=bank").status == 503)
-        let ready = try await client.get("/health/ready")
-        #expect(ready.status == 503 && ready.body.contains(code), "\(ready.text)")
+        #expect(try await client.get("/health/ready").status == 200)
+        let writable = try await client.get("/health/writable")
+        #expect(writable.status == 503 && !writable.body.contains(code), "\(writable.text)")
         #expect(try await client.get("/health/live").status == 200)
         #expect(try await client.get("/lists/nothing.json").status == 404)
     }

@@ -309,7 +309,17 @@ struct PostgreSQLServerTests {
         let server = try #require(PostgresServer.current)
         try await server.run(try Manual("docs/server.md").block("run: postgresql-create").text)
         let address = try PostgreSQLAddress("postgresql://holdfast_pins@127.0.0.1:\(server.port)/pins")
-        try await ServeSite.run(database: address) { try await $0.publish() }
+        try await ServeSite.run(database: address) { site in
+            try await site.publish()
+            let findings = try await site.open.publisher.examine()
+            #expect(!findings.contains { $0.words.contains("CONNECT") }, "\(findings)")
+        }
+        // As PostgreSQL makes databases, every role may connect.
+        let open = try server.address(try await server.database())
+        try await ServeSite.run(database: open) { site in
+            let findings = try await site.open.publisher.examine()
+            #expect(findings.contains { !$0.isFault && $0.words.contains("REVOKE CONNECT") }, "\(findings)")
+        }
     }
 
     @Test("A database that is not empty, an audit that was changed and a journal that waits are not moved")

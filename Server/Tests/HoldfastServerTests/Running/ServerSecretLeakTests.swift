@@ -56,7 +56,8 @@ struct ServerSecretLeakTests {
                 "/app/init?appName=bank", "/app/init?appName=bank&appVersion=1.0.0&osVersion=1.0&platform=IOS",
                 "/app/init?appName=nobody", "/app/init", "/app/init/public-key?appName=bank", "/lists/bank.json",
                 "/lists/bank-canary.json", "/trust/\(World.customer).json.signed", "/pins/bank.pins.json", "/reports",
-                "/health/live", "/health/ready", "/metrics", "/secret", "/../secret", "/%2e%2e/secret", "/server.db",
+                "/health/live", "/health/ready", "/health/writable", "/metrics", "/secret", "/../secret",
+                "/%2e%2e/secret", "/server.db",
                 "/head", "/clock", "/configuration.json", "/",
             ] {
                 for headers in [[Self.challenge], [], ["Authorization: Bearer \(tokens[0].secretText)"]] {

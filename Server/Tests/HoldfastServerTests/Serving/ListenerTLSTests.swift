@@ -39,6 +39,14 @@ struct ListenerTLSTests {
                 }
                 let first = try await fetch()
                 #expect(first.status == 0 && Array(first.output) == list)
+                let head = try await ForeignProgram.run(
+                    "curl",
+                    [
+                        "-sS", "-D", "-", "-o", "/dev/null", "--cacert", "root.pem", "--connect-to",
+                        "localhost:443:127.0.0.1:\(port)", "https://localhost/lists/bank.json",
+                    ], in: folder)
+                // RFC 6797 7.2: over TLS, and never without.
+                #expect(String(decoding: head.output, as: UTF8.self).contains("Strict-Transport-Security: max-age="))
                 try install(new)
                 #expect(try await fetch().status == 60)
                 try identity.reload()
@@ -67,8 +75,8 @@ struct ListenerTLSTests {
         func begun(_ count: Int, from source: SourcePrefix, in second: UInt64, isProxy: Bool = false) -> Int {
             (0..<count).count { number in
                 let now = second * 1_000_000_000 + UInt64(number) * 1_000_000_000 / UInt64(count)
-                guard table.open(source, isProxy: isProxy, at: now) else { return false }
-                table.close(source)
+                guard let ticket = table.open(source, isProxy: isProxy, at: now) else { return false }
+                table.close(ticket)
                 return true
             }
         }
@@ -76,7 +84,7 @@ struct ListenerTLSTests {
         #expect((49...51).contains(begun(100_000, from: flood, in: 2)))
         // The same network, and another.
         let neighbor = try Self.prefix("192.0.2.200")
-        #expect((0..<10).count { _ in table.open(neighbor, isProxy: false, at: 2_999_999_999) } <= 1)
+        #expect((0..<10).count { _ in table.open(neighbor, isProxy: false, at: 2_999_999_999) != nil } <= 1)
         #expect(begun(200, from: other, in: 2) == 200)
         // A proxy carries many clients.
         #expect(begun(10_000, from: flood, in: 3, isProxy: true) == 10_000)
@@ -85,8 +93,8 @@ struct ListenerTLSTests {
         // Without TLS nobody signs for a connection.
         let plain = ConnectionTable(limits, speaksTLS: false, counters)
         for _ in 0..<10_000 {
-            #expect(plain.open(flood, isProxy: false, at: 0))
-            plain.close(flood)
+            let ticket = try #require(plain.open(flood, isProxy: false, at: 0))
+            plain.close(ticket)
         }
     }
 

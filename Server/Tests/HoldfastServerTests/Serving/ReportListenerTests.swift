@@ -86,7 +86,9 @@ struct ReportListenerTests {
         let (site, inbox) = (try ServingSite(), try inbox())
         site.publish(documents: ["lists/bank.json": ServingSite.document(Array("list".utf8))])
         let app = try AppName("bank")
-        while inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown) {}
+        for number in 0..<ReportIntake.greatestCount {
+            #expect(inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: try ReportDesk.source(number)))
+        }
         let counters = ListenerCounters()
         try await site.listening(counters: counters, reports: inbox) { port in
             // The answer comes although the body never does.
@@ -147,7 +149,7 @@ struct ReportListenerTests {
         _ inbox: ReportInbox, _ app: AppName, from source: SourcePrefix, at now: UInt64
     ) -> ReportIntake.Refusal? {
         do throws(ReportIntake.Refusal) {
-            _ = try inbox.intake.admit(app, octets: 10, from: source, at: now)
+            _ = try inbox.intake.admit(app, from: source, at: now)
             return nil
         } catch {
             return error
@@ -183,43 +185,77 @@ struct ReportListenerTests {
         #expect(refusal(inbox, shop, from: other, at: 0) == nil)
     }
 
-    @Test("Bodies on their way count as if they were there, and give their room back when their connections end")
+    @Test("Bodies on their way count as far as they have come, a share for each source, and give their room back")
     func onTheirWay() async throws {
         let inbox = try inbox()
         let app = try AppName("bank")
+        // Whoever only says that a body comes takes nothing from anybody.
         var permits: [BodyPermit] = []
-        for number in 0..<10_000 {
-            let source = SourcePrefix(try IPAddress("10.\(number / 256).\(number % 256).1"))
-            do throws(ReportIntake.Refusal) {
-                permits.append(
-                    try inbox.intake.admit(app, octets: ReportReader.greatestSize, from: source, at: UInt64(number)))
-            } catch {
-                #expect(error == .full)
-                break
-            }
+        for number in 0..<2_000 {
+            permits.append(try inbox.intake.admit(app, from: ReportDesk.source(number), at: UInt64(number)))
         }
-        #expect(permits.count == ReportIntake.greatestOctets / ReportReader.greatestSize)
+        #expect(inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown) && inbox.intake.next() != nil)
+        let size = ReportReader.greatestSize
+        // What has come counts: an eighth of all of one source, and everything of many.
+        let loud = try ReportDesk.source(0)
+        var own: [BodyPermit] = []
+        while own.count < 1_000 {
+            let permit = try inbox.intake.admit(app, from: loud, at: 1_000_000_000_000 * UInt64(own.count + 1))
+            guard permit.receive(size) else { break }
+            own.append(permit)
+        }
+        #expect(own.count == ReportIntake.greatestOctets / size / 8)
+        let taken = permits.dropFirst().prefix { $0.receive(size) }.count
+        #expect(taken == ReportIntake.greatestOctets / size * 7 / 8)
         #expect(!inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown))
-        permits = []
+        (own, permits) = ([], [])
         #expect(inbox.intake.take(ByteBuffer(string: "[]"), for: app, from: .unknown))
-        // Over a connection: its head takes the room, and its end gives it back.
+        // Over a connection: what comes takes the room, and its end gives it back.
         let site = try ServingSite()
         try await site.listening(reports: inbox) { port in
-            for number in 0..<2 * ReportIntake.greatestOctets / ReportReader.greatestSize {
+            for number in 0..<300 {
                 let client = RawClient(port: port, from: "127.0.\(number / 100).1")
-                let text = head(ReportReader.greatestSize, Self.target, ["Expect: 100-continue"])
+                let text = head(size, Self.target, ["Expect: 100-continue"])
                 try await client.connected { inbound, outbound in
                     try await outbound.write(ByteBuffer(string: text))
                     for try await answer in inbound {
                         #expect(String(buffer: answer).hasPrefix("HTTP/1.1 100"), "number \(number)")
                         break
                     }
+                    try await outbound.write(ByteBuffer(repeating: 0x20, count: size - 1))
                 }
             }
         }
         // The listener has ended, and with it every connection.
-        #expect(
-            inbox.intake.take(ByteBuffer(repeating: 0x20, count: ReportReader.greatestSize), for: app, from: .unknown))
+        #expect(inbox.intake.take(ByteBuffer(repeating: 0x20, count: size), for: app, from: .unknown))
+    }
+
+    @Test("A body that does not come is given up after a few seconds, and one that comes slowly is not")
+    func slow() throws {
+        let limits = ListenerLimits()
+        let grace = limits.bodyGrace
+        #expect(limits.time(forBodyWith: 0, after: grace - .seconds(1)) == .seconds(1))
+        #expect(limits.time(forBodyWith: 0, after: grace) == nil)
+        #expect(limits.time(forBodyWith: 1_024, after: grace) == .seconds(2))
+        #expect(limits.time(forBodyWith: 1 << 20, after: limits.bodyTime) == nil)
+    }
+
+    @Test("A bad chunk is answered at once, also while its report waits for its turn")
+    func badChunk() async throws {
+        let (site, inbox) = (try ServingSite(), try inbox())
+        try await site.listening(reports: inbox) { port in
+            let chunked =
+                "POST \(Self.target) HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                + "Transfer-Encoding: chunked\r\n\r\n"
+            for body in ["zz\r\n", "5\r\n[]\r\nxyz", "-1\r\n[]\r\n"] {
+                let began = ContinuousClock.now
+                let answer = RawAnswer(try await RawClient(port: port).exchange(chunked + body))
+                #expect(answer.status == 400 && answer.header("Connection") == "close", "\(answer.text)")
+                // Far below the time for a body.
+                #expect(ContinuousClock.now - began < .seconds(15))
+            }
+            #expect(inbox.intake.count == 0)
+        }
     }
 
     /// What comes back while nothing more is sent.

@@ -20,7 +20,7 @@ struct RequestMutationTests {
         let responder = PublicResponder(
             live: site.live,
             initialization: InitResponder(budget: SigningBudget(ceiling: 1_000_000), counters: ListenerCounters()),
-            time: { ServingSite.now }, instant: { NIODeadline.now().uptimeNanoseconds }, readiness: { [] },
+            time: { ServingSite.now }, instant: { NIODeadline.now().uptimeNanoseconds }, health: { ServerHealth() },
             counters: ListenerCounters(),
             reports: ReportResponder(
                 intake: inbox.intake, counters: inbox.counters, instant: { NIODeadline.now().uptimeNanoseconds }))
@@ -76,7 +76,7 @@ struct RequestMutationTests {
             try await people.register(phone)
             let browser = SignInDesk.Browser(token: try await people.signIn(phone))
             let responder = AdministrationResponder(
-                publisher: world.publisher, counters: ListenerCounters(), readiness: { [] },
+                publisher: world.publisher, counters: ListenerCounters(), health: { ServerHealth() },
                 // One source guesses for as long as it likes.
                 rates: AdministrationRates(instant: Self.instants()), answersUtilityTools: true,
                 others: [{ await signIn.answer($0) }, { await pages.answer($0) }])

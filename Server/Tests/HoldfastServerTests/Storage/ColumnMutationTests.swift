@@ -140,7 +140,7 @@ struct ColumnMutationTests {
         let pem = try Self.chain().map { TestCertificate.pem($0) }
         let chain = octets(["chain": .text(pem.joined()), "begins": .text("2026-12-24T12:00:00Z")])
         // Whether it is a key is asked where it is written down.
-        let key = octets(["key": .text(pem[0].replacing("CERTIFICATE", with: "PUBLIC KEY"))])
+        let key = octets(["request": .text(pem[0].replacing("CERTIFICATE", with: "CERTIFICATE REQUEST"))])
         let announced = campaign(0xA227, [chain, key], count: mutants(inPartsOf: 10)) { mutant in
             var fields = try JSONFields(try JSONReader.read(mutant, "body", limit: 1 << 18), "")
             guard case .chain(let chain, _) = try Announcement(&fields) else { return }

@@ -37,13 +37,13 @@ struct AdministrationSite: Sendable {
     static func listening(
         for publisher: Publisher, counters: ListenerCounters = ListenerCounters(),
         _ settings: ListenerSettings? = nil, answersUtilityTools: Bool = false, beside others: [AddressResponder] = [],
-        readiness: @escaping @Sendable () -> [String] = { [] }, requests: Logger? = nil,
+        health: @escaping @Sendable () -> ServerHealth = { ServerHealth() }, requests: Logger? = nil,
         reports: ReportInbox = ReportInbox(), _ body: (Int) async throws -> Void
     ) async throws {
         let (addresses, found) = AsyncStream.makeStream(of: Int?.self)
         let listener = try AdministrationListener(
             try settings ?? ListenerSettings(port: 0), for: publisher, counters: counters,
-            answersUtilityTools: answersUtilityTools, beside: others, readiness: readiness,
+            answersUtilityTools: answersUtilityTools, beside: others, health: health,
             on: .singletonMultiThreadedEventLoopGroup, logger: quiet, requests: requests, notices: NoticeCounters(),
             reports: reports,
             onListening: { found.yield($0?.port) })

@@ -4,8 +4,6 @@ import Foundation
 
 /// People with passkeys at a server, as pages would serve them.
 struct PasskeyDesk {
-    static let visitor = Digest(of: "visitor".utf8)
-
     let world: World
 
     private var catalog: Catalog { world.catalog }
@@ -45,21 +43,19 @@ struct PasskeyDesk {
     @discardableResult
     func answer(_ passkey: SoftPasskey, _ token: AccessToken) async throws -> RegisteredPasskey {
         var generator = SystemRandomNumberGenerator()
-        let challenge = try await catalog.beginRegistration(token, for: Self.visitor, using: &generator)
-            .challenge
+        let ceremony = try await catalog.beginRegistration(token, using: &generator).ceremony
         return try await catalog.register(
-            passkey.registration(for: challenge), token, at: SoftPasskey.party, by: Self.visitor)
+            passkey.registration(for: ceremony.challenge), token, at: SoftPasskey.party, answering: ceremony)
     }
 
     func signIn(
-        _ passkey: SoftPasskey, by visitor: Digest = Self.visitor,
-        meanwhile: (PasskeyChallenge) async throws -> Void = { _ in }
+        _ passkey: SoftPasskey, meanwhile: (PasskeyCeremony) async throws -> Void = { _ in }
     ) async throws -> AccessToken {
         var generator = SystemRandomNumberGenerator()
-        let challenge = try await catalog.beginSignIn(for: Self.visitor, using: &generator)
-        try await meanwhile(challenge)
+        let ceremony = try await catalog.beginSignIn(using: &generator)
+        try await meanwhile(ceremony)
         return try await catalog.signIn(
-            passkey.assertion(for: challenge), with: passkey.id, by: visitor, using: &generator)
+            passkey.assertion(for: ceremony.challenge), with: passkey.id, answering: ceremony, using: &generator)
     }
 
     /// What somebody writes into the database who is not this server.

@@ -38,6 +38,11 @@ struct ReportDesk: Sendable {
         }
     }
 
+    /// Has bodies taken and counted, each from a source of its own.
+    func countEach(_ bodies: some Sequence<String>, of name: String) throws {
+        for (number, body) in bodies.enumerated() { try count([body], of: name, from: Self.source(number)) }
+    }
+
     /// A network that is one source.
     static func source(_ number: Int) throws -> SourcePrefix {
         SourcePrefix(try IPAddress("10.\(number / 256).\(number % 256).1"))

@@ -36,7 +36,8 @@ final class ServingSite: Sendable {
         let listener = PublicListener(
             try settings ?? ListenerSettings(port: 0), serving: live, budget: SigningBudget(ceiling: ceiling),
             time: { self.time.withLock { $0 } }, counters: counters,
-            readiness: { self.unready.withLock { $0 } }, reports: reports, on: .singletonMultiThreadedEventLoopGroup,
+            health: { ServerHealth(unready: self.unready.withLock { $0 }) }, reports: reports,
+            on: .singletonMultiThreadedEventLoopGroup,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, requests: requests,
             onListening: { found.yield($0?.port) })
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -27,7 +27,7 @@ struct Shop {
     ///   - staleness: for how many days its clients go on with a replaced document.
     ///   - anchor: DER of the root that phones trust beside that of the world; nil for that alone.
     init(
-        _ kinds: [ContentFormat.Kind], on port: Int, in world: World, staleness: Int64 = 30,
+        _ kinds: [ContentFormat.Kind], on port: Int, in world: World, staleness: Int64 = 7,
         trusting anchor: [UInt8]? = nil
     ) async throws {
         self.world = world

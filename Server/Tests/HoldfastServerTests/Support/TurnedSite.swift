@@ -200,7 +200,7 @@ struct TurnedSite: Sendable {
         let served = try #require(try await self.version())
         #expect(served >= version)
         try await see(shown, from: time)
-        let ready = try await RawClient(port: process.port).get("/health/ready")
+        let ready = try await RawClient(port: process.port).get("/health/writable")
         #expect(ready.status == 200, "\(ready.text)")
         return served
     }

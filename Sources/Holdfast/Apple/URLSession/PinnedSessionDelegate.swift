@@ -18,11 +18,14 @@ public import FoundationNetworking
 /// Decisions are made on a separate queue, after the policy has what it was waiting for, such as its first document.
 ///
 /// A subclass must call `super` in the two challenge methods, or not override them. To keep your own delegate, await
-/// ``response(to:)`` in it. This class is safe to use from any thread, because its state changes only under a lock; a
+/// ``response(to:)`` in it. A subclass is not isolated to the main actor, even in an app whose declarations are by
+/// default (Xcode 26). This class is safe to use from any thread, because its state changes only under a lock; a
 /// subclass must keep it that way.
-open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
+nonisolated open class PinnedSessionDelegate: NSObject, URLSessionTaskDelegate,
     @unchecked Sendable  // The only way in which an open class can conform to Apple's Sendable protocols.
 {
+    // Explicitly nonisolated, so that subclasses are, also in an app whose default isolation is the main actor: the
+    // session calls its delegate on another thread, and a subclass on the main actor cannot override these methods.
     // Unchecked, because Apple's delegate protocols are Sendable and the compiler does not accept an open class as
     // Sendable in any other way. It stores only constants and a Lock.
 

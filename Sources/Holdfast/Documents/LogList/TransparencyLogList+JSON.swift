@@ -10,7 +10,7 @@ extension TransparencyLogList {
     ///   - json: the octets of the list as they were downloaded, at most 8 MiB.
     ///   - signature: over these octets: RSA PKCS #1 v1.5 or ECDSA, with SHA-256 (ECDSA of P-384 with SHA-384), or Ed25519.
     ///   - key: the key of the list's publisher; the application ships it.
-    /// - Throws: ``DocumentError``: `invalidSignature`, or what is wrong with the list.
+    /// - Throws: ``DocumentError``: `invalidSignature`, `unsupportedAlgorithm`, or what is wrong with the list.
     public init(verifying json: Data, signature: Data, key: SubjectPublicKeyInfo) throws(DocumentError) {
         let octets = Array(json)
         guard octets.count <= Self.maximumBytes else {
@@ -19,6 +19,11 @@ extension TransparencyLogList {
                 remedy: LogListReader.remedy)
         }
         let verifier = VerificationKey(der: Array(key.der))
+        if let name = verifier?.unsupportedName {
+            throw DocumentError(
+                .unsupportedAlgorithm, field: "key", expected: "a key of RSA, P-256, P-384 or Ed25519", found: name,
+                remedy: "Configure the key with which the list's publisher signs.")
+        }
         let isSigned = [.rsaPKCS1, .ecdsaP256, .ecdsaP384, .ed25519].contains { scheme in
             verifier?.verifies(Array(signature), over: octets, by: scheme) ?? false
         }

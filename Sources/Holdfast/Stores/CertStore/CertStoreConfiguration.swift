@@ -24,7 +24,8 @@ public struct CertStoreConfiguration: Sendable {
     /// URL, the public key and the mode. Data that was stored under the same name for another URL, key or mode is
     /// ignored.
     public var identifier: String?
-    /// JSON of an entry, or of a list, that counts until the first verified document; its signature is not checked.
+    /// JSON of an entry, or of a list, that counts until the first verified document with an entry in force; its
+    /// signature is not checked.
     public var fallbackCertificateData: Data?
     /// More such entries. If both are given, both are used.
     public var fallbackCertificatesData: Data?
@@ -68,7 +69,10 @@ public struct CertStoreConfiguration: Sendable {
 
     /// Whether a name may be validated. A peer may have chosen it, at any length.
     func expects(_ name: String) -> Bool {
-        expectedCommonNames.map { $0.contains { $0.hasSameOctets(as: name) } } ?? true
+        expectedCommonNames.map { expected in
+            expected.contains { $0.hasSameOctets(as: name) }
+                || expected.contains { FingerprintEntry.lookupName(of: $0).hasSameOctets(as: name) }
+        } ?? true
     }
 }
 

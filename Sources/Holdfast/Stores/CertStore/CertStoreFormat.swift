@@ -152,6 +152,12 @@ extension CertStoreConfiguration {
                 throw Self.invalid("fallback data that can be read", ForeignErrorText.found(error), error)
             }
         }
+        // Nobody signs a fallback again: an expiry in milliseconds would count for 50,000 years.
+        if let late = entries.first(where: { $0.expires > FingerprintEntry.latestExpiry }) {
+            throw Self.invalid(
+                "fallback entries that expire before the year 10000, in seconds",
+                "\(late.expires) for \(late.name.quoted), which may be in milliseconds", nil)
+        }
         return PinTable(entries)
     }
 

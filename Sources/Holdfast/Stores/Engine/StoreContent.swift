@@ -1,4 +1,4 @@
-import struct Foundation.Date
+import Foundation
 
 /// What a verified document says, whatever its format.
 package struct StoreContent: Sendable {
@@ -34,19 +34,32 @@ package struct StoreContent: Sendable {
 
     /// Whether this may replace a store's content. A response to the store's own challenge may, because it is fresh,
     /// whatever its timestamp.
+    ///
+    /// Anyone on the network path can replay a static list whose entries have all expired, so such a list replaces
+    /// nothing. Fallback entries give way only to a document with an entry in force, or to a response to a challenge
+    /// that removes all entries.
     /// - Parameters:
-    ///   - old: the content that it would replace; nil if nothing verified is stored.
+    ///   - old: the content that it would replace; nil if nothing verified is stored and the fallback counts.
     ///   - time: the trusted time, in Unix seconds.
     ///   - acceptingLoss: whether the application lets a static list drop names.
     package func checkReplaces(_ old: StoreContent?, at time: Int64, acceptingLoss: Bool) throws(DocumentError) {
-        guard !isSignedAsAWhole, !acceptingLoss else { return }
-        guard table.count > 0 else {
-            throw DocumentError(.emptyList, field: "fingerprints", expected: "at least one entry", found: "none")
+        if !isSignedAsAWhole {
+            // No signature covers an empty list: it must not end the fallback.
+            guard table.count > 0 || acceptingLoss && old != nil else {
+                throw DocumentError(.emptyList, field: "fingerprints", expected: "at least one entry", found: "none")
+            }
+            if !acceptingLoss, let name = old?.table.nameLost(in: table, at: time) {
+                throw DocumentError(
+                    .losesPins, field: "fingerprints",
+                    expected: "an unexpired entry for \(name.quoted), which has one now", found: "none")
+            }
         }
-        if let name = old?.table.nameLost(in: table, at: time) {
+        guard let latest = table.latestEnd, !table.hasUsableEntries(at: time) else { return }
+        // The signer of a whole document may remove all that counts.
+        guard isSignedAsAWhole, old != nil else {
             throw DocumentError(
-                .losesPins, field: "fingerprints", expected: "an unexpired entry for \(name.quoted), which has one now",
-                found: "none")
+                .expiredEntries, field: "expires", expected: "an entry that has not expired",
+                found: "entries of which the last expired at \(Date(wholeSeconds: latest).formatted(.iso8601))")
         }
     }
 }

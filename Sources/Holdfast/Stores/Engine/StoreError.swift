@@ -17,8 +17,15 @@ public struct StoreError: HoldfastError {
     }
 
     init(_ error: DocumentError) {
+        let code: Code =
+            switch error.code {
+            case .invalidSignature: .invalidSignature
+            case .expiredEntries: .storeIsEmpty
+            case .unsupportedAlgorithm: .unsupportedAlgorithm
+            default: .invalidData
+            }
         self.init(
-            error.code == .invalidSignature ? .invalidSignature : .invalidData, expected: error.expected,
+            code, expected: error.expected,
             found: [error.entry.map { "entry \($0)" }, error.field.map { "field \($0.quoted)" }, error.found]
                 .compactMap(\.self).joined(separator: ", "),
             remedy: error.remedy, underlying: error)
@@ -50,7 +57,12 @@ extension StoreError.Code {
     public static var invalidSignature: Self {
         Self("Have the document made anew; the store keeps the one that it has.")
     }
-    /// The document was downloaded and verified, but every entry in it has expired.
+    /// The document was not verified, because Holdfast does not support its algorithm or its signer's kind of key.
+    public static var unsupportedAlgorithm: Self {
+        Self("Have the document signed with a supported algorithm; the store keeps the one that it has.")
+    }
+    /// The document was downloaded and verified, but every entry in it has expired. If the store has other entries that
+    /// count, such as fallback entries, it keeps them.
     public static var storeIsEmpty: Self { Self("Publish entries that have not expired.") }
     /// The stored document is damaged or can no longer be verified, and is ignored.
     public static var damagedStorage: Self { Self("Update the store; if it happens again, check the storage.") }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The format of one list of a ``RevocationStore``: DER, signed by an authority (RFC 5280 section 5).
+/// The format of the lists of one place of a ``RevocationStore``: DER, signed by an authority (RFC 5280 section 5).
 struct RevocationListFormat: DocumentFormat {
     let key: RevocationPlace.Key
     let url: URL
@@ -25,33 +25,72 @@ struct RevocationListFormat: DocumentFormat {
     var updateTimeout: Duration { configuration.updateTimeout }
 
     func fetch(
-        from provider: any RemoteDataProvider, replacing current: CurrentDocument<CertificateRevocationList>
-    ) async throws(StoreError) -> FetchedDocument<CertificateRevocationList>? {
+        from provider: any RemoteDataProvider, replacing current: CurrentDocument<RevocationLists>
+    ) async throws(StoreError) -> FetchedDocument<RevocationLists>? {
         var request = RemoteDataRequest(
             url: url, headers: ["Accept": "application/pkix-crl, */*"], maximumBytes: configuration.maximumBytes)
         request.allowsPlainHTTP = true
-        // Only an existing list can be unchanged.
-        if current.content != nil, !current.entityTag.isEmpty {
+        // Only a list that counts can be unchanged: the tag of a replayed list is the attacker's choice.
+        if let lists = current.content, lists.objection(at: current.time().wholeSeconds) == nil,
+            !current.entityTag.isEmpty
+        {
             let name = Self.isEntityTag(current.entityTag) ? "If-None-Match" : "If-Modified-Since"
             request.headers[name] = current.entityTag
         }
         guard let (body, response) = try await provider.document(for: request) else { return nil }
-        var record = StoredRecord(format: recordFormat, body: body)
+        let lists: RevocationLists
+        do throws(DocumentError) {
+            let time = current.time().wholeSeconds
+            let known = current.content ?? RevocationLists()
+            let list = try list(der: [UInt8](body), besides: known.byteCount(besides:), at: time)
+            lists = try known.adding(list, for: authorities.certificates(of: list.issuer), at: time)
+        } catch {
+            throw StoreError(error)
+        }
+        room?.grow(lists.byteCount)
+        var record = StoredRecord(format: recordFormat, body: lists.encoded)
         record.entityTag = Self.validator(of: response)
-        let fetched = try verified(record, replacing: current)
-        room?.grow(fetched.content.der.count)
-        return fetched
+        return FetchedDocument(record: record, content: lists)
     }
 
     func content(
         of record: StoredRecord, issuedUpTo latest: Date, at time: Date
+    ) throws(DocumentError) -> RevocationLists {
+        let parts = try Self.reading { () throws(CertificateError) in
+            do throws(DERError) {
+                return try RevocationLists.parts(of: record.body)
+            } catch {
+                throw CertificateError(error, in: "certificateList")
+            }
+        }
+        var lists: [CertificateRevocationList] = []
+        var failure: DocumentError?
+        for part in parts {
+            let others = lists.reduce(0) { $0 + $1.der.count }
+            do throws(DocumentError) {
+                var list = try list(der: part.der, besides: { _ in others }, at: time.wholeSeconds)
+                list.provenance?.revokesOnly = part.revokesOnly
+                lists.append(list)
+            } catch {
+                // The others still count, such as after the certificate of one signer was removed.
+                failure = failure ?? error
+            }
+        }
+        if lists.isEmpty, let failure { throw failure }
+        return RevocationLists(restored: lists)
+    }
+
+    /// Reads and verifies one list.
+    /// - Parameter others: returns how many bytes the lists take that stay next to this one.
+    private func list(
+        der: [UInt8], besides others: (RevocationListHeader) -> Int, at time: Int64
     ) throws(DocumentError) -> CertificateRevocationList {
-        var list = try Self.reading { () throws(CertificateError) in try RevocationListHeader(der: Array(record.body)) }
+        var list = try Self.reading { () throws(CertificateError) in try RevocationListHeader(der: der) }
         // Before the entries are read: indexing them costs far more than a signature, and anyone on the network path
         // can send as many as fit.
-        switch authorities.signer(of: list, knowing: configuration.certificates, at: time.wholeSeconds) {
+        switch authorities.signer(of: list, knowing: configuration.certificates, at: time) {
         case .known(let signer):
-            if let room, !room.take(list.der.count) {
+            if let room, !room.take(list.der.count + others(list)) {
                 throw DocumentError(
                     .tooLarge, field: "certificateList",
                     expected: "lists of at most \(configuration.maximumTotalBytes) bytes together",
@@ -61,6 +100,11 @@ struct RevocationListFormat: DocumentFormat {
             list.provenance = CertificateRevocationList.Provenance(
                 digest: SHA256Digest.of(list.der), signer: signer, authority: key.authority, address: key.address)
             return try Self.reading { () throws(CertificateError) in try CertificateRevocationList(list) }
+        case .unsupported(let found):
+            throw DocumentError(
+                .unsupportedAlgorithm, field: "certificateList",
+                expected: "a list that is signed with RSA, ECDSA or Ed25519", found: found,
+                remedy: "Have the authority sign its lists with a supported algorithm.")
         case .none(let found):
             throw DocumentError(
                 .invalidSignature, field: "certificateList", expected: "a list that its authority signed", found: found,
@@ -79,72 +123,37 @@ struct RevocationListFormat: DocumentFormat {
     }
 
     /// Only the clock sets the time: an authority that dates its lists in the future does not move it.
-    func issueTime(of content: CertificateRevocationList) -> Date? { nil }
+    func issueTime(of content: RevocationLists) -> Date? { nil }
 
-    /// An attacker on the network path could substitute another list, now or when this one is out of date. So the new
-    /// list must have the same issuer, must not be older, and must cover the same certificates or all; while the
-    /// current list is in force, the new one must be too.
+    /// What was fetched contains what was there, as far as that still counts, see ``RevocationLists/adding(_:for:at:)``.
     func checkReplaces(
-        _ new: CertificateRevocationList, _ old: CertificateRevocationList?, newestIssue: Date?, at time: Date
+        _ new: RevocationLists, _ old: RevocationLists?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {
-        guard new.thisUpdateSeconds <= time.wholeSeconds else {
-            throw DocumentError(
-                .invalidValue, field: "thisUpdate", expected: "a list that counts already",
-                found: "a list of the future")
-        }
-        guard let old else { return }
-        guard new.issuer.matches(old.issuer) else {
-            throw DocumentError(
-                .invalidValue, field: "issuer", expected: "a list of the same issuer", found: "another's")
-        }
-        // The numbers of one key and scope form one sequence (RFC 5280 5.2.3).
-        if new.provenance?.signer == old.provenance?.signer, new.scope == old.scope,
-            let number = new.header.number, let oldNumber = old.header.number, number < oldNumber
-        {
-            throw DocumentError(
-                .issuedBeforeNewest, field: "cRLNumber",
-                expected: "a list with the number of the one that is there, or a higher one",
-                found: "a lower number",
-                remedy: "If the authority has begun its numbers anew, reset the store of its lists.")
-        }
-        guard new.thisUpdateSeconds >= old.thisUpdateSeconds else {
-            throw DocumentError(
-                .issuedBeforeNewest, field: "thisUpdate",
-                expected: "a list of \(old.thisUpdate.formatted(.iso8601)) or later",
-                found: "one of \(new.thisUpdate.formatted(.iso8601))")
-        }
-        let isAsWide = new.scope == old.scope || new.scope == CertificateRevocationList.Scope()
-        guard isAsWide, new.unsupported == old.unsupported || new.unsupported == nil else {
-            throw DocumentError(
-                .invalidValue, field: "issuingDistributionPoint", expected: "a list for the same certificates",
-                found: new.unsupported ?? "a list for others")
-        }
-        guard ListRule.validityObjection(to: old, at: time.wholeSeconds) == nil else { return }
-        if let found = ListRule.validityObjection(to: new, at: time.wholeSeconds) {
-            throw DocumentError(.outdated, field: "nextUpdate", expected: "a list that counts now", found: found)
-        }
+        if let old { try new.checkReplaces(old, at: time.wholeSeconds) }
     }
 
-    func obstacle(to content: CertificateRevocationList?, at time: Date) -> StoreError? {
+    func obstacle(to content: RevocationLists?, at time: Date) -> StoreError? {
         guard let content else {
             return StoreError(
                 .storeIsEmpty, expected: "a revocation list of \(url.quotedAddress)", found: "none",
                 remedy: "Let the application reach the authority's server.")
         }
-        guard let found = ListRule.validityObjection(to: content, at: time.wholeSeconds) else { return nil }
+        guard let found = content.objection(at: time.wholeSeconds) else { return nil }
         return StoreError(
             .storeIsEmpty, expected: "a revocation list of \(url.quotedAddress) that counts now", found: found,
             remedy: "Check that the authority still publishes its lists, and the clock.")
     }
 
     func nextUpdate(
-        for content: CertificateRevocationList, at time: Date, using generator: inout some RandomNumberGenerator
+        for content: RevocationLists, at time: Date, using generator: inout some RandomNumberGenerator
     ) -> Date {
-        configuration.schedule.nextUpdate(at: time, soonestExpiry: content.nextUpdate, using: &generator)
+        configuration.schedule.nextUpdate(
+            at: time, soonestExpiry: content.soonestEnd(at: time.wholeSeconds), using: &generator)
     }
 
-    func news(of content: CertificateRevocationList) -> [StoreEvent] {
-        [StoreEvent(.replaced, entries: content.count, date: content.thisUpdate)]
+    func news(of content: RevocationLists) -> [StoreEvent] {
+        guard let newest = content.all.max(by: { $0.thisUpdateSeconds < $1.thisUpdateSeconds }) else { return [] }
+        return [StoreEvent(.replaced, entries: newest.count, date: newest.thisUpdate)]
     }
 
     // MARK: Conditional requests
@@ -185,7 +194,7 @@ final class RevocationAuthorities: Sendable {
     func add(_ authority: RevocationAuthority) -> Bool {
         known.withLock { known in
             if let index = known.firstIndex(where: { $0.issuer == authority.issuer && $0.anchor == authority.anchor }) {
-                return known[index].take(authority.pointNames)
+                return known[index].certificates.formUnion(authority.certificates)
             }
             guard known.count < Self.maximumCount else { return false }
             known.append(authority)
@@ -193,17 +202,26 @@ final class RevocationAuthorities: Sendable {
         }
     }
 
+    /// The certificates that name the place, of the authorities with a name.
+    func certificates(of issuer: DistinguishedName) -> NamingCertificates {
+        let named = known.withLock { $0 }.filter { $0.issuer.subject.matches(issuer) }.map(\.certificates)
+        guard var all = named.first, !named.contains(.any) else { return .any }
+        for certificates in named.dropFirst() { _ = all.formUnion(certificates) }
+        return all
+    }
+
     /// Who signed a list that belongs to one of them.
     func signer(
         of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64
     ) -> RevocationAuthority.Signer {
-        var objection: String?
+        var objection: RevocationAuthority.Signer?
         for authority in known.withLock({ $0 }) {
             switch authority.signer(of: list, knowing: certificates, at: time) {
             case .known(let signer): return .known(signer)
-            case .none(let found): objection = objection ?? found
+            case .unsupported(let found): objection = .unsupported(found)
+            case .none(let found): objection = objection ?? RevocationAuthority.Signer.none(found)
             }
         }
-        return .none(objection ?? "a list of nobody")
+        return objection ?? .none("a list of nobody")
     }
 }

@@ -98,7 +98,7 @@ package struct RevocationListStatus: Sendable {
     package let url: URL
     /// Whether the configuration names it, rather than a certificate.
     package let isConfigured: Bool
-    /// The list that was verified last; nil while there is none.
+    /// The newest list that counts now, otherwise the newest of all; nil while there is none.
     package let list: CertificateRevocationList?
     /// Whether the list counts now: it exists, and its nextUpdate has not passed.
     package let isUsable: Bool

@@ -74,7 +74,10 @@ extension RevocationStore {
     func take(_ link: Link, at time: Date, isRestored: Bool = false, found: inout [Found]) -> Bool {
         var work = 0
         let names = CertificateDistributionPoints(of: link.certificate, work: &work).names
-        let authority = RevocationAuthority(issuer: link.issuer, anchor: link.anchor, pointNames: names)
+        let isAuthority = (try? link.certificate.basicConstraints)?.isCertificateAuthority ?? false
+        let authority = RevocationAuthority(
+            issuer: link.issuer, anchor: link.anchor,
+            certificates: NamingCertificates(isAuthority: isAuthority, pointNames: names))
         let places = CertificateDistributionPoints.addresses(of: link.certificate).prefix(Self.maximumAddresses)
             .compactMap(RevocationPlace.key(of:)).map { (RevocationPlace.Key($0.key, of: link.issuer), $0.url) }
         var isNew = false

@@ -10,8 +10,11 @@ public import Logging
 /// ```
 /// It fetches the URLs that the configuration names for an authority, and the distribution points (RFC 5280 4.2.1.13)
 /// of certificates that you give to it or that are in a path of a final decision. It fetches nothing for a certificate
-/// that was only presented. It verifies a list before storing it, and again when reading it; a list that does not
-/// verify, or is older than the existing one, changes nothing.
+/// that was only presented.
+///
+/// It verifies a list before storing it, and again when reading it. A list that does not verify, that covers none of
+/// the certificates that name its URL, or that is older than the existing list of its scope, changes nothing. The store
+/// keeps one list per URL and scope (RFC 5280 5.2.5).
 ///
 /// A validation starts nothing and never waits for storage or the network: it uses the current lists. After its
 /// decision is final, lists that are missing or due are fetched in the background. So the first connection to a server
@@ -98,7 +101,8 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
             for url in authority.urls {
                 guard let address = RevocationPlace.key(of: url) else { continue }
                 let key = RevocationPlace.Key(address, of: authority.certificate)
-                let own = RevocationAuthority(issuer: authority.certificate, anchor: authority.anchor, pointNames: [])
+                let own = RevocationAuthority(
+                    issuer: authority.certificate, anchor: authority.anchor, certificates: .any)
                 known.withLock { state in
                     guard state.places[key]?.authorities.add(own) == nil else { return }
                     state.places[key] = RevocationPlace(
@@ -109,7 +113,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
         storage.sync { _ = restorePlaces() }
         // Room for stored lists comes before room for growth; otherwise a restart could lose a list that has grown.
         for documents in keys.compactMap(open) {
-            if let list = documents.snapshot.content { documents.format.room?.grow(list.der.count) }
+            if let lists = documents.snapshot.content { documents.format.room?.grow(lists.byteCount) }
         }
         publish()
     }
@@ -179,7 +183,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
             let documents = place.documents
             let snapshot = documents?.snapshot
             let status = RevocationListStatus(
-                url: place.url, isConfigured: place.isConfigured, list: snapshot?.content,
+                url: place.url, isConfigured: place.isConfigured, list: snapshot?.content?.main(at: now.wholeSeconds),
                 isUsable: snapshot.flatMap { documents?.isUsable($0, now: now) } ?? false,
                 lastUpdate: documents?.lastUpdate, nextUpdate: documents?.nextUpdate ?? now)
             return (key, status)
@@ -230,7 +234,9 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
             state.begun &+= 1
             return (state.begun, state.places)
         }
-        let lists = places.sorted { $0.key.precedes($1.key) }.compactMap { $0.value.documents?.snapshot.content }
+        let lists = places.sorted { $0.key.precedes($1.key) }.flatMap {
+            $0.value.documents?.snapshot.content?.all ?? []
+        }
         // Outside the lock, because this hashes every list of the application.
         let revocation = Revocation.crls(
             configuration.lists + lists, certificates: configuration.certificates,

@@ -114,6 +114,8 @@ extension PathSearch {
     /// Whether a list that does not name the certificate vouches for it; if not, the reason is noted.
     private mutating func vouches(_ list: Int, _ inquiry: inout ListInquiry) throws(ListInquiry.Overrun) -> Bool {
         let (one, subject) = (inquiry.lists[list], inquiry.subject)
+        // Anyone on the network path can replay such a list: it must not refuse certificates that it does not name.
+        if one.provenance?.revokesOnly == true { return false }
         let scope = ListRule.scopeObjection(to: one, about: subject).map { ListObjection(.scope, $0) }
         if scope == nil { inquiry.isCovered = true }
         let objection =

@@ -54,8 +54,12 @@ extension PathSearch {
     struct ListObjection {
         let rule: ListRule
         let found: String
+        /// Whether the list was not verified because of its algorithm or its signer's kind of key.
+        let isUnsupported: Bool
 
-        init(_ rule: ListRule, _ found: String) { (self.rule, self.found) = (rule, found) }
+        init(_ rule: ListRule, _ found: String, isUnsupported: Bool = false) {
+            (self.rule, self.found, self.isUnsupported) = (rule, found, isUnsupported)
+        }
     }
 
     mutating func revocationOutcome(at place: Int, of path: [Int]) -> Outcome {
@@ -206,7 +210,7 @@ extension PathSearch {
         of list: RevocationListHeader, about subject: Int?, by issuers: ArraySlice<Int>, isOfSigner: Bool = false
     ) -> ListAnswer {
         if let found = ListRule.algorithmObjection(to: list) {
-            return .unusable(ListObjection(.signature, found))
+            return .unusable(ListObjection(.signature, found, isUnsupported: true))
         }
         var objection: ListObjection?
         for above in issuers.indices {
@@ -253,6 +257,9 @@ extension PathSearch {
         if let found = ListRule.signerObjection(to: nodes[signer].certificate, isIssuer: isIssuer) {
             return .unusable(ListObjection(.signer, found))
         }
+        if let found = ListRule.keyObjection(to: nodes[signer].certificate) {
+            return .unusable(ListObjection(.signature, found, isUnsupported: true))
+        }
         guard let isSigned = verify(list, by: signer) else { return .overBudget("the limits for signatures") }
         if isSigned { return .signed(by: signer, isIssuer: isIssuer) }
         let found = "a list whose signature does not verify under the issuer's key"
@@ -277,7 +284,7 @@ extension PathSearch {
         guard spendSignature(under: signer, over: times < Self.freeHashings ? 0 : list.toBeSigned.count) else {
             return nil
         }
-        let isSigned = list.verifies(under: nodes[signer].certificate)
+        let isSigned = list.signatureCheck(by: nodes[signer].certificate) == .valid
         revocation.signatures[key] = isSigned
         return isSigned
     }

@@ -39,6 +39,7 @@ public struct Revocation: Sendable {
             for part in [provenance.signer, provenance.authority, provenance.address] {
                 hash.update(data: SHA256Digest.of(part.octets))
             }
+            hash.update(data: [provenance.revokesOnly ? 1 : 0])
         }
         for certificate in certificates { hash.update(data: SHA256Digest.of(certificate.der)) }
         digest = Array(hash.finalize())

@@ -5,26 +5,15 @@ struct RevocationAuthority: Sendable, Hashable {
     let issuer: X509Certificate
     /// Where the paths of other signers have to lead: to the end of the issuer's own path.
     let anchor: X509Certificate
-    /// The names of the distribution point, as in the certificate that named the place; empty if the place comes from
-    /// the configuration.
-    private(set) var pointNames: Set<DistributionPointName>
-
-    /// The names of one place, from all the certificates that name it.
-    private static let maximumNames = 256
-
-    /// - Returns: whether there were new names.
-    mutating func take(_ names: Set<DistributionPointName>) -> Bool {
-        guard !pointNames.isEmpty, !names.isSubset(of: pointNames), pointNames.count < Self.maximumNames else {
-            return false
-        }
-        pointNames.formUnion(names)
-        return true
-    }
+    /// The certificates that name the place.
+    var certificates: NamingCertificates
 
     /// Who signed a list.
     enum Signer {
         /// With the ``X509Certificate/keyIdentity``.
         case known(OctetString)
+        /// With the name of the algorithm or kind of key because of which the list was not verified.
+        case unsupported(String)
         /// With the reason why the list is not the authority's.
         case none(String)
     }
@@ -35,10 +24,6 @@ struct RevocationAuthority: Sendable, Hashable {
     ///   - time: Unix seconds, within the validity of other signers.
     func signer(of list: RevocationListHeader, knowing certificates: [X509Certificate], at time: Int64) -> Signer {
         guard list.issuer.matches(issuer.subject) else { return .none("a list of another issuer") }
-        let points = list.scope.distributionPoint
-        guard points.isEmpty || pointNames.isEmpty || !points.isDisjoint(with: pointNames) else {
-            return .none("a list of another distribution point")
-        }
         let request = PathSearch.Request(
             chain: PresentedChain([issuer.der]), anchors: TrustAnchors([anchor]),
             rules: PathRules.rules(of: .standard), profile: .standard,
@@ -57,7 +42,8 @@ extension PathSearch {
         if authority.issuer != authority.anchor { issuers.append(add(authority.anchor, isAnchor: true)) }
         switch answer(of: list, about: nil, by: issuers[...]) {
         case .signed(let node, _): return .known(nodes[node].certificate.keyIdentity)
-        case .unusable(let objection): return .none(objection.found)
+        case .unusable(let objection):
+            return objection.isUnsupported ? .unsupported(objection.found) : .none(objection.found)
         case .overBudget(let what): return .none("a list whose signers are not found within \(what)")
         }
     }

@@ -75,22 +75,35 @@ struct ListRule: Sendable {
 
     /// What is wrong with the algorithm of the signature, no matter who signed.
     static func algorithmObjection(to list: RevocationListHeader) -> String? {
-        switch list.signatureAlgorithm {
-        case .weak(let name), .unsupported(let name): "a list that is signed with \(name)"
-        case .rsaPKCS1, .rsaPSS, .ecdsa, .ed25519: nil
+        list.signatureAlgorithm.unsupportedName.map { "a list that is signed with \($0), which is not supported" }
+    }
+}
+
+extension ListRule {
+    /// Why nothing is verified under the key of a signer; nil for a supported key.
+    static func keyObjection(to signer: X509Certificate) -> String? {
+        let name: String?
+        do throws(DERError) {
+            name = try signer.publicKey.unsupportedName
+        } catch {
+            name = "an unreadable kind"
         }
+        return name.map { "a list whose signer has a key of \($0), which is not supported" }
     }
 }
 
 extension RevocationListHeader {
-    /// Whether the key of a certificate verifies the signature.
-    func verifies(under signer: X509Certificate) -> Bool {
-        SignatureRule.verifies(der[signature], over: der[toBeSigned], with: signatureAlgorithm, by: signer)
+    /// Verifies the signature under the key of a certificate.
+    func signatureCheck(by signer: X509Certificate) -> SignatureCheck {
+        signer.check(der[signature], over: der[toBeSigned], with: signatureAlgorithm)
     }
 }
 
 extension CertificateRevocationList {
-    /// Whether the key of a certificate verifies the signature of the list. Nothing else is checked, so the result says
-    /// who signed, not whether the list counts.
-    package func isSigned(by signer: X509Certificate) -> Bool { header.verifies(under: signer) }
+    /// How it is signed.
+    package var signatureAlgorithm: CertificateSignatureAlgorithm { header.signatureAlgorithm }
+
+    /// Verifies the signature of the list under the key of a certificate, and nothing else: a valid one says who signed,
+    /// not whether the list counts.
+    package func signatureCheck(by signer: X509Certificate) -> SignatureCheck { header.signatureCheck(by: signer) }
 }

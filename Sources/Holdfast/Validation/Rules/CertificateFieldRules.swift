@@ -50,11 +50,16 @@ extension PathRule {
         for one in layout.extensions where one.isCritical {
             switch one.known {
             case nil:
+                if try ApplicationPolicies.areUnderstood(one, of: certificate) { continue }
                 return Violation(
                     .unknownCriticalExtension, certificate, "critical extensions that are understood",
                     ObjectIdentifier.text(layout.der[one.identifier]))
             case .certificatePolicies, .policyMappings, .policyConstraints, .inhibitAnyPolicy:
-                _ = try PolicyExtensions(of: certificate)
+                // RFC 5280 4.2.1.4: the qualifiers of a critical extension must be understood too.
+                guard let unknown = try PolicyExtensions(of: certificate).unknownQualifier else { continue }
+                return Violation(
+                    .unknownCriticalExtension, certificate, "policy qualifiers that are understood",
+                    "the qualifier \(ObjectIdentifier.text(unknown.octets)) in critical certificatePolicies")
             default:
                 continue
             }

@@ -8,19 +8,8 @@ extension PathRule {
         } catch {
             return Violation(.unsupportedKey, certificate, "a SubjectPublicKeyInfo", error.description)
         }
-        switch kind {
-        case .p256, .p384, .p521, .ed25519:
-            return nil
-        case .unsupported(let what):
-            return Violation(.unsupportedKey, certificate, "P-256, P-384, P-521, Ed25519 or RSA", what)
-        case .rsa(let bits), .rsaPSS(let bits, _):
-            if bits < CertificatePublicKey.minimumRSABits {
-                return Violation(.weakKey, certificate, "RSA of 2048 bits at least", "RSA of \(bits) bits")
-            }
-            if bits > CertificatePublicKey.maximumRSABits {
-                return Violation(.unsupportedKey, certificate, "RSA of 8192 bits at most", "RSA of \(bits) bits")
-            }
-            return nil
+        return kind.refusal.map {
+            Violation($0.isWeak ? .weakKey : .unsupportedKey, certificate, $0.expected, $0.found)
         }
     }
 }
@@ -35,8 +24,10 @@ enum SignatureRule {
         switch certificate.layout.signatureAlgorithm {
         case .weak(let name):
             Violation(.weakSignatureAlgorithm, certificate, "a signature with SHA-256 or better", name)
-        case .unsupported(let name):
-            Violation(.unsupportedSignatureAlgorithm, certificate, "ECDSA, RSA or Ed25519", name)
+        case .merkleTreeProof, .unsupported:
+            Violation(
+                .unsupportedSignatureAlgorithm, certificate, "ECDSA, RSA or Ed25519",
+                certificate.layout.signatureAlgorithm.description)
         case .rsaPKCS1, .rsaPSS, .ecdsa, .ed25519:
             nil
         }
@@ -44,26 +35,40 @@ enum SignatureRule {
 
     /// Verifies the signature; the only expensive step of a validation.
     static func violation(of certificate: X509Certificate, by issuer: X509Certificate) -> Violation? {
-        let layout = certificate.layout
-        let isSigned = verifies(
-            layout.der[layout.signature], over: layout.der[layout.toBeSigned], with: layout.signatureAlgorithm,
-            by: issuer)
-        guard !isSigned else { return nil }
-        return Violation(
-            .invalidSignature, certificate, "a signature by the key of \(issuer.subject)",
-            "one that does not verify under it")
-    }
-
-    static func verifies(
-        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: CertificateSignatureAlgorithm,
-        by issuer: X509Certificate
-    ) -> Bool {
-        (try? issuer.publicKey)?.verifies(signature, over: message, with: algorithm) ?? false
+        switch certificate.signatureCheck(by: issuer) {
+        case .valid: return nil
+        case .invalid:
+            return Violation(
+                .invalidSignature, certificate, "a signature by the key of \(issuer.subject)",
+                "one that does not verify under it")
+        case .unsupported(let name):
+            let context = PathRuleContext(time: 0, isServer: false)
+            return algorithmViolation(of: certificate)
+                ?? PathRule.keyStrength.violation(of: issuer, in: context)
+                ?? Violation(.unsupportedKey, issuer, "P-256, P-384, P-521, Ed25519 or RSA", name)
+        }
     }
 }
 
 extension X509Certificate {
+    /// Verifies the signature of this certificate under the key of another, and nothing else: a valid one says who
+    /// signed, not whether the certificate is valid.
+    package func signatureCheck(by issuer: X509Certificate) -> SignatureCheck {
+        issuer.check(layout.der[layout.signature], over: layout.der[layout.toBeSigned], with: layout.signatureAlgorithm)
+    }
+
+    /// Verifies the signature of a certificate or a revocation list under the key of this certificate.
+    func check(
+        _ signature: ArraySlice<UInt8>, over message: ArraySlice<UInt8>, with algorithm: CertificateSignatureAlgorithm
+    ) -> SignatureCheck {
+        do throws(DERError) {
+            return try publicKey.check(signature, over: message, with: algorithm)
+        } catch {
+            return .unsupported(algorithm.unsupportedName ?? "a key that cannot be read")
+        }
+    }
+
     /// Whether the key of a certificate verifies the signature of this one. Nothing else is checked, so the result says
     /// who signed, not whether the certificate is valid.
-    package func isSigned(by issuer: X509Certificate) -> Bool { SignatureRule.violation(of: self, by: issuer) == nil }
+    package func isSigned(by issuer: X509Certificate) -> Bool { signatureCheck(by: issuer) == .valid }
 }

@@ -12,9 +12,10 @@ struct SignedCertificateTimestamp: Sendable, Hashable {
     let signature: ArraySlice<UInt8>
 
     /// The algorithms of RFC 6962 2.1.4: SHA-256 with either.
-    enum Algorithm: Sendable {
+    enum Algorithm: Sendable, Hashable {
         case ecdsa, rsa
-        case other
+        /// With its name.
+        case other(String)
     }
 
     /// One element of a list. An unreadable one does not affect the others.
@@ -83,9 +84,23 @@ extension SignedCertificateTimestamp.Algorithm {
         switch (octets.first, octets.last) {
         case (4, 3): self = .ecdsa
         case (4, 1): self = .rsa
-        default: self = .other
+        case (9, 4): self = .other("ML-DSA-44")
+        case (9, 5): self = .other("ML-DSA-65")
+        case (9, 6): self = .other("ML-DSA-87")
+        case (8, 7): self = .other("Ed25519")
+        case (8, 8): self = .other("Ed448")
+        case (let digest?, let signature?):
+            let digestName = Self.digests[digest] ?? "digest \(digest)"
+            self = .other("\(Self.signatures[signature] ?? "signature algorithm \(signature)") with \(digestName)")
+        default: self = .other("an unreadable algorithm")
         }
     }
+
+    /// HashAlgorithm and SignatureAlgorithm (RFC 5246 7.4.1.4.1).
+    private static let digests: [UInt8: String] = [
+        1: "MD5", 2: "SHA-1", 3: "SHA-224", 4: "SHA-256", 5: "SHA-384", 6: "SHA-512",
+    ]
+    private static let signatures: [UInt8: String] = [1: "RSA PKCS#1 v1.5", 2: "DSA", 3: "ECDSA"]
 }
 
 /// A cursor over the presentation language of TLS (RFC 8446 3); nil if the octets end too soon.

@@ -53,11 +53,13 @@ enum TransparencyCheck {
                     guard meter.spendSignature(log.verificationWork, hashing: length) else {
                         return PathSearch.budgetExceeded("the limits for signatures")
                     }
-                    if log.signed(timestamp, for: precertificate) {
+                    switch log.check(timestamp, for: precertificate) {
+                    case .valid:
                         tally.add(log, at: timestamp.seconds)
                         if tally.isMet { return nil }
-                    } else {
-                        objection = "its signature does not verify under the log's key"
+                    case .invalid: objection = "its signature does not verify under the log's key"
+                    case .unsupported(let name):
+                        objection = "its signature was not verified: \(name) is not supported for timestamps"
                     }
                 }
             }

@@ -109,15 +109,22 @@ extension TransparencyLog {
     var verificationWork: Int { verificationKey?.verificationWork ?? 0 }
 
     /// Whether it signed a timestamp for a certificate; the one costly step.
-    func signed(_ timestamp: SignedCertificateTimestamp, for precertificate: Precertificate) -> Bool {
+    func check(_ timestamp: SignedCertificateTimestamp, for precertificate: Precertificate) -> SignatureCheck {
         let scheme: VerificationKey.Scheme
         switch timestamp.algorithm {
         case .ecdsa: scheme = .ecdsaP256
         case .rsa: scheme = .rsaPKCS1
-        case .other: return false
+        case .other(let name): return .unsupported(name)
+        }
+        guard let verificationKey else { return .unsupported("a key that cannot be read") }
+        if let name = verificationKey.unsupportedName(for: .ecdsaP256),
+            verificationKey.unsupportedName(for: .rsaPKCS1) != nil
+        {
+            return .unsupported(name)
         }
         let content = timestamp.signedContent(of: precertificate)
-        return verificationKey?.verifies(Array(timestamp.signature), over: content, by: scheme) ?? false
+        let isSigned = verificationKey.verifies(Array(timestamp.signature), over: content, by: scheme)
+        return isSigned ? .valid : .invalid
     }
 }
 

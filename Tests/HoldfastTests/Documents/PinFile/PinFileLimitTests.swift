@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Limits of a pin file")
+@Suite("Limits of a pin file", .timeLimit(.minutes(15)))
 struct PinFileLimitTests {
     private static func place(_ data: Data) -> String? { PinFileText.refusal(of: data)?.place }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("100,000 damaged pin files")
+@Suite("100,000 damaged pin files", .timeLimit(.minutes(120)))
 struct PinFileMutationTests {
     private static let tokens: [[UInt8]] =
         [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Policies of a pin file")
+@Suite("Policies of a pin file", .timeLimit(.minutes(15)))
 struct PinFilePolicyTests {
     private let scene: PinFileScene
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("A store with challenges")
+@Suite("A store with challenges", .timeLimit(.minutes(15)))
 struct CertStoreChallengeTests {
     @Test("Each request carries a fresh challenge of 16 octets, and the answer is verified for it")
     func challenge() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Kinds of updates")
+@Suite("Kinds of updates", .timeLimit(.minutes(15)))
 struct CertStoreKindTests {
     @Test("Fallback entries never count as stored: with them alone an update is direct, however long they are valid")
     func fallback() async throws {

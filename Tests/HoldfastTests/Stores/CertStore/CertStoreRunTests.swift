@@ -32,7 +32,7 @@ private struct LeapingClock: Clock {
     }
 }
 
-@Suite("A store that keeps itself fresh")
+@Suite("A store that keeps itself fresh", .timeLimit(.minutes(15)))
 struct CertStoreRunTests {
     @Test("It updates when nothing is stored, before pins expire, after failures, and until it is canceled")
     func run() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("What a store keeps")
+@Suite("What a store keeps", .timeLimit(.minutes(15)))
 struct CertStoreStorageTests {
     @Test("A store finds what an earlier one of the same identifier stored, and another identifier does not")
     func identifiers() async throws {

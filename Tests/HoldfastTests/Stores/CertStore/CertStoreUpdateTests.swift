@@ -6,7 +6,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Updates of a store")
+@Suite("Updates of a store", .timeLimit(.minutes(15)))
 struct CertStoreUpdateTests {
     @Test("Without a stored list an update is direct: it completes after the download")
     func direct() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Validation by a store")
+@Suite("Validation by a store", .timeLimit(.minutes(15)))
 struct CertStoreValidationTests {
     @Test("A store with no entries at all answers empty")
     func empty() throws {

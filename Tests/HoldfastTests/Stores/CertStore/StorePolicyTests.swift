@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Policies of a store")
+@Suite("Policies of a store", .timeLimit(.minutes(15)))
 struct StorePolicyTests {
     private let pki: PolicyFixture
     private var fixture: StoreFixture

@@ -5,7 +5,7 @@ import Testing
 @testable import Holdfast
 
 /// An application that ends and starts again over the same storage.
-@Suite("A store that failed and starts again")
+@Suite("A store that failed and starts again", .timeLimit(.minutes(15)))
 struct FailedAttemptsTests {
     private let fixture: StoreFixture
     private let key: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Stores over one storage")
+@Suite("Stores over one storage", .timeLimit(.minutes(15)))
 struct SharedStorageTests {
     @Test("Two stores of one process see each other's updates and resets at once", arguments: [true, false])
     func eachOther(isComparing: Bool) async throws {

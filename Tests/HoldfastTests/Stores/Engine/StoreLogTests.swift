@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("What a store logs")
+@Suite("What a store logs", .timeLimit(.minutes(15)))
 struct StoreLogTests {
     @Test("That a static list has no protection against older entries is said once, and of a challenge never")
     func replayProtection() async throws {

@@ -8,7 +8,7 @@ import Testing
 /// How many processes are killed; `scripts/nightly` asks for 200.
 private let kills = ProcessInfo.processInfo.environment["HOLDFAST_KILLS"].flatMap { Int($0) } ?? 0
 
-@Suite("Stores in several processes", .serialized)
+@Suite("Stores in several processes", .serialized, .timeLimit(.minutes(120)))
 struct StoreProcessesTests {
     @Test(
         "What one process stores while another downloads something older stays, whatever is restarted",

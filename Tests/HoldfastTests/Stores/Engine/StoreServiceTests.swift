@@ -12,7 +12,7 @@ private protocol Service: Sendable {
 
 extension CertStore: Service {}
 
-@Suite("A store in a group of services")
+@Suite("A store in a group of services", .timeLimit(.minutes(15)))
 struct StoreServiceTests {
     @Test("It runs as a service of a group beside others, and ends when the group is canceled")
     func group() async throws {

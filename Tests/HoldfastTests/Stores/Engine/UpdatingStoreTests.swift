@@ -5,7 +5,7 @@ import Testing
 @testable import Holdfast
 
 /// A store of each kind over the same server, which cannot be reached until the test publishes something.
-@Suite("Stores of every kind")
+@Suite("Stores of every kind", .timeLimit(.minutes(15)))
 struct UpdatingStoreTests {
     enum Kind: String, Sendable, CaseIterable {
         case certStore, trustServer, revocation, logList

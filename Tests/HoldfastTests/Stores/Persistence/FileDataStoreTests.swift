@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Files of a data store")
+@Suite("Files of a data store", .timeLimit(.minutes(15)))
 struct FileDataStoreTests {
     private func withStore(_ body: (FileDataStore) async throws -> Void) async throws {
         try await withTemporaryFolder {

@@ -8,7 +8,9 @@ import Testing
 /// How many processes are killed. Enough of them take long: `scripts/nightly` asks for 200.
 private let kills = ProcessInfo.processInfo.environment["HOLDFAST_KILLS"].flatMap { Int($0) } ?? 0
 
-@Suite("Writers that are killed", .serialized, .enabled(if: kills > 0, "HOLDFAST_KILLS is not set"))
+@Suite(
+    "Writers that are killed", .serialized, .enabled(if: kills > 0, "HOLDFAST_KILLS is not set"),
+    .timeLimit(.minutes(120)))
 struct KilledWriterTests {
     /// Big enough that most of the time is spent writing.
     private static let size = 400_000

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Writers in several processes", .serialized)
+@Suite("Writers in several processes", .serialized, .timeLimit(.minutes(15)))
 struct WriterProcessesTests {
     private static let size = 300_000
 

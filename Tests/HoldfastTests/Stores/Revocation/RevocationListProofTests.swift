@@ -4,7 +4,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("What a store of revocation lists takes from the network")
+@Suite("What a store of revocation lists takes from the network", .timeLimit(.minutes(15)))
 struct RevocationListProofTests {
     private let fixture: RevocationStoreFixture
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Policies of a trust server")
+@Suite("Policies of a trust server", .timeLimit(.minutes(15)))
 struct TrustServerPolicyTests {
     private typealias Host = TestTrustServer.Host
 

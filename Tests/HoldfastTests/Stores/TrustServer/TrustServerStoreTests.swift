@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Stores of a trust server")
+@Suite("Stores of a trust server", .timeLimit(.minutes(15)))
 struct TrustServerStoreTests {
     @Test("A document is downloaded, verified and kept: after a restart it counts without a request")
     func kept() async throws {

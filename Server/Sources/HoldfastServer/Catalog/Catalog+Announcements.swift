@@ -1,0 +1,204 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+/// What the owner of a host announces: chains that it is about to present, and keys that are kept as backups. Each is
+/// checked here, whoever announces it and in whatever way, since pins follow from it.
+extension Catalog {
+    /// Takes what the owner of a host announced: a chain that it is about to show.
+    /// - Parameters:
+    ///   - chain: the chain.
+    ///   - begins: the first second at which it may be shown, in seconds since 1970.
+    ///   - host: the host.
+    ///   - app: the app.
+    ///   - actor: who announced it, for the audit and for those who approve.
+    /// - Throws: ``ServerError`` `notFound`; `invalidValue` if it is not the host's own.
+    public func announce(
+        _ chain: HostChain, from begins: Int64, on host: CatalogHost, of app: AppName, by actor: String
+    ) async throws(ServerError) {
+        // Validation takes long enough that no transaction waits for it.
+        let anchors = try await self.app(app).settings.anchors
+        try AnnouncementCheck(trusting: anchors, at: try await now()).check(chain, for: host)
+        try await transact { step throws(ServerError) in
+            let id = try Self.id(of: host, app, step.session, step.ledger)
+            try Self.makePlace(id, host, app, step) { next in next.chains.contains { $0.chain == chain } }
+            try Self.store(chain, step.session)
+            try step.session.run(
+                """
+                INSERT INTO next_chain (host_id, chain_digest, begins_at, announced_at, announced_by) \
+                VALUES ($1, $2, $3, $4, $5) ON CONFLICT (host_id, chain_digest) DO UPDATE \
+                SET begins_at = excluded.begins_at, announced_at = excluded.announced_at, \
+                announced_by = excluded.announced_by WHERE next_chain.begins_at <> excluded.begins_at
+                """,
+                [
+                    .integer(id), .octets(chain.digest.octets), .integer(begins), .integer(step.now), .text(actor),
+                ])
+            try Self.recordNext(id, host, app, &step, by: actor)
+        }
+    }
+
+    /// Takes a key that stands ready for a host, such as that of a certificate request.
+    /// - Parameters:
+    ///   - key: DER of the SubjectPublicKeyInfo.
+    ///   - host: the host.
+    ///   - app: the app.
+    ///   - actor: who announced it, for the audit and for those who approve.
+    /// - Throws: ``ServerError`` `notFound`; `invalidValue` if clients refuse such a key.
+    public func announce(
+        key: [UInt8], on host: CatalogHost, of app: AppName, by actor: String
+    ) async throws(ServerError) {
+        try AnnouncementCheck.check(key: key)
+        try await transact { step throws(ServerError) in
+            let id = try Self.id(of: host, app, step.session, step.ledger)
+            try Self.makePlace(id, host, app, step) { $0.keys.contains(key) }
+            try Self.store(key: key, step.session)
+            try step.session.run(
+                """
+                INSERT INTO next_key (host_id, pin, announced_at, announced_by) VALUES ($1, $2, $3, $4) \
+                ON CONFLICT (host_id, pin) DO NOTHING
+                """, [.integer(id), .octets(Digest(of: key).octets), .integer(step.now), .text(actor)])
+            try Self.recordNext(id, host, app, &step, by: actor)
+        }
+    }
+
+    /// More than any host has before it. Everything is read in each round, and goes into each draft.
+    private static let greatestNextCount = 64
+
+    /// Refuses one announcement too many for a host; those whose certificate has expired make place for others.
+    /// - Parameter isKnown: whether it is among what was announced, so that nothing is added.
+    private static func makePlace(
+        _ id: Int64, _ host: CatalogHost, _ app: AppName, _ step: Step, isKnown: (NextShown) -> Bool
+    ) throws(ServerError) {
+        let next = try Self.next(id, host, app, step.session, step.ledger)
+        guard next.count >= greatestNextCount, !isKnown(next) else { return }
+        let lasting = next.lasting(at: step.now)
+        guard lasting.count < greatestNextCount else {
+            throw ServerError(
+                .constraint, of: host.label, expected: "less than \(greatestNextCount) announcements for a host",
+                found: "\(lasting.count)",
+                remedy: "Withdraw what was announced with holdfast-server next withdraw, and announce what is right.")
+        }
+        for chain in next.chains where !lasting.chains.contains(chain) {
+            try delete(chain.chain, id, step.session)
+        }
+    }
+
+    /// Withdraws everything that was announced for a host.
+    /// - Throws: ``ServerError`` `notFound`.
+    public func withdrawNext(on host: CatalogHost, of app: AppName, by actor: String) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            let id = try Self.id(of: host, app, step.session, step.ledger)
+            let next = try Self.next(id, host, app, step.session, step.ledger)
+            try step.session.run("DELETE FROM next_chain WHERE host_id = $1", [.integer(id)])
+            try step.session.run("DELETE FROM next_key WHERE host_id = $1", [.integer(id)])
+            try Self.dropUnnamed(chains: next.chains.map(\.chain.digest), step.session)
+            try Self.dropUnnamed(keys: next.keys.map { Digest(of: $0) }, step.session)
+            try Self.recordNext(id, host, app, &step, by: actor)
+        }
+    }
+
+    /// Withdraws one announcement. What is published stays.
+    /// - Parameters:
+    ///   - digest: the SHA-256 of the certificate that was announced, of its key, or of the key that was announced.
+    ///   - host: the host.
+    ///   - app: the app.
+    ///   - actor: who withdraws it, for the audit.
+    /// - Throws: ``ServerError`` `notFound`, also if nothing that was announced has the digest.
+    public func withdraw(
+        _ digest: Digest, on host: CatalogHost, of app: AppName, by actor: String
+    ) async throws(ServerError) {
+        try await transact { step throws(ServerError) in
+            let id = try Self.id(of: host, app, step.session, step.ledger)
+            let next = try Self.next(id, host, app, step.session, step.ledger)
+            let chains = next.chains.map(\.chain).filter { chain in
+                guard let leaf = chain.leaf else { return false }
+                return Digest(of: leaf.der) == digest || Digest(of: leaf.subjectPublicKeyInfo) == digest
+            }
+            let isKey = next.keys.contains { Digest(of: $0) == digest }
+            guard isKey || !chains.isEmpty else {
+                throw ServerError(
+                    .notFound, of: "digest", expected: "a certificate or key that was announced for \(host.label)",
+                    found: "\(digest)", remedy: "Look at what is announced with holdfast-server host list.")
+            }
+            for chain in chains { try Self.delete(chain, id, step.session) }
+            if isKey {
+                try step.session.run(
+                    "DELETE FROM next_key WHERE host_id = $1 AND pin = $2", [.integer(id), .octets(digest.octets)])
+                try Self.dropUnnamed(keys: [digest], step.session)
+            }
+            try Self.recordNext(id, host, app, &step, by: actor)
+        }
+    }
+
+    private static func delete(
+        _ chain: HostChain, _ id: Int64, _ session: any StorageSession
+    ) throws(ServerError) {
+        try session.run(
+            "DELETE FROM next_chain WHERE host_id = $1 AND chain_digest = $2",
+            [.integer(id), .octets(chain.digest.octets)])
+        try dropUnnamed(chains: [chain.digest], session)
+    }
+
+    /// What was announced for a host.
+    /// - Throws: ``ServerError``; `brokenChain` if it is not what the audit has.
+    public func next(of host: CatalogHost, _ app: AppName) async throws(ServerError) -> NextShown {
+        try await look { session, ledger throws(ServerError) in
+            let id = try Self.id(of: host, app, session, ledger)
+            return try Self.next(id, host, app, session, ledger)
+        }
+    }
+
+    // MARK: Rows
+
+    private static func nextName(of host: CatalogHost) -> String { "next \(host.label)" }
+
+    static func next(
+        _ id: Int64, _ host: CatalogHost, _ app: AppName, _ session: any StorageSession, _ ledger: Ledger
+    ) throws(ServerError) -> NextShown {
+        let next = try rows(next: id, session)
+        let isNothing = next.chains.isEmpty && next.keys.isEmpty
+        if !isNothing || ledger.settings[.init(app: app, name: nextName(of: host))] != nil {
+            try ledger.require(app, nextName(of: host), next.octets)
+        }
+        return next
+    }
+
+    private static func rows(next id: Int64, _ session: any StorageSession) throws(ServerError) -> NextShown {
+        var chains: [NextShown.Chain] = []
+        for row in try session.run(
+            """
+            SELECT certificates, begins_at, announced_at, announced_by FROM next_chain \
+            JOIN chain ON chain.digest = next_chain.chain_digest \
+            WHERE host_id = $1 ORDER BY begins_at, chain_digest
+            """, [.integer(id)])
+        {
+            chains.append(
+                NextShown.Chain(
+                    try HostChain(octets: try row.octets(0)), from: try row.integer(1), origin: try origin(row, 2)))
+        }
+        var (keys, origins): ([[UInt8]], [Digest: NextShown.Origin]) = ([], [:])
+        for row in try session.run(
+            """
+            SELECT octets, announced_at, announced_by FROM next_key \
+            JOIN public_key ON public_key.pin = next_key.pin WHERE host_id = $1 ORDER BY next_key.pin
+            """, [.integer(id)])
+        {
+            let key = try row.octets(0)
+            keys.append(key)
+            origins[Digest(of: key)] = try origin(row, 1)
+        }
+        return NextShown(chains: chains, keys: keys, origins: origins)
+    }
+
+    /// Who announced a row, and when; nil for a row of a version that did not say.
+    private static func origin(_ row: StorageRow, _ column: Int) throws(ServerError) -> NextShown.Origin? {
+        guard let actor = try row.optionalText(column + 1) else { return nil }
+        return NextShown.Origin(actor: actor, time: try row.integer(column))
+    }
+
+    private static func recordNext(
+        _ id: Int64, _ host: CatalogHost, _ app: AppName, _ step: inout Step, by actor: String
+    ) throws(ServerError) {
+        try step.set(app, nextName(of: host), try rows(next: id, step.session).octets, by: actor)
+    }
+}

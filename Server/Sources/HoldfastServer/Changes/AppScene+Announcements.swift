@@ -1,0 +1,215 @@
+import Holdfast
+import HoldfastPublishing
+
+/// Which announcements a content follows.
+extension AppScene {
+    /// What is judged with a content: without the announced chains that it leaves out. Nobody may install those before
+    /// another content has them, so that one announcement cannot hold up what has nothing to do with it.
+    func planning(_ content: Content) -> AppScene {
+        var scene = self
+        scene.hosts = hosts.map { host in
+            let known = content.hosts.filter { $0.covers(host.host) }
+            let digests = Set(known.flatMap { $0.certificates.map(\.fingerprint) + $0.keys.map(\.pin) })
+            return host.announcing(host.next.chains.filter { !digests.isDisjoint(with: $0.chain.digestsOfLeaf) })
+        }
+        return scene
+    }
+
+    /// Without announcements that are not the host's own, with why each is not: an earlier version took any, and the
+    /// anchors of the app may have changed since.
+    func fitAnnouncements(of host: Host) -> (
+        chains: [NextShown.Chain], keys: [[UInt8]], refusals: [Digest: ServerError]
+    ) {
+        var (chains, keys, refusals): ([NextShown.Chain], [[UInt8]], [Digest: ServerError]) = ([], [], [:])
+        do throws(ServerError) {
+            let check = try AnnouncementCheck(trusting: app.settings.anchors, at: now)
+            for next in host.next.chains {
+                do throws(ServerError) {
+                    try check.check(next.chain, for: host.host)
+                    chains.append(next)
+                } catch {
+                    refusals[next.chain.fingerprint] = error
+                }
+            }
+            for key in host.next.keys {
+                do throws(ServerError) {
+                    try AnnouncementCheck.check(key: key)
+                    keys.append(key)
+                } catch {
+                    refusals[Digest(of: key)] = error
+                }
+            }
+        } catch {
+            for next in host.next.chains { refusals[next.chain.fingerprint] = error }
+        }
+        return (chains, keys, refusals)
+    }
+
+    // MARK: What must not be published
+
+    /// What a content adds that is no host's own, in words: a placeholder, a key that clients refuse, an authority's key
+    /// in the place of a server's, or an announcement that does not pass the check.
+    func foreignPins(in content: Content) -> [String] {
+        let before = Dictionary((published?.hosts ?? []).map { ($0.sortingKey, $0) }) { first, _ in first }
+        var lines: [String] = []
+        for host in content.hosts {
+            let label = "\(host.name):\(host.port)"
+            let old = before[host.sortingKey]
+            let mine = hosts.filter { host.covers($0.host) }
+            var refusals: [Digest: ServerError] = [:]
+            var authorities: [Digest: String] = [:]
+            for known in mine where known.next.count > 0 {
+                let found = fitAnnouncements(of: known).refusals
+                refusals.merge(found) { first, _ in first }
+                for next in known.next.chains {
+                    guard let refusal = found[next.chain.fingerprint] else { continue }
+                    for digest in next.chain.digestsOfLeaf { refusals[digest] = refusal }
+                }
+            }
+            for known in mine {
+                for chain in known.observations.compactMap(\.chain) + known.next.chains.map(\.chain) {
+                    for der in chain.certificates.dropFirst() {
+                        guard let issuer = try? X509Certificate(der: der) else { continue }
+                        let digests = [Digest(of: der), Digest(of: issuer.subjectPublicKeyInfo)]
+                        for digest in digests where !chain.digestsOfLeaf.contains(digest) {
+                            authorities[digest] = "\(issuer.subject)"
+                        }
+                    }
+                }
+            }
+            func check(_ digest: Digest, _ what: String, isLeaf: Bool) {
+                let name = "\(label): \(what) \(digest)"
+                if let subject = Pin.Subject(isKey: what == "key"),
+                    let pin = try? Pin(subject: subject, digest: digest.octets),
+                    let refusal = Self.refusal(of: pin)
+                {
+                    return lines.append("\(name) is \(refusal)")
+                }
+                if isLeaf, let authority = authorities[digest] {
+                    return lines.append(
+                        "\(name) is that of the authority \(authority), so that any other key that it certifies would be "
+                            + "trusted")
+                }
+                if isLeaf, let refusal = refusals[digest] {
+                    return lines.append("\(name) was announced, and is not the host's own: \(refusal)")
+                }
+                guard what == "key", let key = publicKeys[digest] else { return }
+                do throws(ServerError) {
+                    try AnnouncementCheck.check(key: key)
+                } catch {
+                    lines.append("\(name) is refused by clients: expected \(error.expected), found \(error.found)")
+                }
+            }
+            let certificates = Set((old?.certificates ?? []).map(\.sortingKey))
+            for certificate in host.certificates where !certificates.contains(certificate.sortingKey) {
+                check(certificate.fingerprint, "certificate", isLeaf: certificate.depth == 0)
+            }
+            let keys = Set((old?.keys ?? []).map(\.sortingKey))
+            for key in host.keys where !keys.contains(key.sortingKey) {
+                check(key.pin, "key", isLeaf: key.role == .leaf)
+            }
+        }
+        return lines
+    }
+
+    private static func refusal(of pin: Pin) -> String? {
+        do throws(HostCheckError) {
+            try HostKeyCheck.check(pin, named: "pin")
+            return nil
+        } catch {
+            return error.found
+        }
+    }
+
+    // MARK: Where pins come from
+
+    /// Where each pin that a content adds comes from, in words for those who approve it: who announced it and when, where
+    /// it was seen and since when; and what was announced that the content leaves out.
+    func origins(of content: Content) -> [String] {
+        let before = Dictionary((published?.hosts ?? []).map { ($0.sortingKey, $0) }) { first, _ in first }
+        var lines: [String] = []
+        for host in content.hosts {
+            let label = "\(host.name):\(host.port)"
+            let old = before[host.sortingKey]
+            let mine = hosts.filter { host.covers($0.host) }
+            let certificates = Set((old?.certificates ?? []).map(\.sortingKey))
+            for certificate in host.certificates where !certificates.contains(certificate.sortingKey) {
+                lines.append("\(label): certificate \(certificate.fingerprint) \(words(certificate.fingerprint, mine))")
+            }
+            let keys = Set((old?.keys ?? []).map(\.sortingKey))
+            for key in host.keys where !keys.contains(key.sortingKey) {
+                lines.append("\(label): key \(key.pin) \(words(key.pin, mine))")
+            }
+        }
+        let planned = planning(content)
+        for host in hosts {
+            let refusals = host.next.count == 0 ? [:] : fitAnnouncements(of: host).refusals
+            for next in host.next.chains where planned.isLeftOut(next, of: host) {
+                let by = Self.words(next.origin)
+                let reason =
+                    refusals[next.chain.fingerprint].map { ", since it is not the host's own: \($0.found)" } ?? ""
+                lines.append(
+                    "\(host.host.label): certificate \(next.chain.fingerprint), announced\(by), is left out\(reason)")
+            }
+        }
+        return lines
+    }
+
+    private func isLeftOut(_ next: NextShown.Chain, of host: Host) -> Bool {
+        hosts.first { $0.host.label.utf8.elementsEqual(host.host.label.utf8) }?.next.chains.contains(next) != true
+    }
+
+    private func words(_ digest: Digest, _ hosts: [Host]) -> String {
+        var facts: [String] = []
+        for host in hosts {
+            for next in host.next.chains where next.chain.digestsOfLeaf.contains(digest) {
+                facts.append("announced\(Self.words(next.origin))")
+            }
+            for key in host.next.keys where Digest(of: key) == digest {
+                facts.append("announced as a key\(Self.words(host.next.origins[digest]))")
+            }
+        }
+        if facts.isEmpty { facts.append("NOT ANNOUNCED") }
+        let seen = hosts.flatMap(\.observations).filter { $0.chain?.digestsOfLeaf.contains(digest) ?? false }
+        if let first = seen.map(\.firstSeen).min(), let last = seen.map(\.lastSeen).max() {
+            let places = Set(seen.map { "\($0.address) from \($0.vantage)" }).sorted().prefix(4).joined(separator: ", ")
+            facts.append("seen at \(places), since \(Self.time(first)), last at \(Self.time(last))")
+        } else {
+            facts.append("never seen")
+        }
+        return facts.joined(separator: "; ")
+    }
+
+    private static func words(_ origin: NextShown.Origin?) -> String {
+        origin.map { " by \($0.actor) at \(time($0.time))" } ?? ", by whom was not recorded"
+    }
+
+    private static func time(_ seconds: Int64) -> String { UTCText.encode(seconds) ?? "\(seconds)" }
+}
+
+extension AppScene.Host {
+    /// The same host with other announced chains.
+    func announcing(_ chains: [NextShown.Chain]) -> AppScene.Host {
+        var host = self
+        host.next = NextShown(chains: chains, keys: next.keys, origins: next.origins)
+        return host
+    }
+}
+
+extension HostChain {
+    /// The digests of the server's own certificate and of its key.
+    var digestsOfLeaf: [Digest] {
+        [fingerprint] + (leaf.map { [Digest(of: $0.subjectPublicKeyInfo)] } ?? [])
+    }
+}
+
+extension Pin.Subject {
+    fileprivate init?(isKey: Bool) { self = isKey ? .publicKey : .certificate }
+}
+
+extension Catalog {
+    /// Where each pin that a content adds comes from, in words for those who approve it.
+    public func origins(of content: Content) async throws(ServerError) -> [String] {
+        try await scene(of: content.app).origins(of: content)
+    }
+}

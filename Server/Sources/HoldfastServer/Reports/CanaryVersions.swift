@@ -1,0 +1,27 @@
+/// The versions that the pin files of a canary have had since it began, as clients report them.
+struct CanaryVersions: Sendable, Hashable {
+    /// When the canary began, in seconds since 1970.
+    let began: Int64
+    private(set) var versions: Set<String>
+
+    /// More than a canary has in its seven days, at one an hour.
+    private static let greatestCount = 256
+
+    /// - Parameters:
+    ///   - began: when the canary began, in seconds since 1970.
+    ///   - versions: those that its documents have now.
+    init(began: Int64, versions: Set<String>) {
+        (self.began, self.versions) = (began, versions)
+    }
+
+    /// Whether the canary has had a version.
+    func contains(_ version: String) -> Bool { versions.contains(version) }
+
+    /// The same with what was known of the same canary before: clients report what they had a day ago.
+    func remembering(_ before: CanaryVersions?) -> CanaryVersions {
+        guard let before, before.began == began else { return self }
+        var all = self
+        for version in before.versions where all.versions.count < Self.greatestCount { all.versions.insert(version) }
+        return all
+    }
+}

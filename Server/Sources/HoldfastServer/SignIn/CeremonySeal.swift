@@ -1,0 +1,52 @@
+import Crypto
+import Foundation
+
+/// Authenticates a ceremony that a browser keeps in a cookie, so that the server keeps nothing for people who only ask.
+///
+/// The code is an HMAC-SHA256 over five lines, each with a line feed: `holdfast-challenge-cookie-v1`, the id of the server, the
+/// words of the challenge's form, its end in seconds since 1970, and the challenge in Base64 for addresses. Its key is for
+/// nothing else: HKDF-SHA256 of the secret, without salt, with the info `holdfast-challenge-cookie-v1`. Servers that share
+/// the secret take each other's cookies. A server without a secret draws a key, which ends with the process.
+struct CeremonySeal: Sendable {
+    private static let label = "holdfast-challenge-cookie-v1"
+    /// Several times as long as any value that this writes.
+    private static let greatestSize = 512
+
+    private let server: RandomID
+    private let key: SymmetricKey
+
+    /// - Parameters:
+    ///   - secret: what the key is derived from; nil to draw one.
+    ///   - server: the id of the server.
+    init(_ secret: SigningSecret?, server: RandomID) {
+        self.server = server
+        key = secret?.challengeKey ?? SymmetricKey(size: .bits256)
+    }
+
+    /// The value of the cookie: challenge, end and code, with dots between them.
+    func value(of ceremony: PasskeyCeremony) -> String {
+        let code = HMAC<SHA256>.authenticationCode(for: text(of: ceremony), using: key)
+        return "\(Base64URL.encode(ceremony.challenge.octets)).\(ceremony.end).\(Base64URL.encode(Array(code)))"
+    }
+
+    /// Reads the value of a cookie; nil for one that was not written with this key for this server.
+    func ceremony(in value: some Collection<UInt8>) -> PasskeyCeremony? {
+        guard value.count <= Self.greatestSize else { return nil }
+        let parts = value.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3,
+            let challenge = Base64URL.decode(parts[0]).flatMap({ PasskeyChallenge(octets: $0) }),
+            let end = LineReader.number(Array(parts[1])[...]), let code = Base64URL.decode(parts[2])
+        else { return nil }
+        let ceremony = PasskeyCeremony(challenge, until: end)
+        // All octets of the code are compared, wherever they differ.
+        let isRight = HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: text(of: ceremony), using: key)
+        return isRight ? ceremony : nil
+    }
+
+    private func text(of ceremony: PasskeyCeremony) -> Data {
+        let challenge = ceremony.challenge
+        return Data(
+            "\(Self.label)\n\(server)\n\(challenge.form.rawValue)\n\(ceremony.end)\n\(Base64URL.encode(challenge.octets))\n"
+                .utf8)
+    }
+}

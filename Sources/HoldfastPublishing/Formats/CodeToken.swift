@@ -1,0 +1,107 @@
+import Foundation
+import Holdfast
+
+/// A word, a sign or a literal text of Kotlin or Java code; comments and white space are left out.
+struct CodeToken {
+    enum Kind: Equatable {
+        /// A literal text; nil if it is not plain, with escapes or values in it.
+        case text(String?)
+        /// A word or a sign.
+        case other(String)
+    }
+
+    let kind: Kind
+    /// The line on which it begins.
+    let line: Int
+
+    /// - Throws: ``PublishingError`` `invalidDocument` if a comment or a text does not end.
+    static func tokens(of data: Data) throws(PublishingError) -> [CodeToken] {
+        var octets = [UInt8](data)
+        if octets.starts(with: [0xEF, 0xBB, 0xBF]) { octets.removeFirst(3) }
+        guard String(strictUTF8: octets) != nil else { throw PinImport.failure("is not UTF-8; convert a copy of it") }
+        var scanner = Scanner(octets: octets)
+        return try scanner.tokens()
+    }
+
+    private struct Scanner {
+        let octets: [UInt8]
+        var index = 0
+        var line = 1
+
+        mutating func tokens() throws(PublishingError) -> [CodeToken] {
+            var tokens: [CodeToken] = []
+            while index < octets.count {
+                let start = line
+                let octet = octets[index]
+                if octet <= 0x20 {
+                    advance()
+                } else if starts(with: "//") {
+                    while index < octets.count, octets[index] != UInt8(ascii: "\n") { index += 1 }
+                } else if starts(with: "/*") {
+                    try skipComment()
+                } else if starts(with: "\"\"\"") {
+                    tokens.append(CodeToken(kind: .text(try text(until: "\"\"\"")), line: start))
+                } else if octet == UInt8(ascii: "\"") {
+                    tokens.append(CodeToken(kind: .text(try text(until: "\"")), line: start))
+                } else if octet == UInt8(ascii: "'") {
+                    _ = try text(until: "'")
+                } else {
+                    tokens.append(CodeToken(kind: .other(word()), line: start))
+                }
+            }
+            return tokens
+        }
+
+        private func starts(with text: String) -> Bool { octets[index...].starts(with: text.utf8) }
+
+        private mutating func advance() {
+            if octets[index] == UInt8(ascii: "\n") { line += 1 }
+            index += 1
+        }
+
+        /// Kotlin's comments nest and Java's do not, so that one inside of another is code in one of them.
+        private mutating func skipComment() throws(PublishingError) {
+            let start = line
+            index += 2
+            while index < octets.count, !starts(with: "*/") {
+                if starts(with: "/*") { throw PinImport.failure("has a comment inside of a comment (line \(line))") }
+                advance()
+            }
+            guard index < octets.count else {
+                throw PinImport.failure("has a comment that does not end (line \(start))")
+            }
+            index += 2
+        }
+
+        private mutating func text(until end: String) throws(PublishingError) -> String? {
+            let start = line
+            index += end.utf8.count
+            var content: [UInt8] = []
+            var isPlain = true
+            while index < octets.count, !starts(with: end) {
+                let octet = octets[index]
+                if octet == UInt8(ascii: "\n"), end.utf8.count == 1 { break }
+                if octet == UInt8(ascii: "\\") || octet == UInt8(ascii: "$") { isPlain = false }
+                content.append(octet)
+                advance()
+                if octet == UInt8(ascii: "\\"), end.utf8.count == 1, index < octets.count { advance() }
+            }
+            guard index < octets.count, starts(with: end) else {
+                throw PinImport.failure("has a text that does not end (line \(start))")
+            }
+            index += end.utf8.count
+            return isPlain ? String(decoding: content, as: UTF8.self) : nil
+        }
+
+        private mutating func word() -> String {
+            let start = index
+            while index < octets.count, isOfWord(octets[index]) { index += 1 }
+            if index == start { index += 1 }
+            return String(decoding: octets[start..<index], as: UTF8.self)
+        }
+
+        private func isOfWord(_ octet: UInt8) -> Bool {
+            octet >= 0x80 || octet == 0x5F || (0x30...0x39).contains(octet) || (0x61...0x7A).contains(octet | 0x20)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+public import Holdfast
+
+public import struct Foundation.Date
+
+/// The one check of what is meant to be a host's own certificate, before anything is signed, pinned or announced for it:
+/// it is an end entity's, it is for the host, clients accept its key, it has not expired, and its chain validates. A
+/// signer that accepts whatever it is given accepts an authority's certificate, and with it every other key that this
+/// authority certifies.
+///
+/// ```swift
+/// let check = HostCertificateCheck(validator: PathValidator(anchors: anchors))
+/// let certificate = try check.verify(chain, for: "www.example.com", at: clock.now).certificate
+/// ```
+/// It performs no I/O. ``HostKeyCheck`` checks keys of which there is no certificate.
+public struct HostCertificateCheck: Sendable {
+    /// A certificate that passed the check.
+    public struct Passed: Sendable {
+        /// The certificate.
+        public let certificate: X509Certificate
+        /// Its valid path; nil if its chain does not validate, or was not validated.
+        public let path: ValidatedPath?
+        /// Why its chain does not validate, if that was allowed; nil if it does.
+        public let untrusted: TrustFailure?
+    }
+
+    /// Validates the chains; nil for hosts that are pinned without validation, and where no anchors are known.
+    public let validator: (any ChainValidator)?
+    /// Whether a chain that does not validate is accepted; everything else is checked all the same.
+    public let allowsUntrusted: Bool
+
+    /// Makes a check.
+    /// - Parameters:
+    ///   - validator: validates chains against its anchors; nil to leave chains unchecked.
+    ///   - allowsUntrusted: whether a chain that does not validate is accepted, for example one that ends in a
+    ///     self-signed certificate.
+    public init(validator: (any ChainValidator)?, allowsUntrusted: Bool = false) {
+        self.validator = validator
+        self.allowsUntrusted = allowsUntrusted
+    }
+
+    /// Checks a certificate for a name, at the later of a time and the certificate's notBefore: one that is prepared may
+    /// not be valid yet.
+    /// - Parameters:
+    ///   - chain: the certificate, and the issuers that were sent or given with it.
+    ///   - name: a host; or a pattern, which the certificate must have in its subjectAltName as it is written here,
+    ///     apart from the case of letters; or another text, which must be a name in its subjectAltName or its common
+    ///     name. A text that is no host is a person's own choice, so that an authority's certificate is accepted for it.
+    ///   - time: the current time.
+    /// - Throws: ``HostCheckError``.
+    public func verify(_ chain: PresentedChain, for name: String, at time: Date) throws(HostCheckError) -> Passed {
+        let certificate: X509Certificate
+        do throws(CertificateError) {
+            certificate = try X509Certificate(der: chain.leaf ?? [])
+        } catch {
+            throw HostCheckError(.unreadable, name: name, expected: error.expected, found: error.found)
+        }
+        let subject = HostCertificateRule.Subject(
+            certificate: certificate, chain: chain, name: name, time: time,
+            isSelfSignedAccepted: allowsUntrusted || validator == nil)
+        for rule in HostCertificateRule.all {
+            if let error = rule.violation(subject) { throw error }
+        }
+        guard let validator else { return Passed(certificate: certificate, path: nil, untrusted: nil) }
+        let outcome = validator.validate(
+            chain, for: .server(identity: subject.host), at: max(time, certificate.notBefore)
+        ) { _ in true }
+        if let path = outcome.path { return Passed(certificate: certificate, path: path, untrusted: nil) }
+        let failure =
+            outcome.failure
+            ?? TrustFailure(.unknownIssuer, expected: "a valid path to an anchor", found: "none")
+        guard allowsUntrusted else {
+            throw HostCheckError(
+                .untrusted, name: name, expected: "a valid chain, which means \(failure.expected)",
+                found: "\(failure.found) (\(failure.code.rawValue))", failure: failure)
+        }
+        return Passed(certificate: certificate, path: nil, untrusted: failure)
+    }
+
+    /// Checks that the first certificate of a chain is not an authority's, whatever name it is for.
+    /// - Throws: ``HostCheckError`` `notEndEntity`.
+    func verifyEndEntity(_ certificates: [X509Certificate], named name: String) throws(HostCheckError) {
+        guard let certificate = certificates.first else { return }
+        let subject = HostCertificateRule.Subject(
+            certificate: certificate, chain: PresentedChain(certificates.map(\.der)), name: nil, label: name,
+            time: certificate.notBefore, isSelfSignedAccepted: allowsUntrusted || validator == nil)
+        if let error = HostCertificateRule.endEntity.violation(subject) { throw error }
+    }
+}
+
+extension X509Certificate {
+    /// The dNSName entries of subjectAltName as they are written, wildcards included.
+    package var dnsNames: [String] {
+        subjectAlternativeNames.compactMap { if case .dNSName(let name) = $0 { name } else { nil } }
+    }
+}

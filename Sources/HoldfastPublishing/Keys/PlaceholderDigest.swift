@@ -1,0 +1,62 @@
+import Crypto
+
+/// 32 bytes that stand in configurations in place of a digest: those that a person typed to fill a field, and the SHA-256
+/// of something that is no key, such as the nothing that a failed pipeline of openssl hands on.
+package struct PlaceholderDigest: Sendable, Hashable {
+    /// How it came about, in words.
+    package let text: String
+
+    /// - Parameter digest: 32 bytes; nil is returned for everything that may be the digest of a key.
+    package init?(_ digest: [UInt8]) {
+        if let known = Self.known[digest] {
+            text = known
+        } else if digest.allSatisfy({ $0 == digest.first }) {
+            text = digest.first == 0 ? "32 zero bytes" : "the same byte 32 times"
+        } else if Self.hasPattern(digest) {
+            text = "a pattern that repeats"
+        } else {
+            return nil
+        }
+    }
+
+    /// The last byte is left out: Base64 ends in a character with four bits, which a repeated character need not fit.
+    /// A digest has such a pattern by accident once in 2^160.
+    private static func hasPattern(_ digest: [UInt8]) -> Bool {
+        let octets = digest.dropLast()
+        if (1...8).contains(where: { period in zip(octets, octets.dropFirst(period)).allSatisfy { $0 == $1 } }) {
+            return true
+        }
+        guard octets.count > 1 else { return false }
+        let step = octets[1] &- octets[0]
+        return zip(octets, octets.dropFirst()).allSatisfy { $1 &- $0 == step }
+    }
+
+    private static let known: [[UInt8]: String] = {
+        var known: [[UInt8]: String] = [:]
+        // An empty SEQUENCE and an empty key: what a template of DER hashes before a key is in it.
+        let encodings: [(bytes: [UInt8], words: String)] = [
+            ([], "the SHA-256 of nothing, which a failed command leaves behind"),
+            ([0x0A], "the SHA-256 of an empty line"), ([0x0D, 0x0A], "the SHA-256 of an empty line"),
+            ([0x00], "the SHA-256 of a zero byte"), ([0x05, 0x00], "the SHA-256 of an empty DER value"),
+            ([0x30, 0x00], "the SHA-256 of an empty DER value"), ([0x03, 0x01, 0x00], "the SHA-256 of an empty key"),
+            ([0x03, 0x00], "the SHA-256 of an empty key"),
+            ([UInt8](repeating: 0, count: 32), "the SHA-256 of 32 zero bytes"),
+        ]
+        for (bytes, words) in encodings { known[Array(SHA256.hash(data: bytes))] = words }
+        for text in texts {
+            for end in ["", "\n"] {
+                known[Array(SHA256.hash(data: Array("\(text)\(end)".utf8)))] = "the SHA-256 of the text \(text)"
+            }
+        }
+        return known
+    }()
+
+    private static let texts = [
+        "a", "A", "b", "0", "1", "x", "abc", "foo", "bar", "baz", "key", "pin", "key1", "key2", "pin1", "pin2", "test",
+        "Test", "TEST", "test1", "test2", "hello", "Hello", "hello world", "Hello World", "Hello, World!",
+        "hello, world", "backup", "Backup", "backup key", "backup pin", "backupkey", "backup-key", "placeholder",
+        "PLACEHOLDER", "dummy", "fake", "changeme", "password", "secret", "example", "example.com", "TODO", "null",
+        "nil",
+        "none", "undefined",
+    ]
+}

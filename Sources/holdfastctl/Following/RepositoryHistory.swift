@@ -1,0 +1,49 @@
+import Foundation
+import Holdfast
+import HoldfastPublishing
+
+/// A repository as its folder on this machine has it, with what was published before.
+struct RepositoryHistory {
+    private let path: String
+    private let folder: TUFRepositoryFolder
+    private let live: TUFRepositoryState.Live
+
+    /// Whether a text names a folder and is no URL.
+    static func isFolder(_ text: String) -> Bool {
+        guard !text.contains("://") else { return false }
+        var isDirectory: ObjCBool = false
+        let isThere = unsafe FileManager.default.fileExists(atPath: text, isDirectory: &isDirectory)
+        return isThere && isDirectory.boolValue
+    }
+
+    /// Reads the folder.
+    init(_ path: String) async throws(CommandFailure) {
+        self.path = path
+        folder = RepositoryPlace.folder(path)
+        guard let live = try await RepositoryPlace.state(in: folder, includingDrafts: false).live else {
+            throw CommandFailure(
+                .unreadableFile, "nothing is published in \(path): publish its pins with holdfastctl repository publish"
+            )
+        }
+        self.live = live
+    }
+
+    /// What clients have that were built with a root.
+    func pins(root: Data, at now: Date) async throws(CommandFailure) -> PublishedPins {
+        let bundle: Data?
+        do throws(TUFRepositoryError) {
+            bundle = try await folder.publishedBundle()
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let bundle else { throw CommandFailure(.unreadableFile, "\(path) has no public/bundle.json") }
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            try PublishedPins(bundle: bundle, root: root, named: "the repository \(path)", at: now)
+        }
+    }
+
+    /// What those clients may hold that have not asked since other pins were published.
+    func earlier(provedFrom root: Data, staleness: Duration, at now: Date) async -> EarlierDocuments {
+        await folder.earlierDocuments(than: live, provedFrom: root, staleness: staleness, at: now)
+    }
+}

@@ -1,0 +1,48 @@
+import Crypto
+import Foundation
+import Holdfast
+import HoldfastTesting
+import Testing
+
+@testable import HoldfastPublishing
+
+@Suite("Pins that were made from something else")
+struct PinNearMissTests {
+    private let chain: [X509Certificate]
+
+    init() throws {
+        let leaf = try TestAuthority.root().intermediate().leaf(names: ["api.example.com"])
+        chain = try leaf.chain.map { try X509Certificate(der: $0) }
+    }
+
+    private func texts(_ octets: [UInt8], _ subject: Pin.Subject = .publicKey) throws -> [String] {
+        let pin = try Pin(subject: subject, digest: Array(SHA256.hash(data: octets)))
+        return PinNearMiss.all(of: [pin], in: chain).map(\.text)
+    }
+
+    @Test("The hash of the certificate, of the bare key and of other forms is named, with the pin that was meant")
+    func named() throws {
+        let (leaf, key) = (chain[0], Array(chain[0].subjectPublicKeyInfo))
+        let pem = "-----BEGIN PUBLIC KEY-----\n"
+        let base64 = Data(key).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        let forms: [([UInt8], String)] = [
+            (leaf.der, "the whole certificate of the server's own certificate"),
+            (Array(key.suffix(65)), "the bare key"), (Array(key.suffix(64)), "the bare point"),
+            (Array("\(pem)\(base64)\n-----END PUBLIC KEY-----\n".utf8), "the public key in PEM"),
+            (Array(SHA256.hash(data: key)), "hashed twice"), (chain[1].der, "of certificate 2 of the chain"),
+        ]
+        for (octets, words) in forms {
+            let text = try #require(try texts(octets).first, "\(words)")
+            #expect(text.contains(words) && text.contains("instead"))
+        }
+        #expect(try texts(leaf.der)[0].contains("\(leaf.publicKeyPin)"))
+        #expect(try texts(key, .certificate)[0].contains("write \(leaf.publicKeyPin)"))
+    }
+
+    @Test("The right pin and the pins of strangers are no near misses")
+    func others() throws {
+        #expect(try texts(Array(chain[0].subjectPublicKeyInfo)).isEmpty)
+        #expect(try texts(chain[0].der, .certificate).isEmpty)
+        #expect(try texts([1, 2, 3]).isEmpty)
+    }
+}

@@ -1,0 +1,1 @@
+../../HoldfastTests/Support/NeedsForeignProgram.swift

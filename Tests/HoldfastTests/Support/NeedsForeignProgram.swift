@@ -1,0 +1,24 @@
+#if os(macOS) || os(Linux)
+import HoldfastTesting
+import Testing
+
+/// Skips tests if a program is missing that they talk to, and has the end of the run say what installs it.
+///
+/// Other test targets have this file by a symbolic link: only a test target can import Testing everywhere.
+struct NeedsForeignProgram: SuiteTrait, TestTrait {
+    let program: ForeignProgram
+    let isRecursive = true
+
+    func prepare(for test: Test) async throws {
+        if !program.runsTests, !test.isSuite {
+            SkippedTests.note("\(test.sourceLocation.fileID) \(test.name)", missing: program)
+        }
+        let condition: ConditionTrait = .enabled(if: program.runsTests, "needs \(program.name)")
+        try await condition.prepare(for: test)
+    }
+}
+
+extension Trait where Self == NeedsForeignProgram {
+    static func needs(_ program: ForeignProgram) -> Self { NeedsForeignProgram(program: program) }
+}
+#endif
