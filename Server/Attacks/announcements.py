@@ -109,7 +109,15 @@ with server.Server(given) as site:
     token = site.token("hook")
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
     path = f"/v1/apps/bank/hosts/{HOST}/next?port={port}"
+    # A backup, without which nothing is published.
+    spare = server.certificate(HOST, server.key(), issuing, issuing_key, (HOST,), days=300)
+    site.write("spare.pem", server.pem(spare) + server.pem(issuing))
+    site.run(
+        "next", "chain", "bank", f"{HOST}:{port}", "--data", "pins", "--chain", "spare.pem", "--from",
+        (NOW + datetime.timedelta(days=120)).strftime("%Y-%m-%dT%H:%M:%SZ"))
     site.start("--no-watch")
+    server.wait_until(
+        lambda: site.get("/health/live", admin=True)[0] == 200, 30, "an answer of the administration's listener")
 
     def announce(**fields):
         return site.request("PUT", path, json.dumps(fields).encode(), headers, admin=True, timeout=30)

@@ -186,7 +186,9 @@ class Server:
              "--admin-listen", f"127.0.0.1:{self.admin}", *options],
             stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder)
         log.close()
-        wait_until(lambda: not self.is_running() or self.get("/health/live")[0] == 200, 60, "an answer of the server")
+        wait_until(
+            lambda: not self.is_running() or self.get("/health/live")[0] == 200 and listens(self.admin), 60,
+            "an answer of the server")
         if not self.is_running():
             raise RuntimeError("the server ended: " + (self.folder / "serve.log").read_text()[-2000:])
 
@@ -223,6 +225,15 @@ class Server:
         lines = pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         found = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if line.startswith("Vm")}
         return found["VmRSS"], found["VmHWM"]
+
+
+def listens(port):
+    """Whether a port of this machine takes connections, in plain text or with TLS."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+        return True
+    except OSError:
+        return False
 
 
 def is_hex(word):

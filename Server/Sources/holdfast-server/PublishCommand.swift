@@ -120,7 +120,8 @@ struct RevertCommand: AsyncParsableCommand {
             var generator = SystemRandomNumberGenerator()
             let proposal = try await open.publisher.proposeReverting(
                 AppName(app), to: to, until: lifetime.map { now + $0 * 86_400 },
-                forcing: emergency == nil ? [] : [.canary], proposer: try await proposer.identity(open.catalog), reason: reason, by: actor.actor,
+                forcing: emergency == nil ? [] : [.canary], proposer: try await proposer.identity(open.catalog),
+                reason: reason, by: actor.actor,
                 using: &generator)
             try await ChangeText.print(proposal, open)
         }

@@ -75,7 +75,8 @@ public enum HostKeyCheck {
 
     private static func unsigned(_ name: String, _ found: String) -> HostCheckError {
         HostCheckError(
-            .unsignedRequest, name: name, expected: "a certificate request that is signed with its own key", found: found)
+            .unsignedRequest, name: name, expected: "a certificate request that is signed with its own key",
+            found: found)
     }
 
     /// Checks that a pin is not a placeholder.

@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastTUF
 
 /// A signed target that no known hash covers: the server or the transport would choose its content.
-@Suite("Pins that no hash covers")
+@Suite("Pins that no hash covers", .timeLimit(.minutes(15)))
 struct UnhashedPinsTests {
     private static let hashes: [[String: String]] = [["blake2b-256": String(repeating: "0a", count: 32)], [:]]
 

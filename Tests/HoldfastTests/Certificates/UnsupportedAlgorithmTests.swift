@@ -4,7 +4,7 @@ import Testing
 @testable import Holdfast
 @testable import HoldfastTesting
 
-@Suite("Algorithms that are not supported")
+@Suite("Algorithms that are not supported", .timeLimit(.minutes(15)))
 struct UnsupportedAlgorithmTests {
     private static let mlDSA65: TestObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 3, 18]
     private static let mtcProof: TestObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 6, 67]

@@ -7,9 +7,12 @@ extension AppScene {
     /// another content has them, so that one announcement cannot hold up what has nothing to do with it.
     func planning(_ content: Content) -> AppScene {
         var scene = self
+        // Clients of a format that names certificates are locked out by a known key in an unknown certificate.
+        let namesCertificates = content.formats.contains { !$0.kind.isPinFile }
         scene.hosts = hosts.map { host in
             let known = content.hosts.filter { $0.covers(host.host) }
-            let digests = Set(known.flatMap { $0.certificates.map(\.fingerprint) + $0.keys.map(\.pin) })
+            let digests = Set(
+                known.flatMap { $0.certificates.map(\.fingerprint) + (namesCertificates ? [] : $0.keys.map(\.pin)) })
             return host.announcing(host.next.chains.filter { !digests.isDisjoint(with: $0.chain.digestsOfLeaf) })
         }
         return scene

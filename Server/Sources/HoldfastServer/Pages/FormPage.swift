@@ -163,7 +163,9 @@ extension FormEntries {
         _ route: FormRoute, _ query: PageQuery, staleness: Int64?, now: Int64
     ) throws(ServerError) {
         switch route {
-        case .app: self.init(["staleness": "\(AppSettings.defaultStaleness / 86_400)", "canary": "24", "vantages": "1"])
+        case .app:
+            let days = AppSettings.defaultStaleness / 86_400
+            self.init(["staleness": "\(days)", "canary": "24", "vantages": "1"])
         case .host: self.init(["port": "443", "renewal": CatalogHost.Renewal.announced.rawValue])
         case .change: self.init([ContentFormat.Kind.list.rawValue: "on", ContentFormat.Kind.challenge.rawValue: "on"])
         case .next:

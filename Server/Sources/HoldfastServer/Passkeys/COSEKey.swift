@@ -60,7 +60,8 @@ struct COSEKey: Sendable, Hashable {
     private static func unusable(_ value: CBORValue) -> ServerError {
         var found = "another key"
         if case .map(let members) = value,
-            let algorithm = members.first(where: { $0.key == Label.algorithm })?.value, let name = unsupported[algorithm]
+            let algorithm = members.first(where: { $0.key == Label.algorithm })?.value,
+            let name = unsupported[algorithm]
         {
             found = "a key for \(name), which is not supported"
         }

@@ -151,7 +151,7 @@ struct ApproverChainTests {
         expectError(.invalidValue) { try ApproverKey(der: der + [0]) }
         let ed448 = [0x30, 0x0A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x71, 0x03, 0x01, 0x00] as [UInt8]
         let error = #expect(throws: ServerError.self) { try ApproverKey(der: ed448) }
-        #expect(error?.found == "a key of Ed448")
+        #expect(error.map { "\($0)".contains("a key of Ed448") } == true)
         #expect(try ApproverKey(printed: point.x963Representation.base64EncodedString()).identity == Digest(of: der))
     }
 

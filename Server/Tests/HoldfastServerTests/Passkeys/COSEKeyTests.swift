@@ -48,7 +48,7 @@ struct COSEKeyTests {
         for value in values { expectError(.invalidValue) { try COSEKey(value) } }
         for (number, name) in [(Int64(-35), "ES384"), (-257, "RS256"), (-49, "ML-DSA-65")] {
             let error = #expect(throws: ServerError.self) { try COSEKey(with(es256, 3, .integer(number))) }
-            #expect(error?.found == "a key for \(name), which is not supported")
+            #expect(error.map { "\($0)".contains("a key for \(name), which is not supported") } == true)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastPublishing
 import HoldfastTesting
 import Testing
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Holdfast
 
-@Suite("Fallback entries of a store, and names that enter it")
+@Suite("Fallback entries of a store, and names that enter it", .timeLimit(.minutes(15)))
 struct CertStoreFallbackTests {
     @Test(
         "Fallback entries outlive documents without an entry in force, across restarts and offline",
