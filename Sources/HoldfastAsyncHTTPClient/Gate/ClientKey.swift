@@ -13,8 +13,7 @@ enum ClientKey: Sendable {
     case p384(P384.Signing.PrivateKey)
     case p521(P521.Signing.PrivateKey)
     case rsa(_RSA.Signing.PrivateKey)
-    case ed25519(Curve25519.Signing.PrivateKey)
-    /// Kept by the application, such as in a hardware module.
+    /// Kept by the application, such as in a hardware module, or of Ed25519, which NIOSSL does not give out.
     case outside(any NIOSSLCustomPrivateKey)
 
     /// A key in DER: PKCS #8 (RFC 5958), SEC 1 (RFC 5915) or PKCS #1 (RFC 8017 A.1.2); nil for any other.
@@ -25,23 +24,11 @@ enum ClientKey: Sendable {
             self = .p384(key)
         } else if let key = try? P521.Signing.PrivateKey(derRepresentation: der) {
             self = .p521(key)
-        } else if let key = Self.ed25519(der) {
-            self = .ed25519(key)
         } else if let key = try? _RSA.Signing.PrivateKey(unsafeDERRepresentation: der) {
             self = .rsa(key)
         } else {
             return nil
         }
-    }
-
-    /// PKCS #8 without attributes, up to the octets of the key (RFC 8410 7).
-    private static let ed25519Head: [UInt8] = [
-        0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
-    ]
-
-    private static func ed25519(_ der: [UInt8]) -> Curve25519.Signing.PrivateKey? {
-        guard der.starts(with: ed25519Head) else { return nil }
-        return try? Curve25519.Signing.PrivateKey(rawRepresentation: der.dropFirst(ed25519Head.count))
     }
 
     /// What the key can sign with, the preferred first. Up to TLS 1.2 a curve may go with any of the digests.
@@ -55,7 +42,6 @@ enum ClientKey: Sendable {
                 .rsaPssRsaeSha256, .rsaPkcs1Sha256, .rsaPssRsaeSha384, .rsaPkcs1Sha384, .rsaPssRsaeSha512,
                 .rsaPkcs1Sha512,
             ]
-        case .ed25519: [.ed25519]
         case .outside(let key): key.signatureAlgorithms
         }
     }
@@ -78,9 +64,6 @@ enum ClientKey: Sendable {
             return try signature(of: SHA384.hash(data: octets), by: algorithm)
         case .ecdsaSecp521R1Sha512, .rsaPkcs1Sha512, .rsaPssRsaeSha512:
             return try signature(of: SHA512.hash(data: octets), by: algorithm)
-        case .ed25519:
-            guard case .ed25519(let key) = self else { throw NIOSSLError.failedToLoadPrivateKey }
-            return try key.signature(for: octets)
         default: throw NIOSSLError.failedToLoadPrivateKey
         }
     }
@@ -93,7 +76,7 @@ enum ClientKey: Sendable {
         case .rsa(let key):
             let isPSS = [.rsaPssRsaeSha256, .rsaPssRsaeSha384, .rsaPssRsaeSha512].contains(algorithm)
             return try key.signature(for: digest, padding: isPSS ? .PSS : .insecurePKCS1v1_5).rawRepresentation
-        case .ed25519, .outside: throw NIOSSLError.failedToLoadPrivateKey
+        case .outside: throw NIOSSLError.failedToLoadPrivateKey
         }
     }
 }

@@ -45,7 +45,7 @@ extension PinnedHTTPClientError {
         switch error {
         case HTTPParserError.headerOverflow: "more fields, or longer ones, than this client reads"
         case HTTPParserError.invalidHeaderToken: "a field with octets that HTTP/1.1 does not allow there"
-        case HTTPParserError.invalidContentLength: "a content-length that is not a valid number"
+        case HTTPParserError.invalidContentLength: "a content-length that is not a valid number, or that contradicts another field"
         case HTTPParserError.unexpectedContentLength: "lengths that contradict each other"
         case HTTPParserError.invalidChunkSize: "a chunk whose length is not a valid number"
         default: nil

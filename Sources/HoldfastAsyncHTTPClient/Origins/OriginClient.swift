@@ -167,9 +167,12 @@ final class OriginClientMaker: Sendable {
         }
         throw PinnedHTTPClientError(
             .tlsConfigurationRefused,
-            expected: "a private key on P-256, P-384 or P-521, of RSA or Ed25519, in memory or a file",
-            found: "another kind, or a custom key",
-            remedy: "Leave privateKey out and give a custom key to the client as clientKey.")
+            expected: "a private key of RSA or on P-256, P-384 or P-521, in memory or a file",
+            found: "another kind, such as Ed25519, or a custom key",
+            remedy: """
+                Leave privateKey out of the TLS configuration and give the key to the client as clientKey: a key of \
+                Ed25519 as Ed25519ClientKey, any other as a NIOSSLCustomPrivateKey.
+                """)
     }
 
     /// With static RSA (RFC 5246 7.4.7.1) a client sends its certificate before the server has proved its key.

@@ -174,6 +174,11 @@ final class TestOrigin: Sendable {
         if let key = options.key { configuration.privateKey = .privateKey(key) }
         if !options.clientRoots.isEmpty {
             configuration.certificateVerification = .noHostnameVerification
+            // BoringSSL's own list has neither P-521 nor Ed25519.
+            configuration.verifySignatureAlgorithms = [
+                .ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ecdsaSecp521R1Sha512, .ed25519, .rsaPssRsaeSha256,
+                .rsaPkcs1Sha256,
+            ]
             configuration.trustRoots = .certificates(
                 try options.clientRoots.map { try NIOSSLCertificate(bytes: $0, format: .der) })
         }
