@@ -31,7 +31,8 @@ struct DemoClients: Sendable {
     /// Starts with nothing, and downloads.
     init(of stage: DemoStage, at address: String, trusting trust: Trust) async throws {
         self.stage = stage
-        let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
+        let provider = DocumentDownloader(
+            trusting: TrustAnchors([]), within: .seconds(60), allowsPlainHTTPToLoopback: true)
         func url(_ path: String) throws -> URL {
             guard let url = URL(string: "http://\(address)/\(path)") else { throw RemoteDataError(status: 400) }
             return url

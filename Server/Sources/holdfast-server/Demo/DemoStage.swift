@@ -113,7 +113,8 @@ struct DemoStage: Sendable {
         guard let program = DemoProgram("openssl"),
             let url = URL(string: "http://\(address)/trust/\(Self.customer).json.signed")
         else { return nil }
-        let provider = URLSessionDataProvider(allowsPlainHTTPToLoopback: true)
+        let provider = DocumentDownloader(
+            trusting: TrustAnchors([]), within: .seconds(60), allowsPlainHTTPToLoopback: true)
         guard case .body(let body) = try await provider.data(for: RemoteDataRequest(url: url)).content else {
             return false
         }
