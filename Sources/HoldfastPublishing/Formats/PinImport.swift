@@ -138,7 +138,8 @@ public struct PinImport {
         guard name.isASCII(atMost: 255) else { return false }
         guard let host = try? DialedHost(name) else {
             // Another fault gets its own error.
-            return !name.utf8.contains { "*:/".utf8.contains($0) } && !name.hasPrefix(".") && !name.hasSuffix(".")
+            return !name.utf8.contains(UInt8(ascii: "*")) && !name.contains("://") && !name.hasPrefix(".")
+                && !name.hasSuffix(".")
         }
         return host.port == nil && host.name.utf8.elementsEqual(name.lowercased().utf8)
     }

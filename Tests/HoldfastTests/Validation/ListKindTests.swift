@@ -243,7 +243,7 @@ struct ListKindTests {
         }
         if case .p256 = key {
             let weak = try authority.revocationList { $0.signature = .ecdsa(.sha1) }
-            #expect(try scene([weak]).outcome(leaf).failure?.found.contains("ecdsa-with-SHA1") == true)
+            #expect(try scene([weak]).outcome(leaf).failure?.found.contains("ECDSA with SHA-1") == true)
         }
     }
 
