@@ -110,7 +110,7 @@ package struct CheckReport: Sendable, Encodable {
     /// What the server presented; nil if nothing was decided.
     package var presented: PresentedChain?
 
-    /// What a renewal with the same key means for clients of the published pins; nil without published pins.
+    /// The effect of a renewal with the same key on clients of the published pins; nil without published pins.
     package var renewal: SameKeyRenewal?
     /// What there is to say about pins of issuers, in words.
     package var issuerPinLines: [String] = []

@@ -11,7 +11,7 @@ struct PinNearMiss: Sendable, Hashable {
     let pin: Pin
     /// The pin that was meant.
     let meant: Pin
-    /// What was hashed instead, in words.
+    /// The bytes that were hashed instead, in words.
     let what: String
 
     /// Certificates of a chain that are looked at. No legitimate chain has more.
@@ -44,7 +44,7 @@ struct PinNearMiss: Sendable, Hashable {
         }
     }
 
-    /// What is hashed by mistake in place of a SubjectPublicKeyInfo in DER.
+    /// Bytes that are hashed by mistake in place of a SubjectPublicKeyInfo in DER.
     private static func mistaken(_ certificate: X509Certificate) -> [(octets: [UInt8], what: String)] {
         let key = Array(certificate.subjectPublicKeyInfo)
         var found: [(octets: [UInt8], what: String)] = [

@@ -76,6 +76,17 @@ public struct HostCertificateCheck: Sendable {
         return Passed(certificate: certificate, path: nil, untrusted: failure)
     }
 
+    /// Whether the signature of a certificate verifies under the key of another, which thereby is an authority's. Anyone
+    /// can present certificates in an order of their choice, and make one with a public key of someone else.
+    /// - Parameters:
+    ///   - certificate: DER.
+    ///   - issuer: DER.
+    public static func isSigned(_ certificate: [UInt8], by issuer: [UInt8]) -> Bool {
+        guard let certificate = try? X509Certificate(der: certificate), let issuer = try? X509Certificate(der: issuer)
+        else { return false }
+        return certificate.isSigned(by: issuer)
+    }
+
     /// Checks that the first certificate of a chain is not an authority's, whatever name it is for.
     /// - Throws: ``HostCheckError`` `notEndEntity`.
     func verifyEndEntity(_ certificates: [X509Certificate], named name: String) throws(HostCheckError) {

@@ -4,13 +4,13 @@ import HoldfastSigning
 
 /// One condition that a host's own certificate must meet.
 struct HostCertificateRule: Sendable {
-    /// What a rule is asked about.
+    /// The subject of a rule.
     struct Subject: Sendable {
         let certificate: X509Certificate
         let chain: PresentedChain
         /// The host, pattern or other text that it is meant for; nil if that is not known yet.
         let name: String?
-        /// What errors call it.
+        /// Its name in errors.
         let label: String
         let time: Date
         /// Whether a self-signed certificate that may also issue is accepted, because nothing else vouches for the host.

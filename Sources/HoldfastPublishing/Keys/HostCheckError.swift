@@ -7,7 +7,7 @@ public struct HostCheckError: HoldfastError {
 
     /// The reason.
     public let code: Code
-    /// What was checked: the name that the certificate should have, a file, or a pin.
+    /// The subject of the check: the name that the certificate should have, a file, or a pin.
     public let name: String
     /// What would have been right, what was found instead, and what to do.
     public let facts: ErrorFacts

@@ -148,7 +148,7 @@ struct PublishedPinOptions: ParsableArguments {
         return try InputFile.content(of: file, maximumBytes: TUFSettings().rootBytes)
     }
 
-    /// What clients may still hold of the repositories whose folders are named.
+    /// The documents that clients may still hold of the repositories whose folders are named.
     /// - Returns: the documents; nil if something else is named that clients download, whose history nobody knows.
     func history(staleness: Duration, at time: Date) async throws(CommandFailure) -> EarlierDocuments? {
         guard list.isEmpty, challengedList.isEmpty, trustServer.isEmpty, !repository.isEmpty,

@@ -28,7 +28,7 @@ struct RepositoryHistory {
         self.live = live
     }
 
-    /// What clients have that were built with a root.
+    /// The pins of clients that were built with a root.
     func pins(root: Data, at now: Date) async throws(CommandFailure) -> PublishedPins {
         let bundle: Data?
         do throws(TUFRepositoryError) {
@@ -42,7 +42,7 @@ struct RepositoryHistory {
         }
     }
 
-    /// What those clients may hold that have not asked since other pins were published.
+    /// The documents of clients that have not asked since other pins were published.
     func earlier(provedFrom root: Data, staleness: Duration, at now: Date) async -> EarlierDocuments {
         await folder.earlierDocuments(than: live, provedFrom: root, staleness: staleness, at: now)
     }

@@ -248,6 +248,7 @@ struct OperatingTests {
             let name = "api.example.com"
             let present = try site.issuing.leaf(names: [.dns(name)])
             let other = try site.issuing.leaf(names: [.dns(name)])
+            try await site.run("readme-first", serving: present)
             try await site.run("readme-repository", serving: present)
             let app = try RepositoryApp(site.folder.appending(path: "site/public"), name: name)
             #expect(try await app.isLetIn(by: present, trusting: site.root))

@@ -4,7 +4,8 @@ import NIOHTTP1
 public import ServiceLifecycle
 
 /// The listener for people and their tools, apart from that of the apps: `/v1/…` for those who have a token, `/health/…`
-/// and `/openapi.yaml` for everybody who reaches it, and `/metrics` as well as long as only this machine does. No token approves anything.
+/// and `/openapi.yaml` for everyone who reaches it, and `/metrics` as long as only this machine does. No token approves
+/// anything.
 public struct AdministrationListener: Service {
     private let listener: HTTPListener
 

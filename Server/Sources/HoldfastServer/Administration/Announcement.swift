@@ -1,6 +1,6 @@
 import Holdfast
 
-/// What the owner of a host announces: `{"chain","begins"}`, `{"request"}` or `{"key"}`, all in PEM.
+/// An announcement by the owner of a host: `{"chain","begins"}`, `{"request"}` or `{"key"}`, all in PEM.
 enum Announcement: Sendable {
     case chain(HostChain, begins: Int64)
     /// DER of a SubjectPublicKeyInfo.

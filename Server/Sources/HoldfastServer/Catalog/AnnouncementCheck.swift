@@ -11,8 +11,7 @@ struct AnnouncementCheck: Sendable {
     /// - Parameters:
     ///   - anchors: DER of the certificates that the app's clients trust.
     ///   - now: the database's time, in seconds since 1970.
-    /// - Throws: ``ServerError`` `invalidValue` if no anchor can be read.
-    init(trusting anchors: [[UInt8]], at now: Int64) throws(ServerError) {
+    init(trusting anchors: [[UInt8]], at now: Int64) {
         let anchors = anchors.compactMap { try? X509Certificate(der: $0) }
         check = HostCertificateCheck(validator: PathValidator(anchors: TrustAnchors(anchors)))
         time = Date(timeIntervalSince1970: Double(now))

@@ -2,8 +2,8 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 
-/// What the owner of a host announces: chains that it is about to present, and keys that are kept as backups. Each is
-/// checked here, whoever announces it and in whatever way, since pins follow from it.
+/// Announcements by the owner of a host: chains that it is about to present, and keys that are kept as backups. Each is
+/// checked here, no matter who announces it and how, since pins follow from it.
 extension Catalog {
     /// Takes what the owner of a host announced: a chain that it is about to show.
     /// - Parameters:
@@ -18,7 +18,7 @@ extension Catalog {
     ) async throws(ServerError) {
         // Validation takes long enough that no transaction waits for it.
         let anchors = try await self.app(app).settings.anchors
-        try AnnouncementCheck(trusting: anchors, at: try await now()).check(chain, for: host)
+        try AnnouncementCheck(trusting: anchors, at: await now()).check(chain, for: host)
         try await transact { step throws(ServerError) in
             let id = try Self.id(of: host, app, step.session, step.ledger)
             try Self.makePlace(id, host, app, step) { next in next.chains.contains { $0.chain == chain } }
@@ -134,7 +134,7 @@ extension Catalog {
             [.integer(id), .octets(chain.digest.octets)])
     }
 
-    /// What was announced for a host.
+    /// The announcements for a host.
     /// - Throws: ``ServerError``; `brokenChain` if it is not what the audit has.
     public func next(of host: CatalogHost, _ app: AppName) async throws(ServerError) -> NextShown {
         try await look { session, ledger throws(ServerError) in
@@ -185,7 +185,7 @@ extension Catalog {
         return NextShown(chains: chains, keys: keys, origins: origins)
     }
 
-    /// Who announced a row, and when; nil for a row of a version that did not say.
+    /// The person or token that announced a row, and the time; nil for a row of a version that did not record it.
     private static func origin(_ row: StorageRow, _ column: Int) throws(ServerError) -> NextShown.Origin? {
         guard let actor = try row.optionalText(column + 1) else { return nil }
         return NextShown.Origin(actor: actor, time: try row.integer(column))

@@ -28,7 +28,8 @@ extension Catalog {
     ///   - party: where it was made.
     ///   - ceremony: what the browser was asked.
     /// - Throws: ``ServerError``, as ``invitation(_:_:_:_:)`` and ``PasskeyCeremony/registered(_:for:at:at:)`` do;
-    ///   `notForThis` for a challenge that was answered before, and for a key that a statement of approvers names, unless it is a passkey to
+    ///   `notForThis` for a challenge that was answered before, and for a key that a statement of approvers names,
+    ///   unless it is a passkey to
     ///   approve with for the same apps, and for one that was registered for something else; `constraint` for a passkey
     ///   that is there already, or one too many.
     func register(

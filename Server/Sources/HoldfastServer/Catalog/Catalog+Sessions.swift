@@ -40,7 +40,7 @@ extension Catalog {
     ) async throws(ServerError) -> AccessToken {
         let token = AccessToken(using: &generator)
         let digest = token.digest
-        // What a stranger sends is refused before anything waits for it.
+        // Refuse invalid input before anything waits for it.
         try await look { session, ledger throws(ServerError) in
             let passkey = try Self.passkey(withID: credential, session, ledger)
             _ = try ceremony.signedIn(assertion, with: passkey.credential, at: try session.now())

@@ -3,7 +3,7 @@ import Holdfast
 
 /// What the owner of a host announced: what it is about to show, and keys that stand ready.
 public struct NextShown: Sendable, Hashable {
-    /// Who announced something, and when.
+    /// The person or token that announced something, and the time.
     public struct Origin: Sendable, Hashable {
         /// Such as `token NAME`, as the audit names it.
         public let actor: String
@@ -17,7 +17,7 @@ public struct NextShown: Sendable, Hashable {
         public let chain: HostChain
         /// The first second at which it may be shown, in seconds since 1970.
         public let begins: Int64
-        /// Who announced it; nil if that was not recorded.
+        /// The person or token that announced it; nil if that was not recorded.
         public let origin: Origin?
 
         /// Announces a chain.
@@ -32,7 +32,7 @@ public struct NextShown: Sendable, Hashable {
     public let chains: [Chain]
     /// DER of the SubjectPublicKeyInfo of each key that stands ready.
     public let keys: [[UInt8]]
-    /// Who announced keys, by the SHA-256 of each, as far as that was recorded.
+    /// The origins of announced keys, by the SHA-256 of each, as far as they were recorded.
     public let origins: [Digest: Origin]
 
     init(chains: [Chain], keys: [[UInt8]], origins: [Digest: Origin] = [:]) {
@@ -54,7 +54,7 @@ public struct NextShown: Sendable, Hashable {
 
     /// What the audit has the digest of.
     var octets: [UInt8] {
-        // What was announced before its origin was recorded has the digest that it had.
+        // An announcement without a recorded origin keeps its digest.
         var members: [String: CanonicalJSON] = [
             "chains": .array(
                 chains.map { next in

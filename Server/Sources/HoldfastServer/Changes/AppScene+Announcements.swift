@@ -3,8 +3,8 @@ import HoldfastPublishing
 
 /// Which announcements a content follows.
 extension AppScene {
-    /// What is judged with a content: without the announced chains that it leaves out. Nobody may install those before
-    /// another content has them, so that one announcement cannot hold up what has nothing to do with it.
+    /// The snapshot that a content is evaluated with: without the announced chains that it leaves out. Those must not be
+    /// installed before another content has them, so that one announcement cannot hold up unrelated changes.
     func planning(_ content: Content) -> AppScene {
         var scene = self
         // Clients of a format that names certificates are locked out by a known key in an unknown certificate.
@@ -18,42 +18,41 @@ extension AppScene {
         return scene
     }
 
+    /// The check for ``fitAnnouncements(of:by:)``. Anchors are read once for all hosts.
+    var announcementCheck: AnnouncementCheck { AnnouncementCheck(trusting: app.settings.anchors, at: now) }
+
     /// Without announcements that are not the host's own, with why each is not: an earlier version took any, and the
     /// anchors of the app may have changed since.
-    func fitAnnouncements(of host: Host) -> (
+    func fitAnnouncements(of host: Host, by check: AnnouncementCheck) -> (
         chains: [NextShown.Chain], keys: [[UInt8]], refusals: [Digest: ServerError]
     ) {
         var (chains, keys, refusals): ([NextShown.Chain], [[UInt8]], [Digest: ServerError]) = ([], [], [:])
-        do throws(ServerError) {
-            let check = try AnnouncementCheck(trusting: app.settings.anchors, at: now)
-            for next in host.next.chains {
-                do throws(ServerError) {
-                    try check.check(next.chain, for: host.host)
-                    chains.append(next)
-                } catch {
-                    refusals[next.chain.fingerprint] = error
-                }
+        for next in host.next.chains {
+            do throws(ServerError) {
+                try check.check(next.chain, for: host.host)
+                chains.append(next)
+            } catch {
+                refusals[next.chain.fingerprint] = error
             }
-            for key in host.next.keys {
-                do throws(ServerError) {
-                    try AnnouncementCheck.check(key: key)
-                    keys.append(key)
-                } catch {
-                    refusals[Digest(of: key)] = error
-                }
+        }
+        for key in host.next.keys {
+            do throws(ServerError) {
+                try AnnouncementCheck.check(key: key)
+                keys.append(key)
+            } catch {
+                refusals[Digest(of: key)] = error
             }
-        } catch {
-            for next in host.next.chains { refusals[next.chain.fingerprint] = error }
         }
         return (chains, keys, refusals)
     }
 
     // MARK: What must not be published
 
-    /// What a content adds that is no host's own, in words: a placeholder, a key that clients refuse, an authority's key
-    /// in the place of a server's, or an announcement that does not pass the check.
+    /// The pins that a content adds and that are not the host's own, in words: a placeholder, a key that clients refuse,
+    /// an authority's key in the place of a server's, or an announcement that does not pass the check.
     func foreignPins(in content: Content) -> [String] {
         let before = Dictionary((published?.hosts ?? []).map { ($0.sortingKey, $0) }) { first, _ in first }
+        let announcementCheck = announcementCheck
         var lines: [String] = []
         for host in content.hosts {
             let label = "\(host.name):\(host.port)"
@@ -62,21 +61,26 @@ extension AppScene {
             var refusals: [Digest: ServerError] = [:]
             var authorities: [Digest: String] = [:]
             for known in mine where known.next.count > 0 {
-                let found = fitAnnouncements(of: known).refusals
+                let found = fitAnnouncements(of: known, by: announcementCheck).refusals
                 refusals.merge(found) { first, _ in first }
                 for next in known.next.chains {
                     guard let refusal = found[next.chain.fingerprint] else { continue }
                     for digest in next.chain.digestsOfLeaf { refusals[digest] = refusal }
                 }
             }
+            let pinned = Set(
+                host.certificates.filter { $0.depth == 0 }.map(\.fingerprint)
+                    + host.keys.filter { $0.role == .leaf }.map(\.pin))
             for known in mine {
-                for chain in known.observations.compactMap(\.chain) + known.next.chains.map(\.chain) {
-                    for der in chain.certificates.dropFirst() {
+                for chain in Set(known.observations.compactMap(\.chain) + known.next.chains.map(\.chain)) {
+                    for (below, der) in zip(chain.certificates, chain.certificates.dropFirst()) {
                         guard let issuer = try? X509Certificate(der: der) else { continue }
-                        let digests = [Digest(of: der), Digest(of: issuer.subjectPublicKeyInfo)]
-                        for digest in digests where !chain.digestsOfLeaf.contains(digest) {
-                            authorities[digest] = "\(issuer.subject)"
+                        let digests = [Digest(of: der), Digest(of: issuer.subjectPublicKeyInfo)].filter {
+                            pinned.contains($0) && !chain.digestsOfLeaf.contains($0)
                         }
+                        // A hostile host may present the new pins of itself as issuers, to hold them up.
+                        guard !digests.isEmpty, HostCertificateCheck.isSigned(below, by: der) else { continue }
+                        for digest in digests { authorities[digest] = "\(issuer.subject)" }
                     }
                 }
             }
@@ -144,10 +148,12 @@ extension AppScene {
                 lines.append("\(label): key \(key.pin) \(words(key.pin, mine))")
             }
         }
-        let planned = planning(content)
-        for host in hosts {
-            let refusals = host.next.count == 0 ? [:] : fitAnnouncements(of: host).refusals
-            for next in host.next.chains where planned.isLeftOut(next, of: host) {
+        let announcementCheck = announcementCheck
+        for (host, planned) in zip(hosts, planning(content).hosts) {
+            let leftOut = host.next.chains.filter { !planned.next.chains.contains($0) }
+            guard !leftOut.isEmpty else { continue }
+            let refusals = fitAnnouncements(of: host, by: announcementCheck).refusals
+            for next in leftOut {
                 let by = Self.words(next.origin)
                 let reason =
                     refusals[next.chain.fingerprint].map { ", since it is not the host's own: \($0.found)" } ?? ""
@@ -156,10 +162,6 @@ extension AppScene {
             }
         }
         return lines
-    }
-
-    private func isLeftOut(_ next: NextShown.Chain, of host: Host) -> Bool {
-        hosts.first { $0.host.label.utf8.elementsEqual(host.host.label.utf8) }?.next.chains.contains(next) != true
     }
 
     private func words(_ digest: Digest, _ hosts: [Host]) -> String {

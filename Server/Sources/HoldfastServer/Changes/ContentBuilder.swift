@@ -22,7 +22,8 @@ struct ContentBuilder {
     ///   one vantage only and is to be added.
     func content() throws(ServerError) -> Content {
         var hosts: [ContentHost] = []
-        for host in scene.hosts { hosts.append(try content(of: host)) }
+        let check = scene.announcementCheck
+        for host in scene.hosts { hosts.append(try content(of: host, by: check)) }
         // Names that no host of the catalog has, such as patterns, stay until somebody writes a content without them.
         let names = Set(hosts.map(\.sortingKey))
         hosts += (scene.published?.hosts ?? []).filter { !names.contains($0.sortingKey) }
@@ -31,10 +32,10 @@ struct ContentBuilder {
             domains: domains ?? scene.published?.domains, versions: versions, texts: texts, end: end)
     }
 
-    private func content(of host: AppScene.Host) throws(ServerError) -> ContentHost {
+    private func content(of host: AppScene.Host, by check: AnnouncementCheck) throws(ServerError) -> ContentHost {
         let (name, port) = (host.host.name, host.host.port)
         let old = scene.published?.hosts.first { $0.name.utf8.elementsEqual(name.utf8) && $0.port == port }
-        let fit = scene.fitAnnouncements(of: host)
+        let fit = scene.fitAnnouncements(of: host, by: check)
         let announced = fit.chains.compactMap { $0.chain.leaf }
         let seen = includesSeen ? try seen(of: host, unlike: old, announced) : []
         var certificates = (old?.certificates ?? []).filter { $0.expires >= scene.now }

@@ -13,7 +13,7 @@ struct GateKeeper {
     /// - Returns: what they said, and the outlook as far as it was reached.
     func report() async -> (report: GateReport, outlook: PublicationOutlook?) {
         var results: [GateReport.Result] = []
-        var outlook: PublicationOutlook?
+        var judged: (outlook: PublicationOutlook, losses: OutlookLosses)?
         for gate in Gate.allCases where gate != .readback {
             var refusals: [String]
             switch gate {
@@ -21,22 +21,9 @@ struct GateKeeper {
             case .base: refusals = base
             case .lint, .replay, .outlook:
                 do throws(ServerError) {
-                    let judged: PublicationOutlook
-                    if let outlook {
-                        judged = outlook
-                    } else {
-                        judged = try await OutlookMaker(scene: scene.planning(change.content)).outlook(
-                            of: change.content, reachingEverybodyIn: wait)
-                    }
-                    outlook = judged
-                    let planned = scene.planning(change.content)
-                    var losses = OutlookLosses(judged, planned)
-                    if !losses.isEmpty, let inputs = try await OutlookMaker(scene: planned).inputsOfPublished() {
-                        let present = try ServerError.translating(.notPublishable, of: "outlook") {
-                            () throws(PublishingError) in try PublicationOutlook(judging: inputs)
-                        }
-                        losses = OutlookLosses(judged, planned, excusing: present)
-                    }
+                    let found = if let judged { judged } else { try await judge() }
+                    judged = found
+                    let losses = found.losses
                     refusals =
                         gate == .lint
                         ? lint + losses.dropped
@@ -59,7 +46,20 @@ struct GateKeeper {
             results.append(GateReport.Result(gate: gate, refusals: refusals, isForced: isForced))
             if results.last?.isPassed != true { break }
         }
-        return (GateReport(results: results), outlook)
+        return (GateReport(results: results), judged?.outlook)
+    }
+
+    /// Judges the change once for all gates that ask clients. What is published is judged only if clients would be lost.
+    private func judge() async throws(ServerError) -> (outlook: PublicationOutlook, losses: OutlookLosses) {
+        let planned = scene.planning(change.content)
+        let maker = OutlookMaker(scene: planned)
+        let outlook = try await maker.outlook(of: change.content, reachingEverybodyIn: wait)
+        let losses = OutlookLosses(outlook, planned)
+        guard !losses.isEmpty, let inputs = try await maker.inputsOfPublished() else { return (outlook, losses) }
+        let present = try ServerError.translating(.notPublishable, of: "outlook of \(scene.app.name)") {
+            () throws(PublishingError) in try PublicationOutlook(judging: inputs)
+        }
+        return (outlook, OutlookLosses(outlook, planned, excusing: present))
     }
 
     // MARK: The gates

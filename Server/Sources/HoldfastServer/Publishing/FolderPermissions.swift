@@ -23,7 +23,7 @@ public struct FolderPermissions: Sendable {
         (self.folder, self.secret) = (folder, secret)
     }
 
-    /// What others than the owner can write. Who can write to a folder can replace what lies in it.
+    /// The files that other users can write. A user who can write to a folder can replace the files in it.
     public var findings: [Finding] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let entries = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.prefix(Self.greatestCount)

@@ -44,6 +44,9 @@ struct CanaryReports: Sendable, Hashable {
         return UTCText.decode("\(date)T\(parts[3...].joined(separator: ":"))Z".utf8)
     }
 
+    /// The first hour that begins at a time or later.
+    static func firstHour(after time: Int64) -> Int64 { (time + 3_599) / 3_600 }
+
     /// How many reports there are of the canary.
     var count: Int64 { canary.values.reduce(0) { $0 + $1.reports } }
 
@@ -94,7 +97,8 @@ extension Catalog {
             return nil
         }
         let groups = try reportGroups(
-            of: app, sinceHour: canary.began / 3_600, tellingApart: firstHour(after: canary.began), session)
+            of: app, sinceHour: canary.began / 3_600, tellingApart: CanaryReports.firstHour(after: canary.began),
+            session)
         return CanaryReports(groups, since: try issued(app, canary, session, ledger))
     }
 
@@ -132,7 +136,4 @@ extension Catalog {
 
     /// In seconds: longer than any publication takes.
     private static let longestPreparation: Int64 = 3_600
-
-    /// The first hour that begins at a time or later.
-    private static func firstHour(after time: Int64) -> Int64 { (time + 3_599) / 3_600 }
 }

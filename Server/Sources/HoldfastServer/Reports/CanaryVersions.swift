@@ -14,6 +14,10 @@ struct CanaryVersions: Sendable, Hashable {
         (self.began, self.versions) = (began, versions)
     }
 
+    /// The first second from which on reports without such a version count, in seconds since 1970: nobody knows of those in
+    /// the hour in which the canary began which canary they are about.
+    var firstCounted: Int64 { CanaryReports.firstHour(after: began) * 3_600 }
+
     /// Whether the canary has had a version.
     func contains(_ version: String) -> Bool { versions.contains(version) }
 

@@ -4,7 +4,7 @@
 /// A body is one client's. Of its reports about a document each host and kind counts once, and one of them is the vote, a
 /// failure if there is one: what a client says about many hosts is no more than one client's word.
 struct CanaryVotes: Sendable {
-    /// Who votes, as ``ReportIntake`` tells sources apart.
+    /// A voter, as ``ReportIntake`` distinguishes sources.
     struct Voter: Sendable, Hashable {
         /// The /24 of an IPv4 address, the /48 of an IPv6 address.
         let site: UInt64
@@ -61,6 +61,8 @@ struct CanaryVotes: Sendable {
                 counted[index].report.isRated = false
                 continue
             }
+            // A report of a time that does not count must not use up the day's vote.
+            guard document != ClientReport.nothing || versions.map({ time >= $0.firstCounted }) == true else { continue }
             if let other = votes[document], reports[other].report.code.isFailure || !report.code.isFailure { continue }
             votes[document] = index
         }

@@ -44,7 +44,7 @@ public struct SigningSecret: Sendable {
     /// What the head of an audit is signed with that several machines write: see ``AuditSeal``.
     var headKey: SymmetricKey { SymmetricKey(data: derived("holdfast-audit-head-v1")) }
 
-    /// What the challenges of sign-ins and registrations are authenticated with that browsers keep: see ``CeremonySeal``.
+    /// The key that authenticates the challenges of sign-ins and registrations in cookies: see ``CeremonySeal``.
     var challengeKey: SymmetricKey { SymmetricKey(data: derived("holdfast-challenge-cookie-v1")) }
 
     private func derived(_ purpose: String) -> [UInt8] {

@@ -126,18 +126,15 @@ final class ConnectionTable: Sendable {
     /// The connection that ends for another one: of those that are old enough, the oldest of the fullest network.
     private static func victim(_ state: inout State, at now: UInt64, minimumAge: UInt64) -> UInt64? {
         guard now >= state.nextEviction else { return nil }
-        var best: (rank: [Int], opened: UInt64, number: UInt64)?
+        var best: (rank: (Int, Int, Int), opened: UInt64, number: UInt64)?
         var oldest = UInt64.max
         for (source, numbers) in state.bySource {
             guard let number = numbers.first, let opened = state.entries[number]?.opened else { continue }
             oldest = min(oldest, opened)
             guard now >= opened, now - opened >= minimumAge else { continue }
             // From the largest network to the smallest; IPv4 has one size, which stands for all of them.
-            let counts = source.networks.reversed().map { state.shares.count(of: $0) }
-            let rank = counts + Array(repeating: counts.last ?? 0, count: 3 - counts.count)
-            if let best, !best.rank.lexicographicallyPrecedes(rank), best.rank != rank || best.opened <= opened {
-                continue
-            }
+            let rank = state.shares.counts(of: source)
+            if let best, best.rank > rank || best.rank == rank && best.opened <= opened { continue }
             best = (rank, opened, number)
         }
         if best == nil {

@@ -45,7 +45,7 @@ final class ReportIntake: Sendable {
         var items = CircularBuffer<Item>()
         /// Those of what waits, and of what has come of bodies that are on their way.
         var octets = 0
-        /// What each source has of these, and of the places in the queue.
+        /// The share of each source in these, and in the queue.
         var octetShares = SourceShares(Self.share(of: ReportIntake.greatestOctets))
         var itemShares = SourceShares(Self.share(of: ReportIntake.greatestCount))
 
@@ -173,7 +173,7 @@ final class ReportIntake: Sendable {
         return isTaken
     }
 
-    /// What tells something from others while the process runs.
+    /// A tag that distinguishes values while the process runs.
     private func tag(_ value: some Hashable) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(salt)

@@ -15,7 +15,7 @@ public struct ServerHealth: Sendable, Hashable {
         (self.unready, self.unwritable) = (unready, unwritable)
     }
 
-    /// What is asked at `/health/…`.
+    /// A question at `/health/…`.
     enum Question: Sendable, Hashable, CaseIterable {
         /// Whether documents can be served: balancers and probes ask this.
         case ready

@@ -22,7 +22,7 @@ struct SourceShares: Sendable {
     /// An entry for each network that has something, so it is bounded by what there is.
     private var counts: [SourceNetwork: Int] = [:]
 
-    /// Nobody has anything.
+    /// Starts without any counts.
     init(_ limits: Limits) { self.limits = limits }
 
     /// Whether a source may have more.
@@ -47,6 +47,14 @@ struct SourceShares: Sendable {
 
     /// How much a network has.
     func count(of network: SourceNetwork) -> Int { counts[network] ?? 0 }
+
+    /// How much the networks of a source have, from the largest to the smallest. IPv4 has one size, which stands for all.
+    func counts(of source: SourcePrefix) -> (Int, Int, Int) {
+        let networks = source.networks
+        let own = networks.first.map(count) ?? 0
+        guard networks.count == 3 else { return (own, own, own) }
+        return (count(of: networks[2]), count(of: networks[1]), own)
+    }
 
     /// How many networks have something.
     var networkCount: Int { counts.count }

@@ -54,7 +54,7 @@ struct PageSessions: Sendable {
         value(name, of: request).flatMap { AccessToken($0) }
     }
 
-    /// What a cookie has; nil if there is none, or if there are two of the name.
+    /// The value of a cookie; nil if it is missing, or if two have the name.
     static func value(_ name: String, of request: ListenerRequest) -> [UInt8]? {
         guard let header = request.header("Cookie") else { return nil }
         let parts = header.utf8.split(separator: UInt8(ascii: ";"), maxSplits: greatestCookieCount)

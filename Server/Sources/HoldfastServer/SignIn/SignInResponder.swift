@@ -178,7 +178,7 @@ struct SignInResponder: RefusingResponder, Sendable {
         return session
     }
 
-    /// What the browser was asked, as this server or another one with its secret wrote it.
+    /// The ceremony that the browser answers, as this server or another one with its secret wrote it.
     func ceremony(_ request: ListenerRequest) throws(AdministrationError) -> PasskeyCeremony {
         let value = PageSessions.value(PageSessions.visitorCookie, of: request)
         guard let ceremony = value.flatMap({ seal.ceremony(in: $0) }) else {

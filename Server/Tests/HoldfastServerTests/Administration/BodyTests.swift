@@ -11,6 +11,7 @@ import Testing
 @Suite("Bodies of the administration", .timeLimit(.minutes(5)))
 struct BodyTests {
     private static let limit = ListenerLimits.administration.bodyOctets
+    private let key = SigningKey()
     private static let target = "/v1/apps/bank/hosts/\(World.host)/next"
 
     /// A request with headers and a body as they are, and its answer.
@@ -28,7 +29,7 @@ struct BodyTests {
 
     /// A body that announces a key, with white space to a length.
     private func body(_ site: AdministrationSite, _ length: Int? = nil) throws -> [UInt8] {
-        let pem = try CertificateRequestDraft(names: [HostPattern(World.host)]).pem(signedBy: SigningKey())
+        let pem = try CertificateRequestDraft(names: [HostPattern(World.host)]).pem(signedBy: key)
         let octets = CanonicalJSON.object(["request": .text(pem)]).octets
         return octets + [UInt8](repeating: 0x20, count: max(0, (length ?? 0) - octets.count))
     }

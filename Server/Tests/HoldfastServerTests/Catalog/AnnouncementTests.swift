@@ -90,6 +90,62 @@ struct AnnouncementTests {
         }
     }
 
+    /// The reasons for which the first gate refuses a content.
+    private static func faults(of content: Content, in world: World) async throws -> [String] {
+        try await world.propose(content).report.results.first { $0.gate == .validation }?.refusals ?? []
+    }
+
+    private static func content(
+        _ content: Content, adding key: [UInt8], _ role: ContentHost.Key.Role = .leaf
+    ) throws -> Content {
+        let hosts = try content.hosts.map { host in
+            try ContentHost(
+                name: host.name, port: host.port, certificates: host.certificates,
+                keys: host.keys + [.init(pin: Digest(of: key), role: role, state: .backup)])
+        }
+        return try Content(
+            app: content.app, hosts: hosts, formats: content.formats, versions: [], texts: [], end: content.end)
+    }
+
+    @Test("The key of an authority that certifies what a host presents is not published as the host's own")
+    func authority() async throws {
+        try await World.run { world in
+            let issuing = try world.root.intermediate(name: "Issuing CA")
+            try await world.see(issuing.leaf(names: [.dns(World.host)]), at: "192.0.2.7")
+            let draft = try await world.draft {
+                $0.formats = World.fewFormats
+                $0.includesSeen = false
+            }
+            let key = try issuing.certificate.subjectPublicKeyInfo
+            let faults = try await Self.faults(of: Self.content(draft, adding: key), in: world)
+            #expect(faults.contains { $0.contains("is that of the authority CN=Issuing CA") }, "\(faults)")
+            #expect(try await Self.faults(of: Self.content(draft, adding: key, .issuer), in: world) == [])
+        }
+    }
+
+    @Test("A hostile host that presents its owner's next certificate and key as issuers holds up no publication")
+    func presentedIssuers() async throws {
+        try await World.run { world in
+            let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(200) }
+            #expect(try await Self.refusal(next.chain, in: world) == nil)
+            // Public keys are public: anyone can make an authority's certificate with one, and sign nothing with it.
+            let stranger = try TestAuthority.root(name: "Stranger")
+            let copy = try stranger.intermediate(name: "Copy", key: .existing(next.key))
+            let leaf = try stranger.leaf(names: [.dns(World.host)])
+            let chain = try HostChain([leaf.der, next.der, copy.certificate.der])
+            let seen = Observation(
+                vantage: Vantage.usual, address: "192.0.2.66", chain: chain, firstSeen: world.now, lastSeen: world.now)
+            try await world.catalog.note(
+                [(host: world.catalogHost, seen: [seen])], from: Vantage.usual, of: world.app, by: "test")
+            let content = try await world.draft {
+                $0.formats = World.fewFormats
+                $0.includesSeen = false
+            }
+            #expect(content.hosts.flatMap(\.certificates).contains { $0.fingerprint == Digest(of: next.der) })
+            #expect(try await Self.faults(of: content, in: world) == [])
+        }
+    }
+
     /// Writes an announcement as a version did that checked nothing.
     private static func writeUnchecked(_ chain: [[UInt8]], from begins: Int64, in world: World) async throws {
         let chain = try HostChain(chain)

@@ -124,6 +124,7 @@ struct CanaryReportTests {
             try await world.see(world.shown)
             let change = try await world.approved().change
             try await world.publisher.publish(change)
+            try await desk.refresh()
             // Nobody knows which canary these are about.
             try desk.countEach((0..<500).map { _ in ReportDesk.networkError() }, of: "bank-canary")
             let part = Self.partHour(world)

@@ -152,7 +152,7 @@ extension CertStoreConfiguration {
                 throw Self.invalid("fallback data that can be read", ForeignErrorText.found(error), error)
             }
         }
-        // Nobody signs a fallback again: an expiry in milliseconds would count for 50,000 years.
+        // A fallback is never signed again: an expiry in milliseconds would be valid for 50,000 years.
         if let late = entries.first(where: { $0.expires > FingerprintEntry.latestExpiry }) {
             throw Self.invalid(
                 "fallback entries that expire before the year 10000, in seconds",

@@ -125,7 +125,7 @@ struct RevocationListFormat: DocumentFormat {
     /// Only the clock sets the time: an authority that dates its lists in the future does not move it.
     func issueTime(of content: RevocationLists) -> Date? { nil }
 
-    /// What was fetched contains what was there, as far as that still counts, see ``RevocationLists/adding(_:for:at:)``.
+    /// The fetched lists contain the stored ones that are still valid, see ``RevocationLists/adding(_:for:at:)``.
     func checkReplaces(
         _ new: RevocationLists, _ old: RevocationLists?, newestIssue: Date?, at time: Date
     ) throws(DocumentError) {

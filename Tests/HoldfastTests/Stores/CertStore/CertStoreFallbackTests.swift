@@ -59,7 +59,8 @@ struct CertStoreFallbackTests {
             try fixture.signer.entry("www.example.com", .fingerprint(1), (StoreFixture.start + 86_400) * 1_000)
         ])
         let error = #expect(throws: StoreError.self) {
-            try CertStore(checking: fixture.configuration, remoteDataProvider: fixture.provider)
+            try CertStore(
+                checking: fixture.configuration, remoteDataProvider: fixture.provider, logger: RecordingLog().logger)
         }
         #expect(error?.code == .invalidConfiguration && error?.found.contains("milliseconds") == true)
     }
