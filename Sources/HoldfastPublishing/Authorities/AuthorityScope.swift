@@ -87,8 +87,3 @@ struct AuthorityScope {
             found: error?.found ?? "others")
     }
 }
-
-extension X509Certificate {
-    /// Whether it may issue certificates.
-    var isAuthority: Bool { (try? basicConstraints)?.isCertificateAuthority == true }
-}

@@ -139,3 +139,8 @@ struct HostCertificateRule: Sendable {
         return "one for \(shown)" + (names.count > 10 ? " and \(names.count - 10) more" : "")
     }
 }
+
+extension X509Certificate {
+    /// Whether it may issue certificates.
+    var isAuthority: Bool { (try? basicConstraints)?.isCertificateAuthority == true }
+}

@@ -116,17 +116,17 @@ package struct PinEntry: Sendable, Encodable {
     /// issuer is asked for by name, so only its key is checked.
     /// - Parameters:
     ///   - name: the host or pattern that it is pinned for; nil if that is not known.
-    ///   - others: the certificates that stand in the same file, in their order.
-    ///   - validator: validates its chain, if anchors were named.
+    ///   - others: what stands in the same file, in its order.
+    ///   - anchors: those that its chain must lead to; nil if none were named.
     ///   - now: the current time.
     /// - Throws: ``PublishingError`` `notTheHosts` with the place of the entry.
     package func checkHost(
-        _ name: String?, among others: [X509Certificate] = [], validator: (any ChainValidator)? = nil, at now: Date
+        _ name: String?, among others: [PinEntry] = [], trusting anchors: TrustAnchors? = nil, at now: Date
     ) throws(PublishingError) {
         do throws(HostCheckError) {
             if let certificate, !isIssuer, let name {
-                let rest = others.filter { $0 != certificate }
-                _ = try HostCertificateCheck(validator: validator)
+                let rest = others.compactMap(\.certificate).filter { $0 != certificate }
+                _ = try HostCertificateCheck(validator: anchors.map { PathValidator(anchors: $0) })
                     .verify(PresentedChain([certificate.der] + rest.map(\.der)), for: name, at: now)
             } else {
                 try HostKeyCheck.check(key: subjectPublicKeyInfo, named: place)

@@ -42,6 +42,9 @@ package struct FingerprintListReport: Sendable, Encodable {
 
         /// When it expires, in the same words as for certificates.
         package var remaining: String { DaysLeft.text(daysLeft) }
+
+        /// Whether it expires after the year 9999, which is no time in seconds.
+        package var expiresTooLate: Bool { expires > FingerprintEntry.latestExpiry }
     }
 
     package let file: String

@@ -19,8 +19,14 @@ struct RepositoryHistory {
     /// Reads the folder.
     init(_ path: String) async throws(CommandFailure) {
         self.path = path
-        folder = RepositoryPlace.folder(path)
-        guard let live = try await RepositoryPlace.state(in: folder, includingDrafts: false).live else {
+        folder = TUFRepositoryFolder(URL(fileURLWithPath: path))
+        let state: TUFRepositoryState
+        do throws(TUFRepositoryError) {
+            state = try await folder.state(includingDrafts: false)
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let live = state.live else {
             throw CommandFailure(
                 .unreadableFile, "nothing is published in \(path): publish its pins with holdfastctl repository publish"
             )

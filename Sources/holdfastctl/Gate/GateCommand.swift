@@ -185,19 +185,20 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
         let (inputs, history) = try await inputs(at: now)
         let next = try nextCertificate(of: host, at: now)
         let served = try await findings(of: host)
+        let shown = served.shown.map(\.decision)
         let gate: InstallationGate
         do throws(PublishingError) {
             gate = try InstallationGate(
                 installing: next, on: host, judging: inputs,
                 hasEarlierDocuments: !isFirst && history.map { !$0.gaps.isEmpty } ?? true,
-                servedUntil: served.shownUntil, keepsKeys: next.keepsKeys(of: served))
+                servedUntil: served.shownUntil, keepsKeys: next.keepsKeys(of: shown))
         } catch {
             throw CommandFailure(error)
         }
         return GateReport(
             gate, next: self.next, on: host,
             resting: [clients.held.earlier.premise].compactMap(\.self) + (history?.gaps ?? [])
-                + [next.lostClientUse(of: served)].compactMap(\.self))
+                + [next.lostClientUse(of: shown)].compactMap(\.self))
     }
 
     /// Reads what clients may hold, as `check` does.
@@ -246,13 +247,9 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             return .key(Data(entry.subjectPublicKeyInfo))
         }
         let chain = try InputFile.chain(of: next)
-        do throws(HostCheckError) {
-            _ = try HostCertificateCheck(validator: nil)
-                .verify(PresentedChain(chain.certificates.map(\.der)), for: host.name, at: now)
-        } catch {
-            throw CommandFailure(PublishingError(error, of: next))
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            try InstallationGate.Next(chain, named: next, for: host, at: now)
         }
-        return .chain(chain.octets)
     }
 
     /// What the host shows.
@@ -266,37 +263,5 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             )
         }
         return findings
-    }
-}
-
-extension InstallationGate.Next {
-    /// A warning if what is served may authenticate a client, and what is to take its place may not.
-    fileprivate func lostClientUse(of findings: HostFindings) -> String? {
-        guard case .chain(let data) = self, let next = data.first.flatMap({ ClientUse(der: Array($0)) }),
-            !next.allowsClients,
-            findings.shown.compactMap({ $0.decision.chain?.leaf.flatMap { ClientUse(der: $0) } })
-                .contains(where: \.allowsClients)
-        else { return nil }
-        return
-            "warning: what is served may authenticate a client, and the next certificate may not (public authorities "
-            + "issue none for it from \(ClientUse.lastDay) on): mutual TLS in which the host itself is a client with it ends"
-    }
-
-    /// Whether it is a chain with the leaf's key and the issuers' keys of every chain that a host showed.
-    fileprivate func keepsKeys(of findings: HostFindings) -> Bool {
-        guard case .chain(let data) = self, !findings.shown.isEmpty else { return false }
-        let next = data.compactMap { try? X509Certificate(der: Array($0)) }
-        guard next.count == data.count, let leaf = next.first else { return false }
-        let issuers = Set(next.dropFirst().map { Array($0.subjectPublicKeyInfo) })
-        return findings.shown.allSatisfy { shown in
-            guard let served = shown.decision.chain?.leaf.flatMap({ try? X509Certificate(der: $0) }),
-                served.subjectPublicKeyInfo == leaf.subjectPublicKeyInfo
-            else {
-                return false
-            }
-            // The last one is the anchor, which is not sent.
-            guard let path = shown.decision.path?.certificates else { return false }
-            return path.dropFirst().dropLast().allSatisfy { issuers.contains(Array($0.subjectPublicKeyInfo)) }
-        }
     }
 }

@@ -20,7 +20,7 @@ extension FingerprintListReport {
     /// Prints warnings for the operator on standard error.
     func warn(_ output: Output) {
         Self.warn(ofNamesWithoutBackup: namesWithoutBackup, output)
-        for entry in entries where entry.expires > FingerprintEntry.latestExpiry {
+        for entry in entries where entry.expiresTooLate {
             output.remark(
                 "warning: an entry of \(SafeText.escapedLine(entry.name)) expires after the year 9999: are its seconds "
                     + "milliseconds? Until then clients trust the certificate")

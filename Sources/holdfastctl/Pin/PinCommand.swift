@@ -219,7 +219,7 @@ struct PinCommand: AsyncParsableCommand {
         let roots = if let authority { try await roots(of: authority) } else { [PinEntry]() }
         let selection = selection ?? (format == nil ? .all : .leaf)
         for index in reports.indices { reports[index].pins = try selection.selected(from: reports[index].pins) }
-        let inFiles = fromFiles.compactMap(\.certificate)
+        let inFiles = fromFiles
         if !fromFiles.isEmpty { fromFiles = try selection.selected(from: fromFiles) }
         if let authority = try issuers.authority() {
             let pins = (reports.flatMap(\.pins) + fromFiles + roots).filter(\.isIssuer)
@@ -249,7 +249,7 @@ struct PinCommand: AsyncParsableCommand {
     /// Checks that the certificates and keys of files may be pinned as a host's own. Without --format they are printed with
     /// a warning: somebody looks at them.
     private func check(
-        _ entries: [PinEntry], among certificates: [X509Certificate], besides hosts: [DialedHost]
+        _ entries: [PinEntry], among others: [PinEntry], besides hosts: [DialedHost]
     ) throws(CommandFailure) {
         let now = SystemWallClock().now
         for entry in entries {
@@ -259,7 +259,7 @@ struct PinCommand: AsyncParsableCommand {
                     \.name)
             do throws(PublishingError) {
                 for name in format == nil || names.isEmpty ? [nil] : names.map(Optional.some) {
-                    try entry.checkHost(name, among: certificates, at: now)
+                    try entry.checkHost(name, among: others, at: now)
                 }
             } catch {
                 guard format == nil else { throw CommandFailure(error) }

@@ -33,8 +33,8 @@ struct PinFileSubject: ParsableArguments {
         let source: String
         /// The certificate or key of a file; nil for a pin alone.
         var entry: PinEntry?
-        /// The certificates of the same file, in its order.
-        var neighbors: [X509Certificate] = []
+        /// The entries of the same file, in its order.
+        var neighbors: [PinEntry] = []
     }
 
     /// The pins, each once.
@@ -77,7 +77,7 @@ struct PinFileSubject: ParsableArguments {
         return try chosen.map { entry in
             Named(
                 named: try NamedPin(entry.keyPin), isIssuer: entry.isIssuer, isBackup: entry.isBackup, source: source,
-                entry: entry, neighbors: entries.compactMap(\.certificate))
+                entry: entry, neighbors: entries)
         }
     }
 }

@@ -75,13 +75,12 @@ struct PinsAddCommand: AsyncParsableCommand {
         let pins = try subject.pins(includingIssuers: role == .issuer)
         let now = SystemWallClock().now
         // Without --ca nobody knows which authorities clients of the file trust.
-        let validator =
-            connection.ca == nil || pins.allSatisfy { $0.entry == nil }
-            ? nil : PathValidator(anchors: try await connection.anchors())
+        let anchors =
+            connection.ca == nil || pins.allSatisfy { $0.entry == nil } ? nil : try await connection.anchors()
         for pin in pins {
             try CommandFailure.rethrowing { () throws(PublishingError) in
                 try pin.entry?.checkHost(
-                    role == .issuer ? nil : host.description, among: pin.neighbors, validator: validator, at: now)
+                    role == .issuer ? nil : host.description, among: pin.neighbors, trusting: anchors, at: now)
             }
         }
         let end = notAfter.map { Date(wholeSeconds: $0 + 1) }

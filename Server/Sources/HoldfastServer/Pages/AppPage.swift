@@ -20,11 +20,11 @@ struct AppPage: Sendable {
             "displayName": .text(facts.app.displayName), "name": .text("\(facts.name)"),
             "published": .text(facts.generation > 0 ? published ?? "nothing yet" : "nothing yet"),
             "ends": .text(facts.published.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
-            "staleness": .text(PageText.span(facts.app.settings.staleness)),
-            "canary": .text(canary == 0 ? "none" : PageText.span(canary)),
+            "staleness": .text(QuantityText.span(facts.app.settings.staleness)),
+            "canary": .text(canary == 0 ? "none" : QuantityText.span(canary)),
             "vantages": .number(facts.app.settings.vantages),
             "reports": .text(reports), "reportsAddress": .text(PageLink.reports(facts.name)),
-            "hostCount": .text(PageText.count(facts.hostCount, "host")), "hosts": .list(facts.hosts.map(host)),
+            "hostCount": .text(QuantityText.count(facts.hostCount, "host")), "hosts": .list(facts.hosts.map(host)),
             "moreHosts": .optional(facts.rest.map { PageLink.hosts(of: facts.name, after: $0) }),
             "changes": .list(parts.changes.map(change)),
             "moreChanges": .optional(parts.nextChange.map { PageLink.app(facts.name, "changes", from: $0) }),
@@ -38,7 +38,7 @@ struct AppPage: Sendable {
     private var reports: String {
         guard let reports = parts.reports else { return "cannot be read now" }
         guard reports.isEnabled else { return "not taken" }
-        return reports.warnings.isEmpty ? "taken" : "taken, \(PageText.count(Int64(reports.warnings.count), "warning"))"
+        return reports.warnings.isEmpty ? "taken" : "taken, \(QuantityText.count(Int64(reports.warnings.count), "warning"))"
     }
 
     // MARK: Hosts
@@ -63,8 +63,8 @@ struct AppPage: Sendable {
         guard let pins else { return "not published" }
         let backups = pins.keys.count { $0.state == .backup }
         return [
-            PageText.count(Int64(pins.certificates.count), "certificate"),
-            PageText.count(Int64(pins.keys.count), "key"),
+            QuantityText.count(Int64(pins.certificates.count), "certificate"),
+            QuantityText.count(Int64(pins.keys.count), "key"),
             "\(backups) of them backup",
         ].joined(separator: ", ")
     }
@@ -154,7 +154,7 @@ extension ApproverSet {
 
     /// How many must agree, of those who approve an app; nil for everybody.
     func neededWords(for app: AppName?) -> String {
-        "\(number) of \(PageText.count(Int64(able(app).count), "approver")) must approve a change"
+        "\(number) of \(QuantityText.count(Int64(able(app).count), "approver")) must approve a change"
             + (number > 1 ? ", the proposer not among them" : "")
     }
 }

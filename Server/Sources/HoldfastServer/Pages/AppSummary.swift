@@ -172,7 +172,7 @@ struct AppSummary: Sendable, Hashable {
         private func more(_ kind: OverviewNeed.Kind, _ count: Int, _ thing: String, _ which: String) -> OverviewNeed {
             OverviewNeed(
                 kind: kind, title: "\(app.name)", address: PageLink.app(app.name),
-                words: "And \(PageText.count(Int64(count), "more \(thing)")) \(which).")
+                words: "And \(QuantityText.count(Int64(count), "more \(thing)")) \(which).")
         }
 
         // MARK: Hosts

@@ -84,7 +84,7 @@ struct ChangePage: Sendable {
     private func age(_ holders: PublicationOutlook.Holders) -> String {
         switch holders {
         case .current: "Hold what it publishes"
-        case .replaced: "Asked within \(PageText.span(staleness))"
+        case .replaced: "Asked within \(QuantityText.span(staleness))"
         case .older: "Have not asked for longer"
         case .beginning: "Begin with their root"
         }

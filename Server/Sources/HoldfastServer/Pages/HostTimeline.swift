@@ -21,7 +21,7 @@ struct HostTimeline: Sendable {
         /// What it is, in words.
         var note: String {
             if isKey { return pinned == nil ? "key that stands ready" : "backup key" }
-            if seen != nil { return "seen at \(PageText.count(Int64(addresses.count), "place"))" }
+            if seen != nil { return "seen at \(QuantityText.count(Int64(addresses.count), "place"))" }
             return coming == nil ? "pinned, not seen" : "announced"
         }
     }

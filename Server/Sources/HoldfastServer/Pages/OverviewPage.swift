@@ -48,7 +48,7 @@ struct OverviewPage: Sendable {
     }
 
     private var outdatedWords: String {
-        "\(outdated) of \(PageText.count(Int64(count), "app")) were not looked at since something happened there, or not "
+        "\(outdated) of \(QuantityText.count(Int64(count), "app")) were not looked at since something happened there, or not "
             + "for a quarter of an hour. Each time that this page is loaded, it looks at the next "
             + "\(AppSummaries.greatestReading)."
     }

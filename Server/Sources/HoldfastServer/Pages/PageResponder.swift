@@ -154,7 +154,7 @@ struct PageResponder: Sendable {
 
     /// What somebody sees who asks too often. Nothing is read for it.
     private func tooMany(_ wait: Int) -> ListenerAnswer {
-        let remedy = "Load the page again in \(PageText.count(Int64(wait), "second"))."
+        let remedy = "Load the page again in \(QuantityText.count(Int64(wait), "second"))."
         var answer = html(
             Made(
                 .problem, PageFrame(title: "Too many requests"),

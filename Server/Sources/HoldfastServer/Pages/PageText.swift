@@ -57,7 +57,7 @@ enum PageText {
     static func distance(to time: Int64, from now: Int64) -> String {
         let (distance, isPast) = time.subtractingReportingOverflow(now).overflow ? (0, false) : (time - now, time < now)
         guard distance.magnitude >= 60 else { return "now" }
-        let words = span(Int64(clamping: distance.magnitude))
+        let words = QuantityText.span(Int64(clamping: distance.magnitude))
         return isPast ? "\(words) ago" : "in \(words)"
     }
 
@@ -65,19 +65,6 @@ enum PageText {
     static func timeAndDistance(_ time: Int64, from now: Int64) -> String {
         "\(self.time(time)), \(distance(to: time, from: now))"
     }
-
-    /// A span in its largest unit, such as `3 days`.
-    static func span(_ seconds: Int64) -> String {
-        switch seconds {
-        case 172_800...: count(seconds / 86_400, "day")
-        case 7_200...: count(seconds / 3_600, "hour")
-        case 120...: count(seconds / 60, "minute")
-        default: count(seconds, "second")
-        }
-    }
-
-    /// A number of things, such as `1 key` or `2 keys`.
-    static func count(_ number: Int64, _ thing: String) -> String { "\(number) \(thing)\(number == 1 ? "" : "s")" }
 
     // MARK: Keys and certificates
 

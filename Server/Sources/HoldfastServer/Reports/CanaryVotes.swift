@@ -62,7 +62,9 @@ struct CanaryVotes: Sendable {
                 continue
             }
             // A report of a time that does not count must not use up the day's vote.
-            guard document != ClientReport.nothing || versions.map({ time >= $0.firstCounted }) == true else { continue }
+            guard document != ClientReport.nothing || versions.map({ time >= $0.firstCounted }) == true else {
+                continue
+            }
             if let other = votes[document], reports[other].report.code.isFailure || !report.code.isFailure { continue }
             votes[document] = index
         }

@@ -42,8 +42,8 @@ struct PageValueTests {
         #expect(PageText.distance(to: now + 59, from: now) == "now")
         #expect(PageText.distance(to: .max, from: -5) == "now")
         #expect(PageText.time(.min) == PageText.nothing)
-        #expect(PageText.span(86_400) == "24 hours" && PageText.span(2 * 86_400) == "2 days")
-        #expect(PageText.count(1, "key") == "1 key" && PageText.count(0, "key") == "0 keys")
+        #expect(QuantityText.span(86_400) == "24 hours" && QuantityText.span(2 * 86_400) == "2 days")
+        #expect(QuantityText.count(1, "key") == "1 key" && QuantityText.count(0, "key") == "0 keys")
     }
 
     @Test("No template writes a value as it is, or has a style, a script or anything of another host in it")

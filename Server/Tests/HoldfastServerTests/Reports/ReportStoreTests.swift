@@ -63,9 +63,10 @@ struct ReportStoreTests {
                 Set(rows) == [
                     row(ok, hour, ReportCount.Sums(count: 4, rated: 4, scaled: 3_002, squares: 3_000_004)),
                     row(ok, hour + 1, ReportCount.Sums(count: 1, rated: 1, scaled: 1, squares: 1)),
+                    // Without a canary nothing votes about it.
                     row(
                         ReportCount.Kind(.canary, .pins, .iOS, "7.4.1", "7"), hour,
-                        ReportCount.Sums(count: 1, rated: 1, scaled: 1, squares: 1)),
+                        ReportCount.Sums(count: 1, rated: 0, scaled: 1, squares: 1)),
                 ])
         }
     }

@@ -1,0 +1,50 @@
+package import Foundation
+package import Holdfast
+
+extension InstallationGate.Next {
+    /// Reads the chain of a file.
+    /// - Throws: ``PublishingError`` `notTheHosts` if it does not begin with the host's own certificate. Whether it
+    ///   validates, the outlook says for each platform.
+    package init(
+        _ file: ChainFile, named path: String, for host: DialedHost, at now: Date
+    ) throws(PublishingError) {
+        do throws(HostCheckError) {
+            _ = try HostCertificateCheck(validator: nil)
+                .verify(PresentedChain(file.certificates.map(\.der)), for: host.name, at: now)
+        } catch {
+            throw PublishingError(error, of: path)
+        }
+        self = .chain(file.octets)
+    }
+
+    /// A warning if a certificate that is served may authenticate a client, and what is to take its place may not.
+    /// - Parameter served: what was decided about each chain that the host presents now.
+    package func lostClientUse(of served: [TrustDecision]) -> String? {
+        guard case .chain(let data) = self, let next = data.first.flatMap({ ClientUse(der: Array($0)) }),
+            !next.allowsClients,
+            served.contains(where: { $0.chain?.leaf.flatMap { ClientUse(der: $0) }?.allowsClients == true })
+        else { return nil }
+        return
+            "warning: what is served may authenticate a client, and the next certificate may not (public authorities "
+            + "issue none for it from \(ClientUse.lastDay) on): mutual TLS in which the host itself is a client with it ends"
+    }
+
+    /// Whether it is a chain with the leaf's key and the issuers' keys of every chain that a host presents.
+    /// - Parameter served: what was decided about each of them.
+    package func keepsKeys(of served: [TrustDecision]) -> Bool {
+        guard case .chain(let data) = self, !served.isEmpty else { return false }
+        let next = data.compactMap { try? X509Certificate(der: Array($0)) }
+        guard next.count == data.count, let leaf = next.first else { return false }
+        let issuers = Set(next.dropFirst().map { Array($0.subjectPublicKeyInfo) })
+        return served.allSatisfy { decision in
+            guard let served = decision.chain?.leaf.flatMap({ try? X509Certificate(der: $0) }),
+                served.subjectPublicKeyInfo == leaf.subjectPublicKeyInfo
+            else {
+                return false
+            }
+            // The last one is the anchor, which is not sent.
+            guard let path = decision.path?.certificates else { return false }
+            return path.dropFirst().dropLast().allSatisfy { issuers.contains(Array($0.subjectPublicKeyInfo)) }
+        }
+    }
+}
