@@ -307,7 +307,8 @@ struct DocumentTests {
 
     @Test(
         "The README's app loads from servers with its pinned keys, and throws the reason where another one answers",
-        arguments: [0, 15, 60, 400, 800] as [Double])
+        // One server at a time is shown to the protocol.
+        .serialized, arguments: [0, 15, 60, 400, 800] as [Double])
     func readme(daysSinceBuild: Double) async throws {
         let fixture = try AppleFixture()
         let names = [TestGeneralName.dns(JudgedLoading.host)]
