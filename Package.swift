@@ -169,8 +169,8 @@ let package = Package(
         .target(
             name: "HoldfastAsyncHTTPClient",
             dependencies: [
-                "Holdfast", "HoldfastNIO", asyncHTTPClient, nioCore, nioPosix, nioHTTP1, nioHTTP2, nioHPACK, nioSSL,
-                logging,
+                "Holdfast", "HoldfastNIO", asyncHTTPClient, crypto, cryptoExtras, nioCore, nioPosix, nioHTTP1, nioHTTP2,
+                nioHPACK, nioSSL, logging,
             ],
             swiftSettings: strict),
         .target(
@@ -300,7 +300,7 @@ let package = Package(
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
                 "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting", "grammar-runner",
-                asyncHTTPClient, nioCore, nioPosix, nioEmbedded, nioTLS, nioHTTP1, nioHTTP2, nioSSL, logging,
+                asyncHTTPClient, crypto, nioCore, nioPosix, nioEmbedded, nioTLS, nioHTTP1, nioHTTP2, nioSSL, logging,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -67,7 +67,8 @@ public struct Pin: Hashable, Sendable {
 
     /// The pin of a certificate, whatever its octets are.
     ///
-    /// ``X509Certificate/pin(_:)`` refuses a certificate that servers present in several forms.
+    /// ``X509Certificate/pin(_:)`` refuses a certificate that servers present in several forms. If such a certificate is
+    /// pinned by this, policies refuse its server with `pinMismatch` and the pin of its key.
     ///
     /// - Parameter der: the DER of one certificate.
     /// - Returns: a pin that only this certificate satisfies.

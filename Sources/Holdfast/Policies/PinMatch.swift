@@ -53,7 +53,8 @@ extension PinSet {
     ) -> [PinRule] {
         var matched: [PinRule] = []
         for subject in subjects(ofLeaf: isLeaf) {
-            let pin = subject == .publicKey ? certificate.publicKeyPin : certificate.certificatePin
+            // Servers present a Merkle Tree Certificate in several forms: a pin of one would match only by chance.
+            guard let pin = try? certificate.pin(subject) else { continue }
             for rule in rules(matching: pin, at: time, isCandidate: isCandidate, where: covers)
             where isLeaf || rule.isForIssuer(certificate) { matched.append(rule) }
         }
@@ -73,6 +74,7 @@ extension PinSet {
         // A hostile chain may have hundreds of valid paths; the first few are enough of an explanation.
         let (count, paths) = (paths.count, paths.prefix(8))
         if leafOnly, paths.contains(where: { match(in: $0, at: time) != nil }) { return Self.issuerWithoutHost }
+        if let failure = unstablePin(of: paths.lazy.flatMap(\.certificates)) { return failure }
         let places = Set(rules.lazy.filter { !$0.isCandidate && $0.counts(at: time) }.map(\.place))
         let expected =
             switch (requirement, places.contains { $0.coversLeaf }, places.contains { $0.coversIssuers }) {
@@ -95,6 +97,20 @@ extension PinSet {
             case (false, _): count == 1 ? "a valid path without one" : "\(count) valid paths without one"
             }
         return TrustFailure(.pinMismatch, expected: expected, found: found)
+    }
+
+    /// Why a pin of a whole certificate does not count although it fits; nil if none fits.
+    func unstablePin(of certificates: some Sequence<X509Certificate>) -> TrustFailure? {
+        for certificate in certificates where certificate.isMerkleTreeCertificate {
+            guard rules.contains(where: { $0.pin == certificate.certificatePin }) else { continue }
+            do throws(PinError) {
+                _ = try certificate.pin(.certificate)
+            } catch {
+                return TrustFailure(
+                    .pinMismatch, expected: error.expected, found: error.found, remedy: error.remedy)
+            }
+        }
+        return nil
     }
 
     /// Whether a path has accepted pins, wherever they would count.

@@ -51,6 +51,7 @@ struct PinOnlyValidation {
             let end = revocation.isChecked ? Date(end: revocation.nextChange(after: seconds)) : .distantFuture
             return (ValidatedPath(uncheckedLeaf: leaf, holdsUntil: end), match)
         }
+        if let failure = pins.unstablePin(of: [leaf]) { throw failure }
         return try pathToPinnedIssuer(of: chain, at: time, own, revocation, &spent)
     }
 

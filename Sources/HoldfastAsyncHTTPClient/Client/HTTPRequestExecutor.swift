@@ -17,7 +17,7 @@ public protocol HTTPRequestExecutor: Sendable {
     ///
     /// - Parameters:
     ///   - request: the request.
-    ///   - deadline: when the response must have arrived.
+    ///   - deadline: when the head of the response must have arrived; how long its body takes is not limited.
     ///   - logger: where the client logs.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: the client's errors; a ``PinnedHTTPClient`` throws the `TrustFailure` of a refused server.

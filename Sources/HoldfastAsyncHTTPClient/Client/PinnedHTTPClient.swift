@@ -32,8 +32,10 @@ public import NIOSSL
 /// a decision rests on expires, or after ten minutes, the decision is made again, and connections that are no longer
 /// trusted get no further requests.
 ///
-/// A client certificate in the configuration is shown by AsyncHTTPClient's handshake, to a server that TLS has accepted
-/// and whose pins are checked afterward; see docs/threat-model.md.
+/// TLS itself verifies no certificate: Holdfast alone decides, at the time of the client's clock.
+///
+/// If the configuration has a client certificate, a server sees it only after Holdfast has accepted the server, by the
+/// key that it has proved in the same handshake. A custom key (`NIOSSLCustomPrivateKey`) is given as `clientKey`.
 ///
 /// ## What differs from HTTPClient
 /// - A host without a policy is refused unless the manager's `unknownHosts` says otherwise, and so is `http` for every
@@ -93,9 +95,9 @@ public final class PinnedHTTPClient: Sendable {
     ///
     /// - Parameters:
     ///   - manager: finds the policy of each host.
-    ///   - validator: validates chains; its anchors are the ones that are trusted, by Holdfast and by TLS. If they are
-    ///     those of a `TrustAnchorStore`, connections are evaluated by its new ones with the next request. New lists of
-    ///     a `RevocationStore` end connections to servers that they revoke.
+    ///   - validator: validates chains; its anchors are the ones that are trusted. If they are those of a
+    ///     `TrustAnchorStore`, connections are evaluated by its new ones with the next request. New lists of a
+    ///     `RevocationStore` end connections to servers that they revoke.
     ///   - eventLoopGroup: where timers run and requests wait; event loops of Network.framework are refused. It must
     ///     outlive the client.
     ///   - configuration: AsyncHTTPClient's. Settings of trust roots and verification are refused, its
@@ -104,13 +106,15 @@ public final class PinnedHTTPClient: Sendable {
     ///   - oldestTLSVersion: the oldest version of TLS, even if the configuration allows an older one.
     ///   - limits: the bounds of what is kept.
     ///   - clock: tells the time of each decision.
+    ///   - clientKey: the key of the client certificate if the process does not have it, such as in a hardware module;
+    ///     the TLS configuration then has the `certificateChain` without a `privateKey`.
     /// - Throws: ``PinnedHTTPClientError``.
     public init(
         manager: TrustManager, validator: PathValidator,
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         configuration: sending HTTPClient.Configuration = HTTPClient.Configuration(),
         redirects: RedirectRules? = nil, oldestTLSVersion: TLSVersion = .tlsv12, limits: Limits = Limits(),
-        clock: any WallClock = SystemWallClock()
+        clock: any WallClock = SystemWallClock(), clientKey: (any NIOSSLCustomPrivateKey)? = nil
     ) throws(PinnedHTTPClientError) {
         try Self.check(eventLoopGroup, configuration, limits)
         let evaluator = TrustEvaluator(manager: manager, validator: validator, clock: clock)
@@ -120,8 +124,8 @@ public final class PinnedHTTPClient: Sendable {
         evidence = EvidenceStore(capacity: limits.evidence, lifetime: TimeAmount(limits.evidenceLifetime))
         let maker = OriginClientMaker(
             configuration: configuration, evaluator: evaluator, evidence: evidence, oldestTLSVersion: oldestTLSVersion,
-            tries: limits.evidenceTries)
-        if let tls { try maker.check(tls) }
+            tries: limits.evidenceTries, outsideKey: clientKey)
+        if let tls { try maker.checkWithKey(tls) }
         self.evaluator = evaluator
         origins = KnownOrigins(capacity: limits.origins)
         self.eventLoopGroup = eventLoopGroup
@@ -182,7 +186,8 @@ public final class PinnedHTTPClient: Sendable {
     ///
     /// - Parameters:
     ///   - request: AsyncHTTPClient's request. The rules for the client's TLS configuration apply to its own.
-    ///   - deadline: when the response must have arrived.
+    ///   - deadline: when the head of the response must have arrived. How long its body takes is not limited: read it in
+    ///     a task that you cancel, or collect it with a limit of your own.
     ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
@@ -214,7 +219,8 @@ public final class PinnedHTTPClient: Sendable {
     ///
     /// - Parameters:
     ///   - request: AsyncHTTPClient's request. The rules for the client's TLS configuration apply to its own.
-    ///   - timeout: how long the response may take to arrive.
+    ///   - timeout: how long the head of the response may take to arrive. How long its body takes is not limited: read
+    ///     it in a task that you cancel, or collect it with a limit of your own.
     ///   - logger: gets redirects and refusals, and is passed on to AsyncHTTPClient.
     /// - Returns: the response, whose body is streamed. Read it to its end or release it.
     /// - Throws: `TrustFailure`, ``PinnedHTTPClientError``, and what AsyncHTTPClient throws, a cancellation included.
@@ -274,15 +280,14 @@ public final class PinnedHTTPClient: Sendable {
         let key = OriginKey(
             origin: target.origin, tls: request.tlsConfiguration.map { OriginKey.Settings(configuration: $0) },
             localAddress: request.localAddress)
-        let verification = clients.maker.verification(for: look.policy, origin: target.origin, anchors: look.anchors)
-        var admission = try clients.lease(key, verification: verification, anchors: look.anchors, until: deadline)
+        var admission = try clients.lease(key, until: deadline)
         while case .wait(let turn, let stop) = admission {
             try await withTaskCancellationHandler {
                 try await turn.get()
             } onCancel: {
                 stop(HTTPClientError.cancelled)
             }
-            admission = try clients.lease(key, verification: verification, anchors: look.anchors, until: deadline)
+            admission = try clients.lease(key, until: deadline)
         }
         guard case .lease(let lease) = admission else { throw ConnectionRetired() }
         // The pool may pick any of its connections, so those that are refused by now must be closed.
@@ -320,14 +325,16 @@ public final class PinnedHTTPClient: Sendable {
                 guard silentAt - begun < lease.client.connectTimeout else { throw HTTPClientError.connectTimeout }
                 throw ConnectionRetired()
             }
-            // Nothing of it was sent: the pool chose a connection that ended before the request was on it.
-            if lease.client.gate.isRetired, !clients.isClosed, !Task.isCancelled,
-                Self.isOfEndedClient(error) || Self.isOfEndedConnection(error)
+            // Nothing of it was sent: the pool chose a connection that ended before the request was on it. Where nobody
+            // has canceled it, AsyncHTTPClient's error for a canceled request says the same.
+            if !clients.isClosed, !Task.isCancelled,
+                error as? HTTPClientError == .cancelled
+                    || lease.client.gate.isRetired && (Self.isOfEndedClient(error) || Self.isOfEndedConnection(error))
             {
                 throw ConnectionRetired()
             }
-            guard verification != .none, Self.isRefusedByTLS(error),
-                let failure = await explanation(by: lease.client, deadline: deadline)
+            if let failure = BoringSSLReason.keyUsageRefusal(error) { throw failure }
+            guard Self.isRefusedByTLS(error), let failure = await explanation(by: lease.client, deadline: deadline)
             else { throw Self.isOfEndedConnection(error) ? HTTPClientError.remoteConnectionClosed : error }
             throw failure
         }

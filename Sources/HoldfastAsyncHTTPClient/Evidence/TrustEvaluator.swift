@@ -81,11 +81,17 @@ struct TrustEvaluator: Sendable {
         return Evaluation(decision: decision, version: evaluation.version)
     }
 
-    /// Why a server is refused whose handshake has proved nothing; nil if it is not.
-    func refusal(of chain: PresentedChain, from host: DialedHost) -> TrustFailure? {
-        let decision = unprovedEvaluation(of: chain, under: look(at: host)).decision
+    /// The decision about a server whose handshake is not complete. The observers are told of a rejection only, because
+    /// that ends the handshake.
+    func unprovedDecision(about chain: PresentedChain, under look: Look) -> TrustDecision {
+        let decision = unprovedEvaluation(of: chain, under: look).decision
         if !decision.isTrusted { tell(decision) }
-        return decision.failure
+        return decision
+    }
+
+    /// Whether a server is trusted by the current evidence if its handshake is completed. Nobody is told.
+    func wouldTrust(_ chain: PresentedChain, under look: Look) -> Bool {
+        unprovedEvaluation(of: chain, under: look).decision.isTrusted
     }
 
     private func tell(_ decision: TrustDecision) {

@@ -165,7 +165,7 @@ final class ConnectionGate: Sendable {
     }
 
     /// Nil without TLS.
-    private func leaf(of channel: any Channel) throws -> [UInt8]? {
+    func leaf(of channel: any Channel) throws -> [UInt8]? {
         guard origin.scheme == .https else { return nil }
         guard let certificate = try channel.pipeline.syncOperations.nioSSL_peerCertificate() else {
             throw PinnedHTTPClientError(
@@ -260,12 +260,15 @@ final class ConnectionGate: Sendable {
 
     // MARK: Explanations
 
-    /// Finds out why BoringSSL refused the server on a connection of the pool, which it does not say.
+    /// Finds out whether the policy refuses a server whose handshake failed: TLS itself refuses certificates that it
+    /// cannot use, and does not say why.
     /// - Returns: the policy's own reason; nil if there is none, or the server does not respond again.
     func explanation(on loop: any EventLoop) -> EventLoopFuture<TrustFailure?> {
         guard let collector else { return loop.makeSucceededFuture(nil) }
         let chain = collector.chain(on: loop)
         collector.forgetEarly()
-        return chain.map { self.evaluator.refusal(of: $0, from: self.origin.host) }.flatMapErrorThrowing { _ in nil }
+        return chain.map { chain in
+            self.evaluator.unprovedDecision(about: chain, under: self.evaluator.look(at: self.origin.host)).failure
+        }.flatMapErrorThrowing { _ in nil }
     }
 }

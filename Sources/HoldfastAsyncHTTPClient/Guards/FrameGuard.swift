@@ -13,10 +13,12 @@ import NIOHTTP2
 ///
 /// Beyond what every ``ConnectionGuard`` does, it makes up for what AsyncHTTPClient 1.37 does not do: close a
 /// connection whose server sent GOAWAY while no stream was open, tolerate a new limit on streams while none is open,
-/// and close a connection on which NIOHTTP2 has found an error.
-final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
+/// and close a connection on which NIOHTTP2 has found an error. It also paces the resets of canceled requests
+/// (``ResetPacer``).
+final class FrameGuard: ChannelDuplexHandler, ConnectionGuard {
     typealias InboundIn = HTTP2Frame
     typealias InboundOut = HTTP2Frame
+    typealias OutboundIn = HTTP2Frame
     typealias OutboundOut = HTTP2Frame
 
     /// Only SETTINGS, PING and GOAWAY can arrive on a connection without streams; no legitimate server sends this many.
@@ -43,6 +45,15 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     private var givenStreams = 0
     private var isDraining = false
     private let draining: @Sendable () -> Void
+    private var pacer = ResetPacer()
+    /// Resets that wait for the server to confirm earlier ones.
+    private var heldResets: [(stream: HTTP2StreamID, frame: NIOAny, promise: EventLoopPromise<Void>?)] = []
+    private var answerTimer: Scheduled<Void>?
+
+    /// How long a server may take to answer a PING.
+    private static let answerLimit = TimeAmount.seconds(10)
+    /// Tells the answers to the guard's own PINGs from others.
+    private static let question = HTTP2PingData(withInteger: 0x486F_6C64_6661_7374)
     /// A limit on streams that arrived while none was open. AsyncHTTPClient's pool then sets a second idle timer, which
     /// stops the process in debug builds.
     private var withheldLimit: HTTP2Setting?
@@ -82,6 +93,8 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
 
     func channelInactive(context: ChannelHandlerContext) {
         passHeldClosure(context)
+        answerTimer?.cancel()
+        dropHeldResets { _ in true }
         context.fireChannelInactive()
     }
 
@@ -143,6 +156,8 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
             settings.removeAll { $0.parameter == .maxConcurrentStreams }
             let rest = HTTP2Frame(streamID: frame.streamID, payload: .settings(.settings(settings)))
             context.fireChannelRead(wrapInboundOut(rest))
+        case .ping(Self.question, ack: true) where pacer.isAsking:
+            send(pacer.confirm(), context)
         case .goAway:
             // First, because this makes AsyncHTTPClient open another connection if requests wait.
             drain(context.channel)
@@ -157,8 +172,8 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         // It may name a stream that was never opened, and has no effect (RFC 9113 6.3).
         if case .priority = frame.payload { return context.fireChannelRead(data) }
         guard var response = streams[id] else { return refuseUnopened(id, context) }
-        // Its reset waits until the connection can be written to.
-        guard refused[id] == nil else { return }
+        // Its reset waits until the connection can be written to, or until the server has confirmed others.
+        guard refused[id] == nil, !heldResets.contains(where: { $0.stream == id }) else { return }
         do {
             switch frame.payload {
             case .headers(let content):
@@ -186,7 +201,8 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         refused[id] = error
         // RFC 9113 8.1.1
         let reset = HTTP2Frame(streamID: id, payload: .rstStream(.protocolError))
-        context.writeAndFlush(wrapOutboundOut(reset), promise: nil)
+        send(reset: wrapOutboundOut(reset), of: id, promise: nil, context)
+        context.flush()
     }
 
     private func refuseUnopened(_ id: HTTP2StreamID, _ context: ChannelHandlerContext) {
@@ -207,6 +223,47 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
         if !isDraining { draining() }
         isDraining = true
         context.channel.closeBelowTLSLater()
+    }
+
+    // MARK: Resets
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let frame = unwrapOutboundIn(data)
+        guard case .rstStream = frame.payload else { return context.write(data, promise: promise) }
+        send(reset: data, of: frame.streamID, promise: promise, context)
+    }
+
+    private func send(
+        reset: NIOAny, of id: HTTP2StreamID, promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) {
+        heldResets.append((id, reset, promise))
+        send(pacer.add(), context)
+    }
+
+    private func send(_ step: ResetPacer.Step, _ context: ChannelHandlerContext) {
+        if !pacer.isAsking || step.asks { answerTimer?.cancel() }
+        guard step != ResetPacer.Step() else { return }
+        let resets = heldResets.prefix(step.resets)
+        heldResets.removeFirst(resets.count)
+        for reset in resets { context.write(reset.frame, promise: reset.promise) }
+        if step.asks {
+            let question = HTTP2Frame(streamID: .rootStream, payload: .ping(Self.question, ack: false))
+            context.write(wrapOutboundOut(question), promise: nil)
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            answerTimer = context.eventLoop.scheduleTask(in: Self.answerLimit) {
+                let (guarding, context) = bound.value
+                guarding.send(guarding.pacer.giveUp(), context)
+            }
+        }
+        context.flush()
+    }
+
+    private func dropHeldResets(where condition: (HTTP2StreamID) -> Bool) {
+        for reset in heldResets where condition(reset.stream) {
+            pacer.drop()
+            reset.promise?.fail(ChannelError.ioOnClosedChannel)
+        }
+        heldResets.removeAll { condition($0.stream) }
     }
 
     // MARK: Streams
@@ -249,6 +306,7 @@ final class FrameGuard: ChannelInboundHandler, ConnectionGuard {
     private func close(_ event: StreamClosedEvent, _ context: ChannelHandlerContext) {
         streams[event.streamID] = nil
         resetByServer = nil
+        dropHeldResets { $0 == event.streamID }
         // An invalid head may have been the stream's last frame, and then the stream has not been reset.
         let reason = refused[event.streamID] == nil ? event.reason : .protocolError
         context.fireUserInboundEventTriggered(StreamClosedEvent(streamID: event.streamID, reason: reason))

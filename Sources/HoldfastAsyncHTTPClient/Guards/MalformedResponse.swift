@@ -25,8 +25,32 @@ extension PinnedHTTPClientError {
         case is HTTPParserError, is NIOHTTPDecoderError: break
         default: return nil
         }
+        if let found = found(http1: error) { return .malformedResponse(found: found) }
         guard let line else { return .malformedResponse(found: "octets that HTTP/1.1 does not allow there") }
-        return .malformedResponse(found: "\(String(decoding: line, as: UTF8.self).quoted) where a status line begins")
+        let text = String(decoding: line, as: UTF8.self).quoted
+        return .malformedResponse(
+            found: isStatusLine(line)
+                ? "octets that HTTP/1.1 does not allow behind \(text)" : "\(text) where a status line begins")
+    }
+
+    /// A version, a space, three digits, and nothing or a reason (RFC 9112 4).
+    private static func isStatusLine(_ line: [UInt8]) -> Bool {
+        line.starts(with: Array("HTTP/1.".utf8)) && line.dropFirst(8).first == 0x20
+            && line.dropFirst(9).prefix(3).count { (0x30...0x39).contains($0) } == 3
+            && line.dropFirst(12).first ?? 0x20 == 0x20
+    }
+
+    /// Nil for what may be an error of the status line.
+    private static func found(http1 error: any Error) -> String? {
+        switch error {
+        case HTTPParserError.headerOverflow: "more fields, or longer ones, than this client reads"
+        case HTTPParserError.invalidHeaderToken: "a field with octets that HTTP/1.1 does not allow there"
+        case HTTPParserError.invalidContentLength:
+            "a content-length that is not a valid number, or that contradicts another field"
+        case HTTPParserError.unexpectedContentLength: "lengths that contradict each other"
+        case HTTPParserError.invalidChunkSize: "a chunk whose length is not a valid number"
+        default: nil
+        }
     }
 
     /// An error of NIOHTTP2's handler; nil if it says nothing about the server.

@@ -12,7 +12,12 @@ struct OriginKey: Hashable, Sendable {
 
         static func == (left: Self, right: Self) -> Bool { left.configuration.bestEffortEquals(right.configuration) }
 
-        func hash(into hasher: inout Hasher) { configuration.bestEffortHash(into: &hasher) }
+        func hash(into hasher: inout Hasher) {
+            // NIOSSL ends the process when it hashes a key of Ed25519. Those with the same certificate are equal anyway.
+            var withoutKey = configuration
+            withoutKey.privateKey = nil
+            withoutKey.bestEffortHash(into: &hasher)
+        }
     }
 
     let origin: HTTPOrigin
@@ -23,8 +28,6 @@ struct OriginKey: Hashable, Sendable {
 /// One `HTTPClient` for one origin, with the gate that its connections pass.
 final class OriginClient: Sendable {
     let key: OriginKey
-    let verification: ConnectionVerification
-    let anchors: TrustAnchors
     let gate: ConnectionGate
     let http: HTTPClient
     let lane: ConnectionLane
@@ -37,12 +40,9 @@ final class OriginClient: Sendable {
     static let longestEnd = TimeAmount.seconds(10)
 
     init(
-        key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors, gate: ConnectionGate,
-        http: HTTPClient, lane: ConnectionLane, connectTimeout: TimeAmount
+        key: OriginKey, gate: ConnectionGate, http: HTTPClient, lane: ConnectionLane, connectTimeout: TimeAmount
     ) {
         self.key = key
-        self.verification = verification
-        self.anchors = anchors
         self.gate = gate
         self.http = http
         self.lane = lane
@@ -57,33 +57,25 @@ final class OriginClientMaker: Sendable {
     let evidence: EvidenceStore
     private let oldestTLSVersion: TLSVersion
     private let tries: Int
-    private let roots = Lock<(anchors: TrustAnchors, certificates: [NIOSSLCertificate])?>(nil)
+    private let outsideKey: (any NIOSSLCustomPrivateKey)?
 
+    /// - Parameter outsideKey: the key of client certificates that are configured without one.
     init(
         configuration: sending HTTPClient.Configuration, evaluator: TrustEvaluator, evidence: EvidenceStore,
-        oldestTLSVersion: TLSVersion, tries: Int
+        oldestTLSVersion: TLSVersion, tries: Int, outsideKey: (any NIOSSLCustomPrivateKey)? = nil
     ) {
         self.configuration = Lock(configuration)
         self.evaluator = evaluator
         self.evidence = evidence
         self.oldestTLSVersion = oldestTLSVersion
         self.tries = tries
-    }
-
-    /// What BoringSSL is to verify for a policy on the way to an origin.
-    func verification(
-        for policy: (any TrustPolicy)?, origin: HTTPOrigin, anchors: TrustAnchors
-    ) -> ConnectionVerification {
-        let goesElsewhere = configuration.withLock { $0.proxy != nil || Self.override(of: origin, in: $0) != nil }
-        let isAddress = origin.host.serverNameIndication == nil
-        return ConnectionVerification(for: policy)
-            .possible(anchors: anchors, dialsAddressElsewhere: isAddress && goesElsewhere)
+        self.outsideKey = outsideKey
     }
 
     /// - Throws: ``PinnedHTTPClientError``.
     func make(
-        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors, on lane: ConnectionLane,
-        answered: @escaping @Sendable () -> Void, expired: @escaping @Sendable (ConnectionGate) -> Void
+        _ key: OriginKey, on lane: ConnectionLane, answered: @escaping @Sendable () -> Void,
+        expired: @escaping @Sendable (ConnectionGate) -> Void
     ) throws(PinnedHTTPClientError) -> OriginClient {
         var inner = configuration.withLock { $0 }
         let override = Self.override(of: key.origin, in: inner)
@@ -95,19 +87,14 @@ final class OriginClientMaker: Sendable {
         let connectTimeout = inner.timeout.connect ?? .seconds(10)
         let given = key.tls?.configuration ?? inner.tlsConfiguration ?? .makeClientConfiguration()
         var collector: EvidenceCollector?
+        let (derived, clientKey) = try self.tls(from: given)
+        var tls = derived
+        // A silent server does not answer a TLS close_notify either.
+        tls.shutdownTimeout = min(tls.shutdownTimeout, connectTimeout)
         do throws(TLSAdapterConfigurationError) {
-            var derived = try ClientTLSConfiguration.derived(from: given, oldestTLSVersion: oldestTLSVersion)
-            switch verification {
-            case .none: derived.certificateVerification = .none
-            case .chain: derived.certificateVerification = .noHostnameVerification
-            case .chainAndHost: derived.certificateVerification = .fullVerification
-            }
-            derived.trustRoots = .certificates(verification == .none ? [] : certificates(of: anchors))
-            // A silent server does not answer a TLS close_notify either.
-            derived.shutdownTimeout = min(derived.shutdownTimeout, connectTimeout)
-            inner.tlsConfiguration = derived
             if key.origin.scheme == .https {
                 var own = given
+                own.cipherSuites = tls.cipherSuites
                 // What AsyncHTTPClient makes of its httpVersion.
                 own.applicationProtocols = inner.httpVersion == .http1Only ? ["http/1.1"] : ["h2", "http/1.1"]
                 let route = EvidenceCollector.Route(
@@ -122,8 +109,12 @@ final class OriginClientMaker: Sendable {
         }
         let gate = ConnectionGate(
             origin: key.origin, evaluator: evaluator, evidence: evidence, collector: collector,
-            patience: connectTimeout,
-            answered: answered, expired: expired)
+            patience: connectTimeout, answered: answered, expired: expired)
+        if let clientKey {
+            let withheld = WithheldClientKey(clientKey, gate: gate)
+            tls.privateKey = .privateKey(NIOSSLPrivateKey(customPrivateKey: withheld))
+        }
+        inner.tlsConfiguration = tls
         let (http1, http2) = (inner.http1_1ConnectionDebugInitializer, inner.http2ConnectionDebugInitializer)
         let stream = inner.http2StreamChannelDebugInitializer
         inner.http1_1ConnectionDebugInitializer = { channel in
@@ -136,8 +127,7 @@ final class OriginClientMaker: Sendable {
         }
         inner.http2StreamChannelDebugInitializer = { gate.admit(stream: $0, next: stream) }
         return OriginClient(
-            key: key, verification: verification, anchors: anchors, gate: gate,
-            http: HTTPClient(eventLoopGroup: lane.group, configuration: inner), lane: lane,
+            key: key, gate: gate, http: HTTPClient(eventLoopGroup: lane.group, configuration: inner), lane: lane,
             connectTimeout: connectTimeout)
     }
 
@@ -150,21 +140,76 @@ final class OriginClientMaker: Sendable {
         }
     }
 
+    /// The same, with the client's certificate and key, which takes longer.
+    func checkWithKey(_ tls: TLSConfiguration) throws(PinnedHTTPClientError) { _ = try self.tls(from: tls) }
+
+    /// The TLS settings of connections, which verify nothing: the gate does. The client's key is apart.
+    private func tls(from given: TLSConfiguration) throws(PinnedHTTPClientError) -> (TLSConfiguration, ClientKey?) {
+        var derived: TLSConfiguration
+        do throws(TLSAdapterConfigurationError) {
+            derived = try ClientTLSConfiguration.derived(from: given, oldestTLSVersion: oldestTLSVersion)
+            derived.certificateVerification = .none
+            guard !derived.certificateChain.isEmpty, derived.privateKey != nil || outsideKey != nil else {
+                return (derived, nil)
+            }
+            derived = try ClientTLSConfiguration.readingClientKey(of: derived)
+        } catch {
+            throw PinnedHTTPClientError(error)
+        }
+        let key = try clientKey(in: derived)
+        derived.privateKey = nil
+        derived.cipherSuiteValues = try suitesThatProveKeys(of: derived)
+        return (derived, key)
+    }
+
+    private func clientKey(in tls: TLSConfiguration) throws(PinnedHTTPClientError) -> ClientKey {
+        switch tls.privateKey {
+        case nil:
+            if let outsideKey { return .outside(outsideKey) }
+        case .privateKey(let key):
+            if case .certificate(let certificate)? = tls.certificateChain.first,
+                let key = ClientKey(key, of: certificate)
+            {
+                return key
+            }
+        default: break
+        }
+        throw PinnedHTTPClientError(
+            .tlsConfigurationRefused,
+            expected: "a private key of RSA, ECDSA (P-256, P-384, P-521) or Ed25519, in memory or in a file",
+            found: "another kind of key, or a custom one",
+            remedy: """
+                Leave privateKey out of the TLS configuration, keep the certificateChain, and give the key \
+                (NIOSSLCustomPrivateKey) to the PinnedHTTPClient as clientKey.
+                """)
+    }
+
+    /// Only cipher suites with an ephemeral key: with static RSA (RFC 5246 7.4.7.1) a client sends its certificate
+    /// before the server has proved its key.
+    private func suitesThatProveKeys(of tls: TLSConfiguration) throws(PinnedHTTPClientError) -> [NIOTLSCipher] {
+        let suites = tls.cipherSuiteValues.filter(Self.ephemeralSuites.contains)
+        guard suites.isEmpty else { return suites }
+        throw PinnedHTTPClientError(
+            .tlsConfigurationRefused,
+            expected: "cipher suites with an ephemeral key, because there is a client certificate",
+            found: "none", remedy: "Leave cipherSuites as they are.")
+    }
+
+    private static let ephemeralSuites: Set<NIOTLSCipher> = [
+        .TLS_AES_128_GCM_SHA256, .TLS_AES_256_GCM_SHA384, .TLS_CHACHA20_POLY1305_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, .TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA,
+        .TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA, .TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA,
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+
     private static func override(of origin: HTTPOrigin, in configuration: HTTPClient.Configuration) -> String? {
         guard !configuration.dnsOverride.isEmpty else { return nil }
         if let exact = configuration.dnsOverride[origin.hostInURL] { return exact }
         return configuration.dnsOverride.first { name, _ in
             (try? DialedHost(name))?.hasSameName(as: origin.host) ?? false
         }?.value
-    }
-
-    /// The anchors for BoringSSL. It then refuses chains to an anchor that it cannot read, which is left out, and never
-    /// accepts more.
-    private func certificates(of anchors: TrustAnchors) -> [NIOSSLCertificate] {
-        if let known = roots.withLock({ $0 }), known.anchors == anchors { return known.certificates }
-        let made = anchors.certificates.compactMap { try? NIOSSLCertificate(bytes: $0.der, format: .der) }
-        roots.withLock { $0 = (anchors, made) }
-        return made
     }
 }
 

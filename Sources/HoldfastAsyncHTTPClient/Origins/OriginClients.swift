@@ -46,20 +46,14 @@ final class OriginClients: Sendable {
     /// The client for a request: the existing one if it is still usable, or a new one.
     ///
     /// - Throws: ``PinnedHTTPClientError``, AsyncHTTPClient's `alreadyShutdown`.
-    func lease(
-        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors, until deadline: NIODeadline
-    ) throws -> Admission {
+    func lease(_ key: OriginKey, until deadline: NIODeadline) throws -> Admission {
         var replaced: [OriginClient] = []
         let turn = Result {
             try state.withLock { state -> Turn in
                 guard !state.isClosed else { throw HTTPClientError.alreadyShutdown }
                 if let client = state.current[key] {
-                    if client.verification == verification, client.anchors == anchors {
-                        begin(client, &state)
-                        return .lease(OriginLease(client: client, clients: self))
-                    }
-                    state.remove(client)
-                    replaced.append(client)
+                    begin(client, &state)
+                    return .lease(OriginLease(client: client, clients: self))
                 }
                 let isBeingMade = state.making.contains(key)
                 guard !isBeingMade, state.hasRoomForUnanswered(key.origin) else {
@@ -75,7 +69,7 @@ final class OriginClients: Sendable {
         replaced.forEach(finish)
         switch try turn.get() {
         case .lease(let lease): return .lease(lease)
-        case .make: return .lease(try make(key, verification: verification, anchors: anchors))
+        case .make: return .lease(try make(key))
         case .wait(let promise, let number, let isForRoom):
             let error: any Error = isForRoom ? silentPeer(key.origin) : HTTPClientError.deadlineExceeded
             promise.complete(with: .failure(error), at: deadline)
@@ -92,16 +86,14 @@ final class OriginClients: Sendable {
         case wait(EventLoopPromise<Void>, number: Int, isForRoom: Bool)
     }
 
-    private func make(
-        _ key: OriginKey, verification: ConnectionVerification, anchors: TrustAnchors
-    ) throws -> OriginLease {
+    private func make(_ key: OriginKey) throws -> OriginLease {
         var lane: ConnectionLane?
         var made: OriginClient?
         do {
             // Outside the lock, because it starts a thread, reads certificates and makes contexts.
             let held = try holdLane(for: key.origin)
             lane = held
-            let client = try maker.make(key, verification: verification, anchors: anchors, on: held) { [weak self] in
+            let client = try maker.make(key, on: held) { [weak self] in
                 self?.wakeWaiters { $0.noteAnswer(of: key.origin) }
             } expired: { [weak self] gate in
                 self?.retire { $0.gate === gate }

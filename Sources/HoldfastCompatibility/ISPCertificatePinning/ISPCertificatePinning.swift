@@ -32,7 +32,7 @@ public enum ISPCertificatePinning {
     ///   - certificates: for each domain the DER of the certificates to pin.
     ///   - file: where they are kept.
     /// - Returns: whether they are stored; false for nil, for a domain that is not a host name, for data that is not a
-    ///   certificate, and when the file cannot be written.
+    ///   certificate, for a Merkle Tree Certificate, and when the file cannot be written.
     @discardableResult
     public static func setupSSLPins(
         usingDictionnary certificates: [String: [Data]]?, file: URL = defaultFile
@@ -42,7 +42,7 @@ public enum ISPCertificatePinning {
             var canonical: [String: [Data]] = [:]
             for (domain, pinned) in certificates {
                 canonical[try DialedHost(publishedHostName: domain).name, default: []] += pinned
-                _ = try CertificateSource.data(pinned).read()
+                for certificate in try CertificateSource.data(pinned).read() { _ = try certificate.pin(.certificate) }
             }
             try PinnedCertificateFile(url: file).replace(with: canonical)
             return true

@@ -22,4 +22,13 @@ package enum ClientTLSConfiguration {
         }
         return derived
     }
+
+    /// The configuration with what its files hold. Throws where the client's key does not belong to its certificate.
+    package static func readingClientKey(
+        of derived: TLSConfiguration
+    ) throws(TLSAdapterConfigurationError) -> TLSConfiguration {
+        let read = try DerivedTLSConfiguration.readingFiles(of: derived)
+        _ = try DerivedTLSConfiguration.context(read)
+        return read
+    }
 }

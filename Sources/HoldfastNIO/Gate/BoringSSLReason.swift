@@ -1,3 +1,4 @@
+package import Holdfast
 import NIOSSL
 
 /// Parses BoringSSL's text about a failed handshake, because NIOSSL passes on nothing else. No other code does that.
@@ -15,5 +16,15 @@ package enum BoringSSLReason {
     /// Whether a server ended the handshake because its client has no certificate.
     static func isMissingCertificate(_ error: any Error) -> Bool {
         names(in: error).contains("PEER_DID_NOT_RETURN_A_CERTIFICATE")
+    }
+
+    /// The refusal of a peer whose keyUsage forbids what the handshake uses its key for (RFC 8446 4.4.2.2, RFC 5246
+    /// 7.4.2), which TLS alone knows; nil for another error.
+    package static func keyUsageRefusal(_ error: any Error) -> TrustFailure? {
+        guard names(in: error).contains("KEY_USAGE_BIT_INCORRECT") else { return nil }
+        return TrustFailure(
+            .keyUsageForbidsTLS,
+            expected: "keyUsage digitalSignature, or keyEncipherment if the cipher suite has static RSA",
+            found: "a keyUsage without it")
     }
 }

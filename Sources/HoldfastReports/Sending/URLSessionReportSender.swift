@@ -7,10 +7,10 @@ import FoundationNetworking
 
 /// Sends reports with URLSession: each has its own session, without cookies, cache, credentials, or trust manager.
 ///
-/// It ends the connection as soon as the status is there, so a long answer costs nothing. On Linux, libcurl decodes the
-/// first octets of a body before anybody can stop it, and a malicious collector can make a few octets very long; see
-/// `URLSessionDataProvider` of Holdfast. If that is too much, use `AsyncHTTPClientReportSender` of
-/// HoldfastReportsAsyncHTTPClient, which decodes nothing.
+/// It ends the connection as soon as the status is there, so a long answer costs nothing. On Linux the memory that an
+/// answer takes is not bounded, because libcurl decodes the first octets of a body before anybody can stop it, and
+/// headers may be of any length; see `URLSessionDataProvider` of Holdfast. A service on Linux uses
+/// `AsyncHTTPClientReportSender` of HoldfastReportsAsyncHTTPClient, which keeps all limits.
 public struct URLSessionReportSender: ReportSender {
     /// The longest time until the answer begins, including the time to connect and to send.
     package let limit: Duration
@@ -72,16 +72,13 @@ private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
         request.setValue("*", forHTTPHeaderField: "Accept-Language")
         // The caller's task may have been canceled already.
         guard !outcome.isSettled else { return try await outcome.value.get() }
-        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
-        let task = session.dataTask(with: request)
-        // A session keeps its delegate until it is invalidated.
-        defer { session.end(task) }
         let limit = limit
-        DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
+        SoleTask.after(limit) { [weak self] in
             self?.end(
                 with: ReportSendingError(.noAnswerInTime, expected: "an answer within \(limit)", found: "none"))
         }
-        task.resume()
+        let task = SoleTask(request, in: configuration, delegate: self)
+        defer { task.end() }
         return try await outcome.value.get()
     }
 
@@ -105,8 +102,10 @@ private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
+        let answer = response as? HTTPURLResponse
+        guard answer?.isInformational != true else { return completionHandler(.allow) }
         completionHandler(.cancel)
-        guard let response = response as? HTTPURLResponse else {
+        guard let response = answer else {
             end(with: ReportSendingError(.connectionFailed, expected: "an answer of HTTP", found: "another"))
             return
         }
@@ -118,7 +117,7 @@ private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
             end(
                 with: ReportSendingError(
                     .connectionFailed, expected: "an answer", found: ForeignErrorText.found(error)))
-        } else if let response = task.response as? HTTPURLResponse {
+        } else if let response = task.response as? HTTPURLResponse, !response.isInformational {
             settle(response)
         } else {
             end(with: ReportSendingError(.connectionFailed, expected: "an answer with a status", found: "none"))

@@ -52,10 +52,11 @@ public struct TrustServerBackups: Sendable, Hashable {
     /// No backups.
     public init() { self.init(fingerprints: [], publicKeys: []) }
 
-    /// Makes backups from certificates, whose keys are included, and from separate keys.
+    /// Makes backups from certificates, whose keys are included, and from separate keys. Of a Merkle Tree Certificate
+    /// (``X509Certificate/isMerkleTreeCertificate``) the key alone is included.
     public init(certificates: [X509Certificate], keys: [SubjectPublicKeyInfo]) {
         self.init(
-            fingerprints: certificates.map(TrustServerHost.fingerprint),
+            fingerprints: certificates.filter { !$0.isMerkleTreeCertificate }.map(TrustServerHost.fingerprint),
             publicKeys: certificates.map(TrustServerHost.publicKey) + keys.map { CanonicalBase64.encode(Array($0.der)) }
         )
     }

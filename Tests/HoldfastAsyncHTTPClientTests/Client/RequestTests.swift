@@ -53,6 +53,25 @@ struct RequestTests {
         }
     }
 
+    @Test("has a deadline for the head of the response alone: the body may be read later")
+    func bodyAfterDeadline() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        // More than the buffers of both ends, so that the body is still under way.
+        let part = String(repeating: "x", count: 10_000)
+        try await withOrigin(try setting.leaf(), answer: { _ in .init(body: part, repetitions: 2_000) }) { origin in
+            try await setting.withClient { client in
+                let deadline = NIODeadline.now() + .seconds(10)
+                let response = try await client.execute(HTTPClientRequest(url: origin.url()), deadline: deadline)
+                let loop = client.eventLoopGroup.any()
+                try await loop.scheduleTask(deadline: deadline + .milliseconds(100)) {}.futureResult.get()
+                var count = 0
+                for try await part in response.body { count += part.readableBytes }
+                #expect(count == 20_000_000)
+            }
+        }
+    }
+
     @Test("ends with its task")
     func cancellation() async throws {
         let setting = try HTTPSetting()

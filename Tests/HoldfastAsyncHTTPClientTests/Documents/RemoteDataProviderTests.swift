@@ -90,6 +90,19 @@ struct RemoteDataProviderTests {
         }
     }
 
+    @Test("Informational responses before the document are not the answer", arguments: ProviderKind.allCases)
+    func informational(kind: ProviderKind) async throws {
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
+        let text = "HTTP/1.1 100 Continue\r\n\r\n" + hints + hints + answer("200 OK", ["ETag: \"v1\""], "{}")
+        try await ScriptedHTTPServer.with({ _ in [.send(text), .close] }) { server in
+            let response = try await download(server.url(), by: kind.provider())
+            #expect(response.content == .body(Data("{}".utf8)) && response.header("etag") == "\"v1\"")
+        }
+        try await ScriptedHTTPServer.with({ _ in [.send(hints), .close] }) { server in
+            #expect(await error(server.url(), by: kind.provider()) != nil)
+        }
+    }
+
     @Test("An unchanged document is said to be so, where its entity tag was sent", arguments: ProviderKind.allCases)
     func notModified(kind: ProviderKind) async throws {
         let text = "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nConnection: close\r\n\r\n"

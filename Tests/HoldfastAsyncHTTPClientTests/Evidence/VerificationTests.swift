@@ -4,65 +4,9 @@ import Testing
 @testable import Holdfast
 @testable import HoldfastAsyncHTTPClient
 
-@Suite("What TLS verifies before the policy decides", .timeLimit(.minutes(15)))
+@Suite("The policy, which alone decides,", .timeLimit(.minutes(15)))
 struct VerificationTests {
-    private static let pin = "sha256/TwyNzy19zZi7cKfPsucs1E+h8ODOCPMrT8681sFWJvw="
-
     private func host() throws -> HostPattern { try HostPattern("www.example.com") }
-
-    private func pinned(
-        validatesHostName: Bool = true, pinOnly: Bool = false, enforcement: PinSet.Enforcement = .enforce
-    ) throws -> PinnedPolicy {
-        try PinnedPolicy(
-            host: host(), pins: PinSet(pins: [Pin(Self.pin)], enforcement: enforcement),
-            validatesHostName: validatesHostName, certificatePinOnly: pinOnly)
-    }
-
-    @Test("follows the policy, row by row")
-    func table() throws {
-        let standard = StandardPolicy(host: try host())
-        let anyHost = StandardPolicy(host: try host(), validatesHostName: false)
-        let custom = CustomPolicy(host: try host()) { _ in true }
-        #expect(ConnectionVerification(for: nil) == .chainAndHost)
-        #expect(ConnectionVerification(for: standard) == .chainAndHost)
-        #expect(ConnectionVerification(for: anyHost) == .chain)
-        #expect(ConnectionVerification(for: try pinned()) == .chainAndHost)
-        #expect(ConnectionVerification(for: try pinned(enforcement: .reportOnly)) == .chainAndHost)
-        #expect(ConnectionVerification(for: try pinned(validatesHostName: false)) == .chain)
-        #expect(ConnectionVerification(for: try pinned(pinOnly: true)) == .none)
-        #expect(ConnectionVerification(for: try pinned(validatesHostName: false, pinOnly: true)) == .none)
-        #expect(ConnectionVerification(for: custom) == .none)
-        #expect(ConnectionVerification(for: DisabledPolicy(host: try host())) == .none)
-        let all = try CompositePolicy(host: host(), allOf: [custom, anyHost, standard])
-        #expect(ConnectionVerification(for: all) == .chainAndHost)
-        let any = try CompositePolicy(host: host(), anyOf: [standard, pinned(pinOnly: true)])
-        #expect(ConnectionVerification(for: any) == .none)
-        let nested = try CompositePolicy(
-            host: host(), anyOf: [standard, CompositePolicy(host: host(), allOf: [anyHost])])
-        #expect(ConnectionVerification(for: nested) == .chain)
-    }
-
-    @Test("is the same for a policy that comes from a manager")
-    func throughManager() throws {
-        let manager = TrustManager(policies: [
-            StandardPolicy(host: try host()), DisabledPolicy(host: try HostPattern("a.b")),
-        ])
-        #expect(ConnectionVerification(for: manager.policy(for: "www.example.com")) == .chainAndHost)
-        #expect(ConnectionVerification(for: manager.policy(for: "a.b")) == .none)
-    }
-
-    @Test("is no more than BoringSSL can do with the anchors and the route")
-    func possible() throws {
-        let root = try TestAuthority.root()
-        let issuing = try root.intermediate()
-        let roots = try TrustAnchors(der: [root.root])
-        let intermediates = try TrustAnchors(der: [root.root, issuing.certificate.der])
-        let full = ConnectionVerification.chainAndHost
-        #expect(full.possible(anchors: roots, dialsAddressElsewhere: false) == .chainAndHost)
-        #expect(full.possible(anchors: roots, dialsAddressElsewhere: true) == .chain)
-        #expect(full.possible(anchors: intermediates, dialsAddressElsewhere: false) == .none)
-        #expect(ConnectionVerification.none.possible(anchors: roots, dialsAddressElsewhere: true) == .none)
-    }
 
     @Test("leaves another name to a policy without host check, and an unknown issuer not")
     func withoutHostCheck() async throws {
@@ -173,7 +117,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("lets anchors be intermediates, which BoringSSL does not take for such")
+    @Test("lets anchors be intermediates")
     func intermediateAnchor() async throws {
         let setting = try HTTPSetting()
         try setting.trust("www.example.com")

@@ -84,17 +84,18 @@ struct ConnectionEndTests {
         }
     }
 
-    @Test("makes way for one that is verified more when a policy that validated nothing is replaced")
-    func moreVerification() async throws {
+    @Test("is judged anew, without a handshake, when a policy that validated nothing is replaced")
+    func replacedByStandard() async throws {
         let setting = try HTTPSetting()
         setting.manager.add(policy: CustomPolicy(host: try HostPattern("www.example.com")) { _ in true })
         try await withOrigin(try setting.leaf()) { origin in
             try await setting.withClient { client in
                 try await client.expectAnswer(origin.url())
-                #expect(client.clients.all.map(\.verification) == [.none])
                 try setting.trust("www.example.com")
                 try await client.expectAnswer(origin.url())
-                #expect(client.clients.all.contains { $0.verification == .chainAndHost })
+                try await origin.expectHandshakes(1)
+                try setting.trust("www.example.com", pins: [try setting.leaf().publicKeyPin()])
+                #expect(await client.refusal(origin.url())?.code == .pinMismatch)
             }
         }
     }

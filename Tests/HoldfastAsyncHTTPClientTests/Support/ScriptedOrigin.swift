@@ -25,6 +25,10 @@ final class ScriptedOrigin: Sendable {
         /// Sent after each request, given its stream; HTTP/1.1 has none.
         var answer: @Sendable (_ stream: UInt32) -> [[UInt8]] = { _ in [] }
         var closesAfterAnswer = false
+        /// What was under way on a stream when the client reset it. It is sent before a PING is answered, or when so many
+        /// streams were reset as `mostResets` says.
+        var late: @Sendable (_ stream: UInt32) -> [[UInt8]] = { _ in [] }
+        var mostResets = Int.max
         /// Holds the first answer of all back.
         var held: HeldAnswer?
         /// When the server closes the connection at the latest; nil leaves that to the client.
@@ -145,6 +149,8 @@ final class ScriptedOrigin: Sendable {
         /// Streams whose body was answered, and of HTTP/1.1 the one request that is.
         private var answered: Set<UInt32> = []
         private var hasHead = false
+        private var resets: [UInt32] = []
+        private var context: ChannelHandlerContext?
 
         init(_ state: StateBox, _ makeScript: @escaping @Sendable (Int) -> Script) {
             self.state = state
@@ -186,6 +192,19 @@ final class ScriptedOrigin: Sendable {
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
+        private func sendLate() {
+            for stream in resets { script.late(stream).forEach(reply) }
+            resets = []
+        }
+
+        private func reply(_ octets: [UInt8]) {
+            context?.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: octets)), promise: nil)
+        }
+
+        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+        func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
         private func send(_ parts: [[UInt8]], closes: Bool, _ context: ChannelHandlerContext) {
             for part in parts {
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: part)), promise: nil)
@@ -223,7 +242,16 @@ final class ScriptedOrigin: Sendable {
                 else { return nil }
                 let length = Int(high) << 8 | Int(low)
                 guard received.readableBytes >= 9 + length else { return nil }
+                let payload = received.getBytes(at: start + 9, length: length) ?? []
                 received.moveReaderIndex(forwardBy: 9 + length)
+                if kind == 3 {
+                    resets.append(stream)
+                    if resets.count >= script.mostResets { sendLate() }
+                }
+                if kind == 6, received.getInteger(at: start + 4, as: UInt8.self) == 0 {
+                    sendLate()
+                    reply(HTTP2Octets.frame(6, flags: 1, payload))
+                }
                 if kind == 1, script.place == .head { return stream }
                 if kind == 0, script.place == .body, answered.insert(stream).inserted { return stream }
             }

@@ -46,11 +46,14 @@ final class TestOrigin: Sendable {
         var requests: [Request] = []
         var serverName: String?
         var clientCertificates = 0
+        /// What came over TLS, as it is on the wire, on each connection.
+        var wire: [Int: [UInt8]] = [:]
     }
 
     struct Options: Sendable {
         var isPlain = false
         var protocols: [String] = []
+        var newestVersion: TLSVersion?
         /// Roots of client certificates, which are demanded where there are any.
         var clientRoots: [[UInt8]] = []
         /// Signs in the place of the certificate's own key.
@@ -154,6 +157,7 @@ final class TestOrigin: Sendable {
                     }
                     let served = try options.certificate?(number) ?? state.certificate
                     guard let served else { throw ChannelError.ioOnClosedChannel }
+                    try channel.pipeline.syncOperations.addHandler(WireMonitor(state, number))
                     try addTLS(to: channel, serving: served, state, options, answer)
                 }
             }
@@ -166,9 +170,15 @@ final class TestOrigin: Sendable {
         _ answer: @escaping Answer
     ) throws {
         var configuration = try TLSConfiguration.testServer(certificate, protocols: options.protocols)
+        configuration.maximumTLSVersion = options.newestVersion
         if let key = options.key { configuration.privateKey = .privateKey(key) }
         if !options.clientRoots.isEmpty {
             configuration.certificateVerification = .noHostnameVerification
+            // BoringSSL's own list has neither P-521 nor Ed25519.
+            configuration.verifySignatureAlgorithms = [
+                .ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ecdsaSecp521R1Sha512, .ed25519, .rsaPssRsaeSha256,
+                .rsaPkcs1Sha256,
+            ]
             configuration.trustRoots = .certificates(
                 try options.clientRoots.map { try NIOSSLCertificate(bytes: $0, format: .der) })
         }
@@ -227,6 +237,11 @@ final class TestOrigin: Sendable {
     /// Stops listening and cuts every connection without a goodbye of TLS, which a client may not answer.
     func shutdown() async {
         try? await listener.close().get()
+        await cutAll()
+    }
+
+    /// Cuts every connection without a goodbye of TLS.
+    func cutAll() async {
         for channel in state.channels {
             channel.eventLoop.execute {
                 let pipeline = channel.pipeline.syncOperations
@@ -237,6 +252,27 @@ final class TestOrigin: Sendable {
                 }
             }
             try? await channel.closeFuture.get()
+        }
+    }
+
+    /// Keeps what comes.
+    private final class WireMonitor: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private let state: StateBox
+        private let number: Int
+
+        init(_ state: StateBox, _ number: Int) {
+            self.state = state
+            self.number = number
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let octets = unwrapInboundIn(data).readableBytesView
+            state.change { counters in
+                guard counters.wire[number, default: []].count < 1 << 16 else { return }
+                counters.wire[number, default: []] += octets
+            }
+            context.fireChannelRead(data)
         }
     }
 

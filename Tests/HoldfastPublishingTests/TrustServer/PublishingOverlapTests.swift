@@ -122,6 +122,18 @@ struct PublishingOverlapTests {
         #expect(throws: Never.self) { try draft.signed(by: signer) }
     }
 
+    @Test("Of a Merkle Tree Certificate only the key is a backup")
+    func merkleTreeBackup() throws {
+        let root = try TestAuthority.root()
+        let (plain, proved) = try (
+            X509Certificate(der: root.leaf(names: ["a"]).der),
+            X509Certificate(der: root.leaf(names: ["a"]) { $0.signature = .foreign([1, 3, 6, 1, 5, 5, 7, 6, 67]) }.der)
+        )
+        let backups = TrustServerBackups(certificates: [plain, proved], keys: [])
+        #expect(backups.fingerprints == [TrustServerHost.fingerprint(of: plain)])
+        #expect(backups.publicKeys.count == 2)
+    }
+
     @Test("A host that shows more certificates at once than a reader takes is reported", arguments: [128, 129])
     func tooMany(count: Int) throws {
         let paths = try (0..<count).map { _ in try path() }

@@ -87,6 +87,20 @@ struct ReportSenderTests {
         }
     }
 
+    @Test("Informational responses are not the answer", arguments: SenderKind.allCases)
+    func informational(kind: SenderKind) async throws {
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\nRetry-After: 9\r\n\r\n"
+        let answer = "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        try await withCollector(kind, [.send("HTTP/1.1 100 Continue\r\n\r\n" + hints), .send(answer)]) {
+            sender, url, _ in
+            let received = try await sender.send(upload(url))
+            #expect(received == ReportAnswer(status: 202))
+        }
+        try await withCollector(kind, [.send(hints), .close]) { sender, url, _ in
+            #expect(await code(sender, url) != nil)
+        }
+    }
+
     @Test("The collector's wish to be left alone is told", arguments: SenderKind.allCases)
     func retryAfter(kind: SenderKind) async throws {
         let answer = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: 120\r\nConnection: close\r\n\r\n"

@@ -117,4 +117,26 @@ struct UnsupportedAlgorithmTests {
         let plain = try X509Certificate(der: root.leaf(names: ["a"]).der)
         #expect(try !plain.isMerkleTreeCertificate && plain.pin(.certificate) == plain.certificatePin)
     }
+
+    @Test("A whole Merkle Tree Certificate that is pinned by its hash is refused, and the remedy is the pin of its key")
+    func pinnedMerkleTreeCertificate() throws {
+        let root = try TestAuthority.root()
+        let leaf = try root.leaf(names: ["www.example.com"]) { $0.signature = .foreign(Self.mtcProof) }
+        let plain = try root.leaf(names: ["www.example.com"])
+        let host = try HostPattern("www.example.com")
+        func failure(_ certificate: TestCertificate, _ pin: Pin, pinOnly: Bool) throws -> TrustFailure? {
+            let policy = try PinnedPolicy(host: host, pins: PinSet(pins: [pin]), certificatePinOnly: pinOnly)
+            let trust = ServerTrust(
+                certificates: certificate.chain, host: try DialedHost("www.example.com"),
+                anchors: try TrustAnchors(der: [root.root]))
+            return TrustManager(policies: [policy]).evaluate(trust).failure
+        }
+        let refusal = try #require(try failure(leaf, Pin.certificate(leaf.der), pinOnly: true))
+        #expect(refusal.code == .pinMismatch && refusal.found.contains("Merkle Tree Certificate"))
+        #expect(try refusal.remedy.contains(Pin.publicKey(of: leaf.der).description))
+        #expect(try failure(leaf, Pin.publicKey(of: leaf.der), pinOnly: true) == nil)
+        for pinOnly in [true, false] {
+            #expect(try failure(plain, Pin.certificate(plain.der), pinOnly: pinOnly) == nil)
+        }
+    }
 }

@@ -44,6 +44,20 @@ struct ISPCertificatePinningTests {
         }
     }
 
+    @Test("A Merkle Tree Certificate, which servers present in several forms, is not stored")
+    func merkleTreeCertificate() async throws {
+        let fixture = try PolicyFixture()
+        let proved = try fixture.root.leaf(names: [.dns(PolicyFixture.host)]) {
+            $0.signature = .foreign([1, 3, 6, 1, 5, 5, 7, 6, 67])
+        }
+        try await withFile { file in
+            let pins = [PolicyFixture.host: [Data(fixture.leaf.der), Data(proved.der)]]
+            #expect(!ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+        }
+        #expect(log.lines.contains { $0.contains("Merkle Tree Certificate") }, "\(log.lines)")
+    }
+
     @Test("No file, a damaged file and no pins for the domain are a no")
     func damaged() async throws {
         let fixture = try PolicyFixture()
