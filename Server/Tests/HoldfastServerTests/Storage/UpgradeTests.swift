@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
@@ -66,18 +67,19 @@ struct UpgradeTests {
                 try SQLiteConnection(world.server.database.path, clock: world.clock).run(text: text)[0].integer(0)
             }
             let keys = try count("SELECT count(*) FROM public_key")
+            let usual = try world.root.leaf(names: [.dns(World.host)]).der
             let old = try SQLiteConnection(world.server.database.path, clock: world.clock)
             try old.execute(
                 """
                 WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 700)
                 INSERT INTO chain (digest, certificates) SELECT CAST(printf('%032d', n) AS BLOB),
-                    zeroblob(CASE WHEN n <= 200 THEN 90000 ELSE 3000 END) FROM number;
+                    CASE WHEN n <= 200 THEN zeroblob(90000) ELSE X'\(Hex.encode(usual))' END FROM number;
                 WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 600)
                 INSERT INTO observation (host_id, vantage, address, chain_digest, first_seen_at, last_seen_at)
                     SELECT (SELECT min(id) FROM host), 'hostile', 'a' || n, CAST(printf('%032d', n) AS BLOB),
                         \(world.now) + n, \(world.now) + n FROM number;
                 INSERT INTO public_key (pin, octets)
-                    SELECT digest, zeroblob(91) FROM chain WHERE length(certificates) IN (3000, 90000);
+                    SELECT digest, zeroblob(91) FROM chain WHERE length(certificates) = 90000;
                 """)
             try await world.opened { opened in
                 #expect(try await opened.publisher.examine().filter(\.isFault) == [])
