@@ -60,6 +60,10 @@ extension ProbeFailure.Code {
     public static var otherKeyUnknown: Self {
         Self("Ask again; if the server has only one kind of key and merely closes such connections, say so.")
     }
+    /// A handshake presented more bytes of certificates than the caller reads.
+    public static var chainTooLarge: Self {
+        Self("Have the server leave out the certificates that no client needs.")
+    }
     /// There was no TLS handshake.
     public static var handshakeFailed: Self { Self("Check that a TLS server of version 1.2 or 1.3 answers there.") }
     /// Something did not happen in time.

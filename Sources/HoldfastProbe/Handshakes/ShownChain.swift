@@ -18,6 +18,9 @@ public struct ShownChain: Sendable {
         self.asksForClientCertificate = asksForClientCertificate
     }
 
+    /// The size of all certificates that were presented, in bytes.
+    var chainBytes: Int { decision.chain?.certificates.reduce(0) { $0 + $1.count } ?? 0 }
+
     /// The server's own certificate, as it was presented.
     var leaf: X509Certificate? { decision.chain?.leaf.flatMap { try? X509Certificate(der: $0) } }
 }

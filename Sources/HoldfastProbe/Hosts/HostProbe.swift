@@ -44,6 +44,9 @@ public struct HostProbe: Sendable {
     /// that it has none; one that merely closes the connection gives a failure with the code `otherKeyUnknown`. Set it to
     /// false for servers that are known to have one kind of key, and to close.
     public var asksForOtherKeys = true
+    /// Maximum size of all certificates that one handshake presents, in bytes. A larger chain is a failure with the code
+    /// `chainTooLarge`, and is forgotten at once. Nil, the default, sets no limit but those of TLS and of ``validator``.
+    public var maximumChainBytes: Int?
     /// How many addresses of a host are asked at the same time.
     public var addressesAtOnce = 8
 
@@ -198,6 +201,11 @@ public struct HostProbe: Sendable {
         let run = Task { await handshake.run(to: target) }
         let answer = await TimeLimit.value(of: run, within: end - ContinuousClock.now)
         var result = answer?.result ?? .failure(late)
+        if let limit = maximumChainBytes, case .success(let shown) = result, shown.chainBytes > limit {
+            return sighting(
+                of: host, at: place, .failure(.tooLarge(shown.chainBytes, limit, place.address, host)), offer,
+                proxy: answer?.proxy)
+        }
         // The address has shown a certificate, so it is not out of reach.
         if case .failure(let failure) = result, offer != .any, !failure.saysNoKey(of: offer) {
             result = .failure(failure.ofOtherKey(offer))
@@ -219,6 +227,15 @@ extension ProbeFailure {
         return ProbeFailure(
             .timedOut, at: place, expected: "an answer before the time for the whole host was up", found: "none",
             sentence: "\(place) gave no answer before the time for \(host) was up")
+    }
+
+    fileprivate static func tooLarge(
+        _ size: Int, _ limit: Int, _ address: PeerAddress?, _ host: DialedHost
+    ) -> ProbeFailure {
+        let place = address?.description ?? host.description
+        return ProbeFailure(
+            .chainTooLarge, at: place, expected: "at most \(limit) bytes of certificates", found: "\(size)",
+            sentence: "\(place) presented \(size) bytes of certificates; at most \(limit) are read")
     }
 
     fileprivate static func tooMany(_ count: Int, of host: DialedHost) -> ProbeFailure {

@@ -88,8 +88,11 @@ extension Catalog {
     public func withdrawNext(on host: CatalogHost, of app: AppName, by actor: String) async throws(ServerError) {
         try await transact { step throws(ServerError) in
             let id = try Self.id(of: host, app, step.session, step.ledger)
+            let next = try Self.next(id, host, app, step.session, step.ledger)
             try step.session.run("DELETE FROM next_chain WHERE host_id = $1", [.integer(id)])
             try step.session.run("DELETE FROM next_key WHERE host_id = $1", [.integer(id)])
+            try Self.dropUnnamed(chains: next.chains.map(\.chain.digest), step.session)
+            try Self.dropUnnamed(keys: next.keys.map { Digest(of: $0) }, step.session)
             try Self.recordNext(id, host, app, &step, by: actor)
         }
     }
@@ -121,6 +124,7 @@ extension Catalog {
             if isKey {
                 try step.session.run(
                     "DELETE FROM next_key WHERE host_id = $1 AND pin = $2", [.integer(id), .octets(digest.octets)])
+                try Self.dropUnnamed(keys: [digest], step.session)
             }
             try Self.recordNext(id, host, app, &step, by: actor)
         }
@@ -132,6 +136,7 @@ extension Catalog {
         try session.run(
             "DELETE FROM next_chain WHERE host_id = $1 AND chain_digest = $2",
             [.integer(id), .octets(chain.digest.octets)])
+        try dropUnnamed(chains: [chain.digest], session)
     }
 
     /// The announcements for a host.

@@ -69,6 +69,7 @@ extension Catalog {
             ] {
                 try step.session.run(query, now)
             }
+            try Self.dropUnnamedChains(step.session)
             let lapsed = step.ledger.ended.keys.filter { before.ended[$0] == nil }
             return Resumption(
                 problem: problem, signed: before.latestTime, now: step.now,

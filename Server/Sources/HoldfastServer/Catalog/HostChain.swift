@@ -6,10 +6,25 @@ public struct HostChain: Sendable, Hashable {
     public let certificates: [[UInt8]]
 
     private static let limit = 16
+    /// Maximum size of all certificates of a chain, in bytes. Usual chains have 3,000 to 6,000; four certificates with
+    /// ML-DSA-87, whose keys and signatures are the largest that TLS is about to use, have 30,000.
+    public static let maximumBytes = 32 << 10
 
     /// Reads a chain.
-    /// - Throws: ``ServerError`` `invalidValue` for none or more than 16, and for what is no certificate.
+    /// - Throws: ``ServerError`` `invalidValue` for none or more than 16, for more than ``maximumBytes``, and for what is no
+    ///   certificate.
     public init(_ certificates: [[UInt8]]) throws(ServerError) {
+        let size = certificates.reduce(0) { $0 + $1.count }
+        guard size <= Self.maximumBytes else {
+            throw ServerError(
+                .invalidValue, of: "chain", expected: "at most \(Self.maximumBytes) bytes of certificates",
+                found: "\(size)", remedy: "Leave out the certificates that no client needs.")
+        }
+        try self.init(stored: certificates)
+    }
+
+    /// What was stored was read before, maybe by a program with another limit for the size.
+    private init(stored certificates: [[UInt8]]) throws(ServerError) {
         guard (1...Self.limit).contains(certificates.count),
             certificates.allSatisfy({ (try? X509Certificate(der: $0)) != nil })
         else {
@@ -38,7 +53,7 @@ public struct HostChain: Sendable, Hashable {
         guard rest.isEmpty else {
             throw ServerError(.damagedDatabase, of: "chain", expected: "certificates", found: "other octets")
         }
-        try self.init(certificates)
+        try self.init(stored: certificates)
     }
 
     /// The length of a SEQUENCE with its header; nil for anything else.
@@ -56,6 +71,9 @@ public struct HostChain: Sendable, Hashable {
 
     /// The server's own certificate.
     var leaf: X509Certificate? { try? X509Certificate(der: certificates[0]) }
+
+    /// The SHA-256 of its SubjectPublicKeyInfo.
+    var leafKey: Digest? { leaf.map { Digest(of: $0.subjectPublicKeyInfo) } }
 }
 
 extension HostChain {

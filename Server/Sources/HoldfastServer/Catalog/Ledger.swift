@@ -120,15 +120,10 @@ public struct Ledger: Sendable {
     public private(set) var nextKeys: [Name: Key] = [:]
     /// The lists that the key before the one that signs now has signed.
     private(set) var outdatedLists: Set<Name> = []
-    /// The alarms that were raised: the host and the digest of what it showed.
-    public private(set) var alarms: Set<Name> = []
-    /// What has to be published soon was said about: the host, and the digest of the certificate or content that ends.
-    public private(set) var reminders: Set<Name> = []
-    /// Those of them that were raised more than once.
-    private(set) var repeatedAlarms: Set<Name> = []
-    /// When each alarm was raised last, and each reminder said, in seconds since 1970.
-    private(set) var alarmedAt: [Name: Int64] = [:]
-    private(set) var remindedAt: [Name: Int64] = [:]
+    /// The alarms about keys, each with the host and the digest of the key.
+    private(set) var keyAlarms = HostMarks()
+    /// The reminders that something has to be published, each with the host and the digest of what ends.
+    private(set) var reminderMarks = HostMarks()
     /// Which vantages disagreed, and which are silent.
     private(set) var vantages = VantageAlarms()
     /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
@@ -159,6 +154,16 @@ public struct Ledger: Sendable {
 
     /// Before the first entry.
     public init() { chain = AuditChain() }
+
+    /// The alarms that were raised: the host and the digest of what it showed.
+    public var alarms: Set<Name> { Set(keyAlarms.times.keys) }
+    /// What has to be published soon was said about: the host, and the digest of the certificate or content that ends.
+    public var reminders: Set<Name> { Set(reminderMarks.times.keys) }
+    /// The alarms that were raised more than once.
+    var repeatedAlarms: Set<Name> { keyAlarms.repeated }
+    /// When each alarm was raised last, and each reminder said, in seconds since 1970.
+    var alarmedAt: [Name: Int64] { keyAlarms.times }
+    var remindedAt: [Name: Int64] { reminderMarks.times }
 
     /// The names of all apps, sorted.
     var appNames: [AppName] {
@@ -247,13 +252,12 @@ public struct Ledger: Sendable {
             outdatedLists.remove(name)
         case .alarm:
             guard try !vantages.take(facts, at: entry.time) else { break }
-            let name = Name(app: try facts.app(), name: "\(try facts.text("host")) \(try facts.digest("digest"))")
+            let host = Name(app: try facts.app(), name: try facts.text("host"))
+            let name = Name(app: host.app, name: "\(host.name) \(try facts.digest("digest"))")
             if facts.has("until") {
-                reminders.insert(name)
-                remindedAt[name] = entry.time
+                reminderMarks.take(name, of: host, at: entry.time)
             } else {
-                if !alarms.insert(name).inserted { repeatedAlarms.insert(name) }
-                alarmedAt[name] = entry.time
+                keyAlarms.take(name, of: host, at: entry.time)
             }
         case .seen: try applySighting(facts)
         case .token: try applyToken(facts)
@@ -329,7 +333,11 @@ public struct Ledger: Sendable {
         guard Vantage.isName(vantage), apps[name.app] != nil else {
             throw facts.impossible("a vantage of an app's host")
         }
-        sightings[name, default: [:]][vantage] = Sighting(certificates: certificates, time: time)
+        var known = sightings[name] ?? [:]
+        known[vantage] = Sighting(certificates: certificates, time: time)
+        // Vantages are named by those who look: one that has said nothing for so long counts for nothing.
+        if known.count > Vantage.maximumPerHost { known = known.filter { $0.value.time >= time - Vantage.lifetime } }
+        sightings[name] = known
     }
 
     private mutating func applyTakeover(_ facts: EntryFacts) throws(ServerError) {

@@ -38,7 +38,8 @@ struct AppScene: Sendable {
     var hosts: [Host]
     /// The oldest first.
     let publications: [Publication]
-    /// DER of every SubjectPublicKeyInfo of a chain or a key that is known, by its SHA-256.
+    /// DER of the SubjectPublicKeyInfo of every key that is shown, announced, published, or in the content that is looked
+    /// at, by its SHA-256.
     let publicKeys: [Digest: [UInt8]]
     /// The generation that is published; 0 for none.
     let generation: Int64
@@ -61,8 +62,11 @@ struct AppScene: Sendable {
 
 extension Catalog {
     /// Reads what a change of an app is judged by. Publications that nobody holds anymore are left out.
+    /// - Parameters:
+    ///   - name: the app.
+    ///   - content: a content whose keys are needed as well as those of what is published; nil for none.
     /// - Throws: ``ServerError``; `clock` while nothing can be judged.
-    func scene(of name: AppName) async throws(ServerError) -> AppScene {
+    func scene(of name: AppName, for content: Content? = nil) async throws(ServerError) -> AppScene {
         try await look { [self] session, ledger throws(ServerError) in
             let app = try Self.app(name, session, ledger)
             let now = try session.now()
@@ -78,10 +82,15 @@ extension Catalog {
                     AppScene.Host(
                         host, seen, try Self.next(id, host, name, session, ledger), vantages, at: now))
             }
+            let publications = try Self.publications(of: name, since: now - app.settings.staleness, session, ledger)
+            var contents = publications.map(\.content) + [content].compactMap(\.self)
+            if let canary = ledger.canaries[name] {
+                contents.append(try Self.change(canary.change, session, ledger).content)
+            }
             return AppScene(
-                app: app, hosts: hosts,
-                publications: try Self.publications(of: name, since: now - app.settings.staleness, session, ledger),
-                publicKeys: try Self.publicKeys(session), generation: ledger.generation(of: name),
+                app: app, hosts: hosts, publications: publications,
+                publicKeys: try Self.publicKeys(of: contents, and: hosts, session),
+                generation: ledger.generation(of: name),
                 canary: ledger.canaries[name],
                 canaryRepository: try Self.canaryRepository(of: name, session, ledger),
                 // Hearsay that cannot be read holds up nothing.
@@ -96,6 +105,17 @@ extension Catalog {
                 repository: RepositoryFiles(of: name, ledger.repository(of: name), in: self),
                 now: now)
         }
+    }
+
+    /// The whole keys of contents, as far as they are known, and of what hosts show and are about to show.
+    private static func publicKeys(
+        of contents: [Content], and hosts: [AppScene.Host], _ session: any StorageSession
+    ) throws(ServerError) -> [Digest: [UInt8]] {
+        var keys: [Digest: [UInt8]] = [:]
+        let chains = hosts.flatMap { $0.observations.compactMap(\.chain) + $0.next.chains.map(\.chain) }
+        for key in Set(chains).flatMap(\.publicKeys) + hosts.flatMap(\.next.keys) { keys[Digest(of: key)] = key }
+        let pins = Set(contents.flatMap { $0.hosts.flatMap { $0.keys.map(\.pin) } })
+        return try keys.merging(publicKeys(pins.subtracting(keys.keys), session)) { first, _ in first }
     }
 
     private static func publications(

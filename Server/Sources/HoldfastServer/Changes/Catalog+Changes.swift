@@ -232,6 +232,7 @@ extension Catalog.Step {
                 .octets(outlook), .text(gates), .optional(proposer?.octets), .text(reason), .integer(now),
                 .integer(now + Change.span),
             ])
+        try Catalog.keepKeys(of: content, session, ledger)
         var facts = [
             "change": "\(id)", "app": "\(content.app)", "content": "\(content.digest)",
             "outlook": "\(Digest(of: outlook))", "base": "\(base)", "forced": gates, "reason": reason,

@@ -8,23 +8,53 @@ extension Catalog {
     /// Notes what was seen in one look, all of it or nothing.
     /// - Parameters:
     ///   - looks: what was seen of each host.
+    ///   - accepted: the digests of the chains that clients accept, by the label of the host.
     ///   - vantage: from where.
     ///   - app: the app.
     ///   - actor: who says so, for the audit.
-    /// - Throws: ``ServerError`` `notFound` for a host that the app has not.
+    /// - Throws: ``ServerError`` `notFound` for a host that the app has not; `constraint` for one vantage too many.
     public func note(
-        _ looks: [(host: CatalogHost, seen: [Observation])], from vantage: String, of app: AppName, by actor: String
+        _ looks: [(host: CatalogHost, seen: [Observation])], accepting accepted: [String: Set<Digest>] = [:],
+        from vantage: String, of app: AppName, by actor: String
     ) async throws(ServerError) {
         try Vantage.require(vantage)
         try await transact { step throws(ServerError) in
+            let contents = try Self.approvedContents(of: app, step.session, step.ledger)
             for (host, seen) in looks {
                 let id = try Self.id(of: host, app, step.session, step.ledger)
-                for observation in seen { try Self.note(observation, at: id, step.session) }
+                try Self.requirePlace(for: vantage, of: host, at: id, step)
+                let keys = contents.keys(of: host, try Self.next(id, host, app, step.session, step.ledger))
+                let acceptedHere = accepted[host.label] ?? []
+                let standings = Dictionary(
+                    seen.compactMap(\.chain).map { chain in
+                        let isApproved = chain.leafKey.map(keys.contains) ?? false
+                        let isAccepted = acceptedHere.contains(chain.digest)
+                        return (
+                            chain.digest,
+                            isAccepted ? SightingStanding.accepted : isApproved ? .approvedKey : .other
+                        )
+                    }, uniquingKeysWith: { first, _ in first })
+                let stored = try Self.note(seen, at: id, standings: standings, step.session)
                 try Self.say(
-                    seen.compactMap(\.chain), at: seen.map(\.lastSeen).max() ?? step.now, from: vantage, at: id, host,
-                    app,
-                    &step, by: actor)
+                    stored, at: seen.map(\.lastSeen).max() ?? step.now, from: vantage, at: id, host, app, contents,
+                    standings, &step, by: actor)
             }
+        }
+    }
+
+    /// Refuses a vantage more than a host may have: else one that makes up names would displace the others.
+    private static func requirePlace(
+        for vantage: String, of host: CatalogHost, at id: Int64, _ step: Step
+    ) throws(ServerError) {
+        let known = try step.session.run(
+            """
+            SELECT count(DISTINCT vantage) FROM observation WHERE host_id = $1 AND last_seen_at >= $2 AND vantage <> $3
+            """, [.integer(id), .integer(step.now - Vantage.lifetime), .text(vantage)]
+        ).first?.integer(0)
+        guard (known ?? 0) < Int64(Vantage.maximumPerHost) else {
+            throw ServerError(
+                .constraint, of: host.label, expected: "at most \(Vantage.maximumPerHost) vantages within an hour",
+                found: "another", remedy: "Give each machine one name, and hand in what this one sees in an hour.")
         }
     }
 
@@ -34,30 +64,53 @@ extension Catalog {
         let host: CatalogHost
         let app: AppName
         let chains: [HostChain]
+        let standings: [Digest: SightingStanding]
     }
 
     /// Says in the audit what the watcher saw that nobody announced, unless it said so lately.
     func say(_ strangers: [Stranger], from vantage: String) async throws(ServerError) {
         guard !strangers.isEmpty else { return }
         try await transact { step throws(ServerError) in
+            var contents: [AppName: ApprovedContents] = [:]
             for stranger in strangers {
                 // It may have been removed meanwhile.
                 guard try Self.host(stranger.id, of: stranger.app, step.session, step.ledger) == stranger.host else {
                     continue
                 }
+                let app = stranger.app
+                let approved: ApprovedContents
+                if let known = contents[app] {
+                    approved = known
+                } else {
+                    approved = try Self.approvedContents(of: app, step.session, step.ledger)
+                    contents[app] = approved
+                }
                 try Self.say(
-                    stranger.chains, at: step.now, from: vantage, at: stranger.id, stranger.host, stranger.app, &step,
-                    by: "watcher")
+                    stranger.chains, at: step.now, from: vantage, at: stranger.id, stranger.host, app, approved,
+                    stranger.standings, &step, by: "watcher")
             }
         }
     }
 
     /// Whether the audit has lately what a vantage sees, so that nothing has to be written.
     func hasSaid(
-        _ strange: Set<Digest>, from vantage: String, on host: CatalogHost, of app: AppName, at now: Int64
+        _ said: [Digest], from vantage: String, on host: CatalogHost, of app: AppName, at now: Int64
     ) -> Bool {
-        let said = strange.sorted { "\($0)" < "\($1)" }.prefix(Self.greatestCount)
-        return Self.isSaid(said, at: now, from: vantage, host, app, ledger)
+        Self.isSaid(said, at: now, from: vantage, host, app, ledger)
+    }
+
+    /// The certificates to say, at most as many as a host has: first those whose sighting says most, so that nothing else a
+    /// host presents takes their place.
+    static func sayable(
+        _ chains: [HostChain], unlike known: Set<Digest>, _ standings: [Digest: SightingStanding]
+    ) -> [Digest] {
+        var ranks: [Digest: Int64] = [:]
+        for chain in chains where !known.contains(chain.fingerprint) {
+            ranks[chain.fingerprint] = max(
+                ranks[chain.fingerprint] ?? 0, (standings[chain.digest] ?? .other).rawValue)
+        }
+        let order = ranks.map { (rank: -$0.value, text: "\($0.key)", digest: $0.key) }
+        return order.sorted { ($0.rank, $0.text) < ($1.rank, $1.text) }.prefix(greatestCount).map(\.digest)
     }
 
     private static func isSaid(
@@ -68,36 +121,20 @@ extension Catalog {
         return time - last.time < repetition && last.certificates.isSuperset(of: said)
     }
 
+    /// Says which certificates are neither published nor announced, unless there are none, or the audit has them.
     private static func say(
         _ chains: [HostChain], at time: Int64, from vantage: String, at id: Int64, _ host: CatalogHost, _ app: AppName,
-        _ step: inout Step, by actor: String
+        _ approved: ApprovedContents, _ standings: [Digest: SightingStanding], _ step: inout Step, by actor: String
     ) throws(ServerError) {
-        guard let news = try news(chains, at: time, from: vantage, at: id, host, app, step.session, step.ledger) else {
-            return
-        }
+        let next = try next(id, host, app, step.session, step.ledger)
+        let said = sayable(chains, unlike: approved.certificates(of: host, next), standings)
+        guard !said.isEmpty, !isSaid(said, at: time, from: vantage, host, app, step.ledger) else { return }
         try step.record(
             .seen, by: actor,
             [
                 "app": "\(app)", "host": host.label, "vantage": vantage, "time": "\(time)",
-                "certificates": news.joined(separator: ","),
+                "certificates": said.map { "\($0)" }.joined(separator: ","),
             ])
-    }
-
-    /// The certificates that are neither published nor announced; nil if there are none, or if the audit has them.
-    private static func news(
-        _ chains: [HostChain], at time: Int64, from vantage: String, at id: Int64, _ host: CatalogHost, _ app: AppName,
-        _ session: any StorageSession, _ ledger: Ledger
-    ) throws(ServerError) -> [String]? {
-        let published = try ledger.publication(of: app).map { publication throws(ServerError) in
-            try content(of: publication, app, session).hosts
-        }
-        let old = published?.first { "\($0.name):\($0.port)".utf8.elementsEqual(host.label.utf8) }
-        let next = try next(id, host, app, session, ledger).chains.map(\.chain)
-        let known = Set((old?.certificates ?? []).map(\.fingerprint) + next.map(\.fingerprint))
-        let strange = Set(chains.map(\.fingerprint)).subtracting(known)
-        guard !strange.isEmpty else { return nil }
-        let said = strange.sorted { "\($0)" < "\($1)" }.prefix(greatestCount)
-        return isSaid(said, at: time, from: vantage, host, app, ledger) ? nil : said.map { "\($0)" }
     }
 }
 

@@ -114,9 +114,13 @@ struct NoticeFinder: Sendable {
             if ledger.repeatedAlarms.contains(alarm), let time = ledger.alarmedAt[alarm] {
                 facts["raised"] = ClockGuard.text(time)
             }
+            let isAboutMany = digest.utf8.elementsEqual("\(Catalog.tooManyKeys)".utf8)
+            if isAboutMany { facts["key"] = nil }
             return Notice(
                 .alarm, of: server, facts,
-                words: "\(host) of \(alarm.app) showed a key that nobody announced.")
+                words: isAboutMany
+                    ? "\(host) of \(alarm.app) presents more new keys than get an alert each."
+                    : "\(host) of \(alarm.app) showed a key that nobody announced.")
         }.sorted { "\($0.id)" < "\($1.id)" }
     }
 

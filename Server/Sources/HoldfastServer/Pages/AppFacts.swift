@@ -38,7 +38,7 @@ struct AppFacts: Sendable {
     /// The database's time, in seconds since 1970.
     let now: Int64
 
-    private let pinned: WatchMemory.PublishedHosts
+    private let pinned: PublishedHosts
 
     /// As many hosts as a page has room for.
     static let greatestHostCount: Int64 = 25
@@ -75,7 +75,7 @@ struct AppFacts: Sendable {
         published = try ledger.publication(of: name).map { publication throws(ServerError) in
             try Catalog.content(of: publication, name, session)
         }
-        pinned = WatchMemory.PublishedHosts(published?.hosts ?? [])
+        pinned = PublishedHosts(published?.hosts ?? [])
         hostCount = try Catalog.hostCount(of: name, session)
         var rows: [(id: Int64, host: CatalogHost)]
         let places: Int64
@@ -127,7 +127,7 @@ struct AppFacts: Sendable {
             publications.append(
                 HostTimeline.Publication(
                     published: publication.time, end: content.end,
-                    pins: WatchMemory.PublishedHosts(content.hosts).pins(of: host.host)))
+                    pins: PublishedHosts(content.hosts).pins(of: host.host)))
         }
         return publications
     }
@@ -136,14 +136,6 @@ struct AppFacts: Sendable {
 extension AppFacts.Choice {
     fileprivate var isOne: Bool {
         if case .one = self { true } else { false }
-    }
-}
-
-extension WatchMemory.PublishedHosts {
-    /// What is published for a host, be it by a pattern; nil if nothing is.
-    func pins(of host: CatalogHost) -> ContentHost? {
-        guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else { return named(host) }
-        return self.host(host, dialed: dialed)
     }
 }
 

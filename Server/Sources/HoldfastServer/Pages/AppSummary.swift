@@ -98,7 +98,7 @@ struct AppSummary: Sendable, Hashable {
         let ledger: Ledger
         let now: Int64
         let published: Content?
-        private let pinned: WatchMemory.PublishedHosts
+        private let pinned: PublishedHosts
 
         init(
             _ name: AppName, _ told: Told, _ chain: ApproverChain, _ session: any StorageSession, _ ledger: Ledger
@@ -109,7 +109,7 @@ struct AppSummary: Sendable, Hashable {
             published = try ledger.publication(of: name).map { publication throws(ServerError) in
                 try Catalog.content(of: publication, name, session)
             }
-            pinned = WatchMemory.PublishedHosts(published?.hosts ?? [])
+            pinned = PublishedHosts(published?.hosts ?? [])
         }
 
         func needs() throws(ServerError) -> [OverviewNeed] {
@@ -189,7 +189,9 @@ struct AppSummary: Sendable, Hashable {
                 needs += open.map { digest in
                     OverviewNeed(
                         kind: .alarm, title: title(host), address: PageLink.host(host, of: app.name),
-                        words: "It showed a key that nobody announced: \(digest)")
+                        words: digest == Catalog.tooManyKeys
+                            ? "It presents more new keys than get an alert each."
+                            : "It showed a key that nobody announced: \(digest)")
                 }
             }
             let count = needs.count - AppSummary.greatestCount

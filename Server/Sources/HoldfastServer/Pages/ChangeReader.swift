@@ -72,7 +72,7 @@ extension Publisher {
     fileprivate func facts(of id: RandomID, isOpen: Bool, at now: Int64) async throws(ServerError) -> ChangeFacts {
         let (change, base) = try await catalog.changeAndBase(id)
         guard isOpen else { return ChangeFacts(of: change, replacing: base, unannounced: [], nil) }
-        let scene = try await catalog.scene(of: change.content.app)
+        let scene = try await catalog.scene(of: change.content.app, for: change.content)
         let canary = canaryStanding(scene).flatMap { $0.change == id ? $0.end : nil }
         let answer = ChangeFacts.Answer(
             report: await GateKeeper(scene: scene, change: change).report().report, canaryEnd: canary, time: now)

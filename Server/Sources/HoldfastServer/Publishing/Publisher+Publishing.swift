@@ -14,14 +14,14 @@ extension Publisher {
         // Whatever the canary had before is over.
         _ = try await settle(try await catalog.change(id).content.app)
         let change = try await catalog.change(id)
-        var scene = try await catalog.scene(of: change.content.app)
+        var scene = try await catalog.scene(of: change.content.app, for: change.content)
         try await requireOpen(change, scene)
         // Before the work, and once more when it is about to be signed.
         _ = try await permit(for: change)
         let isHeld = scene.canary?.change == id && !change.forced.contains(.canary)
         let look = isHeld ? try await probeCanary(of: change.content.app, isDeciding: true) : nil
         // What clients met just now is in the audit.
-        if isHeld { scene = try await catalog.scene(of: change.content.app) }
+        if isHeld { scene = try await catalog.scene(of: change.content.app, for: change.content) }
         let (report, outlook) = await GateKeeper(scene: scene, change: change, look: look).report()
         if let outlook { try await requireNoWorse(outlook, than: change) }
         let beginsCanary = report.refusal?.gate == .canary && scene.canary == nil
@@ -175,6 +175,8 @@ extension Publisher {
             if !repository.documents.isEmpty { try Catalog.requireUnchanged(scene.repository.base, of: app, step) }
             let generation = step.ledger.generation(of: app) + 1
             try step.follow(permit.content, after: scene.published)
+            // An older program that proposed the change, beside this one, did not keep them.
+            try Catalog.keepKeys(of: permit.content, step.session, step.ledger)
             try step.record(
                 .published, by: permit.approved.approvers.first.map { "\($0)" } ?? "",
                 [

@@ -73,7 +73,8 @@ extension Publisher {
     @discardableResult
     public func draftRepository(_ id: RandomID, by actor: String) async throws(ServerError) -> RepositoryProgress {
         let change = try await catalog.change(id)
-        let (content, scene) = (change.content, try await catalog.scene(of: change.content.app))
+        let content = change.content
+        let scene = try await catalog.scene(of: content.app, for: content)
         try await requireOpen(change, scene)
         _ = try await permit(for: change)
         guard let format = content.repository else {

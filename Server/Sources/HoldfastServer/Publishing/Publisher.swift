@@ -104,7 +104,7 @@ public struct Publisher: Sendable {
                 .invalidValue, of: "forced gates", expected: "gates that can be forced", found: gate.rawValue,
                 remedy: "Correct the change; this gate has no exception.")
         }
-        let scene = try await catalog.scene(of: content.app)
+        let scene = try await catalog.scene(of: content.app, for: content)
         let outlook = try await OutlookMaker(scene: scene.planning(content)).outlook(
             of: content, reachingEverybodyIn: scene.app.settings.canary(forcing: forced))
         let id = try await catalog.propose(
@@ -172,7 +172,7 @@ public struct Publisher: Sendable {
     /// - Throws: ``ServerError``.
     public func rehearse(_ id: RandomID) async throws(ServerError) -> GateReport {
         let change = try await catalog.change(id)
-        let scene = try await catalog.scene(of: change.content.app)
+        let scene = try await catalog.scene(of: change.content.app, for: change.content)
         return await GateKeeper(scene: scene, change: change).report().report
     }
 }

@@ -163,11 +163,12 @@ struct Restoration: Sendable {
         let content = try step.ledger.publication(of: app).map { publication throws(ServerError) in
             try Catalog.permit(for: publication, catalog, step.session, step.ledger).content
         }
+        let pins = content?.hosts.flatMap { $0.keys.map(\.pin) } ?? []
         return PublicStateJudge(
             app: app, known: known, earlier: earlier, content: content,
             fingerprints: try Catalog.key(.fingerprints, of: app, catalog.server, step.session, step.ledger),
             trustServer: try Catalog.key(.trustServer, of: app, catalog.server, step.session, step.ledger),
-            publicKeys: try Catalog.publicKeys(step.session), now: step.now)
+            publicKeys: try Catalog.publicKeys(Set(pins), step.session), now: step.now)
     }
 
     private func take(_ path: String, _ judge: PublicStateJudge, _ course: inout Course) throws(ServerError) {

@@ -50,7 +50,8 @@ extension Catalog {
                 for (id, host) in hosts where isPattern || host.label.utf8.elementsEqual(sample.host.utf8) {
                     for chain in try shownChains(id, session) {
                         found.add(chain) { key in
-                            !ledger.alarms.contains(Ledger.Name(app: app, name: "\(host.label) \(key)"))
+                            ledger.alarmedAt[Ledger.Name(app: app, name: "\(host.label) \(key)")] == nil
+                                && !ledger.hasTooManyKeys(host.label, of: app)
                         }
                     }
                     let announced = try next(id, host, app, session, ledger)

@@ -70,8 +70,11 @@ struct MetricsText: Sendable {
     ///   - now: seconds since 1970.
     static func families(of ledger: Ledger, isReady: Bool, at now: Int64) -> [Family] {
         var alarms: [AppName: Int] = [:]
-        let ofVantages = [Ledger.Name](ledger.vantages.disagreements.keys) + ledger.vantages.silences.keys
-        for alarm in ofVantages + ledger.alarms { alarms[alarm.app, default: 0] += 1 }
+        for silence in ledger.vantages.silences.keys { alarms[silence.app, default: 0] += 1 }
+        // A counter never falls, although old ones are no longer kept.
+        for counts in [ledger.keyAlarms.counts, ledger.vantages.marks.counts] {
+            alarms.merge(counts) { $0 + $1 }
+        }
         var oldest: [AppName: Int64] = [:]
         for (_, proposal) in ledger.openChanges(at: now) where oldest[proposal.app] == nil {
             oldest[proposal.app] = proposal.time

@@ -41,11 +41,16 @@ extension Catalog {
     private func alarm(
         about conflict: VantageAgreement.Conflict, on host: ComparedHost
     ) async throws(ServerError) -> String? {
-        let name = Ledger.Name(app: host.app, name: "\(host.host.label) \(conflict.digest)")
+        @Sendable func toRaise(_ ledger: Ledger, at now: Int64) -> Digest? {
+            ledger.disagreementToRaise(about: conflict.digest, on: host.host.label, of: host.app, at: now)
+        }
         // What is in the audit already needs no transaction.
-        guard !ledger.vantages.has(name, at: try await now()) else { return nil }
+        guard toRaise(ledger, at: try await now()) != nil else { return nil }
         return try await transact { step throws(ServerError) in
-            guard !step.ledger.vantages.has(name, at: step.now) else { return nil }
+            guard let raised = toRaise(step.ledger, at: step.now) else { return nil }
+            guard raised == conflict.digest else {
+                return try step.raise(raised, on: host.host, of: host.app, words: conflict.words)
+            }
             let words = "vantages disagree: \(conflict.words)"
             try step.record(
                 .alarm, by: "watcher",

@@ -28,6 +28,7 @@ public struct HostWatch: Sendable {
         probe.filter = AddressFilter(allowing: allowed)
         probe.resolver = resolver
         probe.deadlines = deadlines
+        probe.maximumChainBytes = HostChain.maximumBytes
         self.probe = probe
     }
 
@@ -81,6 +82,13 @@ public struct HostWatch: Sendable {
             policy = try PinnedPolicy(host: pattern, pins: known)
             pinsAlone = try PinnedPolicy(
                 host: pattern, pins: known, validatesHostName: false, certificatePinOnly: true)
+        }
+
+        /// Whether clients accept a chain of the host. It says nothing about who has the key of the leaf.
+        func accepts(_ chain: HostChain, validator: any ChainValidator, at time: Date) -> Bool {
+            let trust = ServerTrust(
+                chain: PresentedChain(chain.certificates), purpose: .server(identity: host), validator: validator)
+            return pinsAlone != nil && policy.evaluate(trust, at: time).isTrusted
         }
 
         func verdict(

@@ -121,7 +121,8 @@ extension Catalog {
             }
             looks.append((host, seen))
         }
-        try await note(looks, from: vantage, of: app, by: actor)
+        let accepted = try await acceptedChains(looks.map { ($0.host, $0.seen.compactMap(\.chain)) }, of: app)
+        try await note(looks, accepting: accepted, from: vantage, of: app, by: actor)
         let hosts = looks.map(\.host)
         return zip(hosts, try await compareVantages(of: hosts, app)).compactMap { host, comparison in
             comparison.alarm.map { "\(host.label): \($0)" }

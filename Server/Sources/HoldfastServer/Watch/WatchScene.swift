@@ -1,3 +1,4 @@
+import Foundation
 import Holdfast
 import Synchronization
 
@@ -11,6 +12,8 @@ struct WatchScene: Sendable {
         let watched: WatchedHost
         /// What is published or announced as its own certificates.
         let known: Set<Digest>
+        /// The keys that people approved or announced for its own certificates.
+        let approvedKeys: Set<Digest>
         let validator: PathValidator
         /// How many vantages must agree.
         let vantages: Int64
@@ -23,29 +26,6 @@ struct WatchScene: Sendable {
 /// What is the same from look to look: anchors that were read, and published hosts by their names. Everything is found by
 /// the digest that the audit has, so nothing old is ever used.
 final class WatchMemory: Sendable {
-    /// The hosts of a content, to find one without going through all.
-    struct PublishedHosts: Sendable {
-        private let exact: [String: ContentHost]
-        private let patterns: [(pattern: HostPattern, host: ContentHost)]
-        let count: Int
-
-        init(_ hosts: [ContentHost]) {
-            exact = Dictionary(hosts.map { ("\($0.name):\($0.port)", $0) }) { first, _ in first }
-            patterns = hosts.filter { $0.name.utf8.first == UInt8(ascii: "*") }.compactMap { host in
-                (try? HostPattern(host.name)).map { ($0, host) }
-            }
-            count = hosts.count
-        }
-
-        /// What is published under the very name of a host; nil if nothing is.
-        func named(_ host: CatalogHost) -> ContentHost? { exact[host.label] }
-
-        /// What is published for a host, be it by a pattern; nil if nothing is.
-        func host(_ host: CatalogHost, dialed: DialedHost) -> ContentHost? {
-            exact[host.label] ?? patterns.first { $0.host.port == host.port && $0.pattern.matches(dialed) }?.host
-        }
-    }
-
     /// What the settings of an app say about looking.
     struct Rules: Sendable {
         let validator: PathValidator
@@ -118,28 +98,74 @@ extension Catalog {
     ) throws(ServerError) -> WatchScene.Target? {
         let app = lease.app
         guard let host = try Self.host(lease.id, of: app, session, ledger) else { return nil }
+        let judged = try judged(host, at: lease.id, of: app, memory, session, ledger)
+        return WatchScene.Target(
+            lease: lease, host: host, watched: judged.watched, known: judged.known, approvedKeys: judged.approvedKeys,
+            validator: judged.rules.validator, vantages: judged.rules.vantages)
+    }
+
+    /// What the chains of a host are judged by.
+    private struct JudgedHost: Sendable {
+        let watched: WatchedHost
+        let known: Set<Digest>
+        let approvedKeys: Set<Digest>
+        let rules: WatchMemory.Rules
+    }
+
+    private static func judged(
+        _ host: CatalogHost, at id: Int64, of app: AppName, _ memory: WatchMemory, _ session: any StorageSession,
+        _ ledger: Ledger
+    ) throws(ServerError) -> JudgedHost {
         let settings = ledger.settings[.init(app: app, name: settingsName)] ?? .nothing
         let rules = try memory.rules(of: settings) { () throws(ServerError) in
             try Self.app(app, session, ledger).settings
         }
         let dialed = try dialed(host.name, port: host.port)
-        let hosts = try ledger.publication(of: app).map { publication throws(ServerError) in
-            try memory.hosts(of: publication.content) { () throws(ServerError) in
-                try content(of: publication, app, session).hosts
-            }
+        let approved = try approvedContents(of: app, session, ledger) { content, read throws(ServerError) in
+            try memory.hosts(of: content, read)
         }
-        let next = try next(lease.id, host, app, session, ledger)
+        let next = try next(id, host, app, session, ledger)
         let watched = try WatchedHost(
             dialed,
             dial: try host.dial.map { name throws(ServerError) in try Self.dialed(name, port: host.port) },
-            hasOneKeyKind: host.hasOneKeyKind, published: hosts?.host(host, dialed: dialed),
+            hasOneKeyKind: host.hasOneKeyKind, published: approved.published?.host(host, dialed: dialed),
             announcedCertificates: next.chains.compactMap(\.chain.certificates.first),
             announcedKeys: next.keys)
-        return WatchScene.Target(
-            lease: lease, host: host, watched: watched,
-            known: Set(
-                (hosts?.named(host)?.certificates ?? []).map(\.fingerprint) + next.chains.map(\.chain.fingerprint)),
-            validator: rules.validator, vantages: rules.vantages)
+        return JudgedHost(
+            watched: watched, known: approved.certificates(of: host, next),
+            approvedKeys: approved.keys(of: host, next), rules: rules)
+    }
+
+    /// Finds the chains that clients accept, of those over keys that people approved or announced. Others are not evaluated.
+    /// - Parameter chains: what hosts of the app are said to present.
+    /// - Returns: the digests of the chains, by the label of the host.
+    /// - Throws: ``ServerError`` of the database; `notFound` for a host that the app does not have.
+    func acceptedChains(
+        _ chains: [(host: CatalogHost, chains: [HostChain])], of app: AppName
+    ) async throws(ServerError) -> [String: Set<Digest>] {
+        let (targets, now) = try await look { session, ledger throws(ServerError) in
+            let memory = WatchMemory()
+            let targets = try chains.map { host, chains throws(ServerError) in
+                let id = try Self.id(of: host, app, session, ledger)
+                return (
+                    host: host, chains: Set(chains),
+                    judged: try Self.judged(host, at: id, of: app, memory, session, ledger)
+                )
+            }
+            return (targets, try session.now())
+        }
+        return try await ProgramThreads.run { () throws(ServerError) in
+            var accepted: [String: Set<Digest>] = [:]
+            for (host, chains, judged) in targets {
+                guard let judge = try? HostWatch.Judge(judged.watched) else { continue }
+                for chain in chains where chain.leafKey.map(judged.approvedKeys.contains) ?? false {
+                    let isAccepted = judge.accepts(
+                        chain, validator: judged.rules.validator, at: Date(timeIntervalSince1970: Double(now)))
+                    if isAccepted { accepted[host.label, default: []].insert(chain.digest) }
+                }
+            }
+            return accepted
+        }
     }
 
     private static func dialed(_ name: String, port: Int64) throws(ServerError) -> DialedHost {

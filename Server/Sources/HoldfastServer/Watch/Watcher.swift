@@ -2,6 +2,7 @@ public import Holdfast
 public import HoldfastProbe
 public import Logging
 public import ServiceLifecycle
+import Synchronization
 
 /// Looks at the hosts that are due, again and again, and writes down what they show. A key that nobody announced raises an
 /// alarm in the audit, once; nothing is proposed, and what was not seen changes nothing.
@@ -212,19 +213,24 @@ public struct Watcher: Service {
     private func write(_ looks: [Look]) async throws(ServerError) -> [Report] {
         let seen = looks.map { observations($0.findings) }
         let vantage = settings.vantage
+        // A chain that is not kept says nothing, also not in the audit.
+        let stored = Mutex<[Int64: [HostChain]]>([:])
         let returns = zip(looks, seen).map { look, seen in
             HostLeases.Return(lease: look.target.lease, delay: look.delay) { session throws(ServerError) in
                 let now = try session.now()
-                for (address, chain, failure) in seen {
-                    let observation = Observation(
-                        vantage: vantage, address: address, chain: chain, failure: failure, firstSeen: now,
-                        lastSeen: now)
-                    try Catalog.note(observation, at: look.target.lease.id, session)
+                let observations = seen.map { seen in
+                    Observation(
+                        vantage: vantage, address: seen.address, chain: seen.chain, failure: seen.failure,
+                        firstSeen: now, lastSeen: now)
                 }
+                let chains = try Catalog.note(
+                    observations, at: look.target.lease.id, standings: Self.standings(look), session)
+                stored.withLock { $0[look.target.lease.id] = chains }
             }
         }
         let written = try await leases.giveBack(returns)
-        try await say(looks, seen.map { $0.compactMap(\.chain) }, written)
+        let chains = stored.withLock { $0 }
+        try await say(looks, looks.map { chains[$0.target.lease.id] ?? [] }, written)
         let comparisons = try await compare(looks, written)
         var reports: [Report] = []
         for look in looks {
@@ -253,6 +259,19 @@ public struct Watcher: Service {
         return Dictionary(zip(hosts.map(\.id), comparisons)) { first, _ in first }
     }
 
+    /// How much each chain of a look says. A verdict of ``WatchFinding/Verdict/known`` means that the handshake was completed.
+    private static func standings(_ look: Look) -> [Digest: SightingStanding] {
+        var standings: [Digest: SightingStanding] = [:]
+        for finding in look.findings {
+            let isApproved = finding.key.map(look.target.approvedKeys.contains) ?? false
+            let standing: SightingStanding = finding.verdict == .known ? .accepted : isApproved ? .approvedKey : .other
+            guard standing != .other else { continue }
+            let digest = Digest(of: Array(finding.chain.joined()))
+            if standing.rawValue > standings[digest]?.rawValue ?? 0 { standings[digest] = standing }
+        }
+        return standings
+    }
+
     private func say(
         _ looks: [Look], _ chains: [[HostChain]], _ written: Set<Int64>
     ) async throws(ServerError) {
@@ -260,11 +279,13 @@ public struct Watcher: Service {
         var strangers: [Catalog.Stranger] = []
         for (look, chains) in zip(looks, chains) where written.contains(look.target.lease.id) {
             let (target, app) = (look.target, look.target.lease.app)
-            let strange = Set(chains.map(\.fingerprint)).subtracting(target.known)
-            guard !strange.isEmpty,
-                !catalog.hasSaid(strange, from: settings.vantage, on: target.host, of: app, at: now)
+            let standings = Self.standings(look)
+            let said = Catalog.sayable(chains, unlike: target.known, standings)
+            guard !said.isEmpty, !catalog.hasSaid(said, from: settings.vantage, on: target.host, of: app, at: now)
             else { continue }
-            strangers.append(Catalog.Stranger(id: target.lease.id, host: target.host, app: app, chains: chains))
+            strangers.append(
+                Catalog.Stranger(
+                    id: target.lease.id, host: target.host, app: app, chains: chains, standings: standings))
         }
         try await catalog.say(strangers, from: settings.vantage)
     }
@@ -279,7 +300,9 @@ public struct Watcher: Service {
             // What is in the audit already needs no transaction.
             guard let key = finding.key, !catalog.hasAlarm(about: key, on: host, of: app, at: now) else { continue }
             let words = "\(finding.place) showed the key \(key), which nobody announced"
-            if try await catalog.alarm(about: key, on: host, of: app, words: words) { alarms.append(words) }
+            if let raised = try await catalog.alarm(about: key, on: host, of: app, words: words) {
+                alarms.append(raised)
+            }
         }
         return alarms
     }

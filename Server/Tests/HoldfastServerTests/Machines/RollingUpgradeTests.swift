@@ -12,10 +12,11 @@ import Testing
 struct RollingUpgradeTests {
     /// Undoes the newest step, so that the tables are those of the version before, with the rows they had.
     private static let undoing = (
-        version: 12,
+        version: 13,
         text: """
-        ALTER TABLE next_chain DROP COLUMN announced_by; ALTER TABLE next_key DROP COLUMN announced_by; \
-        UPDATE schema_version SET version = 11;
+        DROP INDEX observation_of_chain; DROP INDEX observation_of_address; DROP INDEX next_chain_of_chain; \
+        ALTER TABLE observation DROP COLUMN standing; ALTER TABLE public_key DROP COLUMN is_proposed; \
+        UPDATE schema_version SET version = 12;
         """
     )
 
@@ -36,9 +37,23 @@ struct RollingUpgradeTests {
                 on: CatalogHost(name: World.host), of: replicated.site.app)
             let known = try await replicated.newest()
             try await postgres.run(Self.undoing.text, in: name)
+            // A chain and a key that nothing names, as hosts left them behind.
+            try await postgres.run(
+                """
+                INSERT INTO chain (digest, certificates) \
+                VALUES (decode(repeat('cd', 32), 'hex'), decode(repeat('00', 40000), 'hex')); \
+                INSERT INTO public_key (pin, octets) \
+                VALUES (decode(repeat('cd', 32), 'hex'), decode(repeat('00', 91), 'hex'));
+                """, in: name)
             try await replicated.start()
             let version = try await postgres.run("SELECT 'v=' || version FROM schema_version;", in: name)
             #expect(version.contains("v=\(Self.undoing.version)"), "\(version)")
+            let unnamed = try await postgres.run(
+                """
+                SELECT 'n=' || (SELECT count(*) FROM chain WHERE digest = decode(repeat('cd', 32), 'hex')) \
+                + (SELECT count(*) FROM public_key WHERE pin = decode(repeat('cd', 32), 'hex'));
+                """, in: name)
+            #expect(unnamed.contains("n=0"), "\(unnamed)")
             for replica in replicated.replicas {
                 #expect(await replica.digest(of: "lists/bank.json") == known["lists/bank.json"])
             }

@@ -41,7 +41,9 @@ struct HostAlarmTests {
         try await World.run { world in
             let key = Digest(of: [7])
             func raise() async throws -> Bool {
-                try await world.catalog.alarm(about: key, on: world.catalogHost, of: world.app, words: "seen")
+                let raised = try await world.catalog.alarm(
+                    about: key, on: world.catalogHost, of: world.app, words: "seen")
+                return raised != nil
             }
             func notices() -> [Notice] {
                 var finder = NoticeFinder(Story.server)

@@ -91,9 +91,7 @@ struct PublicReaderMutationTests {
             try await world.publish()
             let scene = try await world.catalog.scene(of: world.app)
             let content = try #require(scene.published)
-            let publicKeys = try await world.catalog.look { session, _ throws(ServerError) in
-                try Catalog.publicKeys(session)
-            }
+            let publicKeys = scene.publicKeys
             let trust = "trust/gcx.json.signed"
             for (index, path) in ["lists/bank.json", trust, "pins/bank.pins.json"].enumerated() {
                 let known = try await document(path, world)

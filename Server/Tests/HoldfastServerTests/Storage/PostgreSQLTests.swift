@@ -119,6 +119,8 @@ struct PostgreSQLTests: PostgreSQLCases {
             "DROP TABLE session, passkey_challenge, passkey, invitation_approval, invitation, audit_head, "
                 + "service_lease, notice_told, host_vantage; ALTER TABLE app DROP COLUMN vantages; "
                 + "ALTER TABLE next_chain DROP COLUMN announced_by; ALTER TABLE next_key DROP COLUMN announced_by; "
+                + "DROP INDEX observation_of_chain, observation_of_address, next_chain_of_chain; "
+                + "ALTER TABLE observation DROP COLUMN standing; ALTER TABLE public_key DROP COLUMN is_proposed; "
                 + "UPDATE schema_version SET version = 7; CREATE TABLE passkey (a int);", in: name)
         await #expect(throws: ServerError.self) { try await PostgreSQLEngine.open(try server.address(name)) }
         #expect(try await server.run("SELECT version FROM schema_version;", in: name).contains(" 7\n"))

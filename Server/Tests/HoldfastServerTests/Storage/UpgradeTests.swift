@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastTesting
 import Testing
 
 @testable import HoldfastServer
@@ -53,6 +54,51 @@ struct UpgradeTests {
             try inTheWay("DROP TABLE repository_draft")
             let findings = try await world.opened { opened in try await opened.publisher.examine() }
             #expect(findings.filter(\.isFault) == [])
+        }
+    }
+
+    @Test("What hosts left behind without bound in a database of before is gone after the upgrade; what is named stays")
+    func oversized() async throws {
+        try await World.settled { world in
+            try await world.publish()
+            await world.engine.close()
+            try OldDatabase.make(12, of: world.server.database)
+            func count(_ text: String) throws -> Int64 {
+                try SQLiteConnection(world.server.database.path, clock: world.clock).run(text: text)[0].integer(0)
+            }
+            let keys = try count("SELECT count(*) FROM public_key")
+            let usual = try world.root.leaf(names: [.dns(World.host)]).der
+            let old = try SQLiteConnection(world.server.database.path, clock: world.clock)
+            try old.execute(
+                """
+                WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 700)
+                INSERT INTO chain (digest, certificates) SELECT CAST(printf('%032d', n) AS BLOB),
+                    CASE WHEN n <= 200 THEN zeroblob(90000) ELSE X'\(Hex.encode(usual))' END FROM number;
+                WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 600)
+                INSERT INTO observation (host_id, vantage, address, chain_digest, first_seen_at, last_seen_at)
+                    SELECT (SELECT min(id) FROM host), 'hostile', 'a' || n, CAST(printf('%032d', n) AS BLOB),
+                        \(world.now) + n, \(world.now) + n FROM number;
+                INSERT INTO public_key (pin, octets)
+                    SELECT digest, zeroblob(91) FROM chain WHERE length(certificates) = 90000;
+                """)
+            try await world.opened { opened in
+                #expect(try await opened.publisher.examine().filter(\.isFault) == [])
+                try await opened.publisher.refresh()
+            }
+            #expect(try count("SELECT count(*) FROM chain WHERE length(certificates) = 90000") == 0)
+            #expect(try count("SELECT count(*) FROM observation") == 256)
+            // What other vantages saw stays, although it is older.
+            #expect(try count("SELECT count(DISTINCT vantage) FROM observation WHERE chain_digest IS NOT NULL") == 3)
+            let unnamed = try count(
+                """
+                SELECT count(*) FROM chain WHERE digest NOT IN (SELECT chain_digest FROM observation
+                WHERE chain_digest IS NOT NULL) AND digest NOT IN (SELECT chain_digest FROM next_chain)
+                """)
+            #expect(unnamed == 0)
+            // Those of contents and announcements; what hosts showed besides is in their chains.
+            let left = try count("SELECT count(*) FROM public_key")
+            #expect((1...keys).contains(left), "\(left) of \(keys)")
+            #expect(try count("SELECT count(*) FROM public_key WHERE octets = zeroblob(91)") == 0)
         }
     }
 

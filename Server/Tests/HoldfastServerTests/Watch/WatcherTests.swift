@@ -142,7 +142,7 @@ struct WatcherTests {
                         let seen = Observation(
                             vantage: "test", address: "192.0.2.9", chain: nil, failure: "nothing", firstSeen: 1,
                             lastSeen: 1)
-                        try Catalog.note(seen, at: lease.id, session)
+                        try Catalog.note([seen], at: lease.id, session)
                     }
                 })
             #expect(written == Set(taken.map(\.id)).subtracting([lost.id]))
@@ -156,7 +156,7 @@ struct WatcherTests {
         func host(_ name: String, _ port: Int64 = 443) throws -> ContentHost {
             try ContentHost(name: name, port: port)
         }
-        let hosts = WatchMemory.PublishedHosts([
+        let hosts = PublishedHosts([
             try host("api.example.com"), try host("api.example.com", 8_443), try host("*.example.com"),
         ])
         for (name, port, found) in [
