@@ -184,7 +184,7 @@ struct WithheldClientKeyTests {
                 if isFile {
                     let path = folder.appending(path: "client.pem").path
                     try Data(own.certificate.key.privateKeyPEM.utf8).write(to: URL(filePath: path))
-                    own.tls.privateKey = .file(path)
+                    own.tls = (own.tls as any KeyFiles).reading(key: path)
                 }
                 let tls = own.tls
                 try await withOrigin(try setting.leaf(), options: options(setting, .tlsv13)) { origin in
@@ -230,5 +230,19 @@ struct WithheldClientKeyTests {
         own.tls.privateKey = nil
         let client = try setting.client { $0.tlsConfiguration = own.tls }
         try await client.shutdown()
+    }
+}
+
+/// Deprecated by NIOSSL, and in use all the same.
+private protocol KeyFiles {
+    func reading(key: String) -> TLSConfiguration
+}
+
+extension TLSConfiguration: KeyFiles {
+    @available(*, deprecated, message: "names a file")
+    func reading(key: String) -> TLSConfiguration {
+        var configuration = self
+        configuration.privateKey = .file(key)
+        return configuration
     }
 }
