@@ -165,7 +165,8 @@ struct GateKeeper {
         let settings = scene.app.settings
         let needed = settings.staleness + settings.canary(forcing: change.forced)
         guard !formats.isEmpty, let shortest = lives.min(), needed > shortest / 4 else { return nil }
-        return "staleness and canary take \(QuantityText.span(needed)), more than a quarter of the shortest certificate's "
+        return
+            "staleness and canary take \(QuantityText.span(needed)), more than a quarter of the shortest certificate's "
             + "lifetime of \(QuantityText.span(shortest)): \(ConcernedClients.words(change.content)) would learn of a renewal "
             + "too late. Shorten the app's staleness or canary, pin keys instead, or force lint in an emergency"
     }

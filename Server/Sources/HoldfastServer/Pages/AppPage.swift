@@ -38,7 +38,8 @@ struct AppPage: Sendable {
     private var reports: String {
         guard let reports = parts.reports else { return "cannot be read now" }
         guard reports.isEnabled else { return "not taken" }
-        return reports.warnings.isEmpty ? "taken" : "taken, \(QuantityText.count(Int64(reports.warnings.count), "warning"))"
+        return reports.warnings.isEmpty
+            ? "taken" : "taken, \(QuantityText.count(Int64(reports.warnings.count), "warning"))"
     }
 
     // MARK: Hosts
