@@ -72,7 +72,7 @@ struct ConnectionFailures {
             isAlert ? .refused : .handshakeFailed, at: place, expected: "a TLS handshake", found: reason,
             sentence: "no TLS handshake with \(place): \(reason)")
         failure.saysNoSuchKey = names.contains(where: Self.refusalsOfKeys.contains)
-        failure.saysWrongUse = names.contains("KEY_USAGE_BIT_INCORRECT")
+        failure.saysWrongUse = (error as? TrustFailure)?.code == .keyUsageForbidsTLS
         return failure
     }
 

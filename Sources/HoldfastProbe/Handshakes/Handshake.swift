@@ -22,6 +22,7 @@ struct Handshake: Sendable {
     let filter: AddressFilter?
     let startTLS: StartTLSProtocol?
     let deadlines: ProbeDeadlines
+    let group: any EventLoopGroup
 
     /// What a connection showed, or why it showed nothing; and the proxy's address, if there is one.
     func run(to target: Target) async -> (result: Result<ShownChain, ProbeFailure>, proxy: PeerAddress?) {
@@ -59,7 +60,7 @@ struct Handshake: Sendable {
                         )
                     }
                 }
-            let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            let bootstrap = ClientBootstrap(group: group)
                 .connectTimeout(TimeAmount(deadlines.connecting))
             switch target {
             case .address(let peer):

@@ -1,4 +1,6 @@
 public import Holdfast
+public import NIOCore
+import NIOPosix
 import NIOSSL
 
 /// Says what hosts show: at every address of a name, of both families, and for every kind of key, because in a fleet, and
@@ -49,6 +51,9 @@ public struct HostProbe: Sendable {
     public var maximumChainBytes: Int?
     /// How many addresses of a host are asked at the same time.
     public var addressesAtOnce = 8
+    /// The threads that connect and read what hosts show; at first those of `MultiThreadedEventLoopGroup.singleton`. A
+    /// program that serves on these gives its probes others, so that no host decides how long its own clients wait.
+    public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
     /// The most addresses of a host that are asked. Of the others a result says that they were not.
     public static let maximumAddresses = 64
@@ -197,7 +202,7 @@ public struct HostProbe: Sendable {
         configuration.verifySignatureAlgorithms = offer.algorithms
         let handshake = Handshake(
             host: host, policy: policy, validator: validator, clock: clock, configuration: configuration,
-            filter: filter, startTLS: startTLS, deadlines: deadlines)
+            filter: filter, startTLS: startTLS, deadlines: deadlines, group: eventLoopGroup)
         let run = Task { await handshake.run(to: target) }
         let answer = await TimeLimit.value(of: run, within: end - ContinuousClock.now)
         var result = answer?.result ?? .failure(late)

@@ -345,7 +345,7 @@ struct HostProbeTests {
                     host: host, policy: StandardPolicy(host: HostPattern(host)),
                     validator: PathValidator(anchors: try TrustAnchors(der: [root.root])), clock: SystemWallClock(),
                     configuration: .makeClientConfiguration(), filter: AddressFilter(), startTLS: startTLS,
-                    deadlines: ProbeDeadlines())
+                    deadlines: ProbeDeadlines(), group: MultiThreadedEventLoopGroup.singleton)
                 let answer = await handshake.run(
                     to: .address(PeerAddress(try IPAddress("127.0.0.1"), port: server.port)))
                 guard case .failure(let failure) = answer.result else {

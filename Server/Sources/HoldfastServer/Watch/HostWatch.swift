@@ -29,6 +29,7 @@ public struct HostWatch: Sendable {
         probe.resolver = resolver
         probe.deadlines = deadlines
         probe.maximumChainBytes = HostChain.maximumBytes
+        probe.eventLoopGroup = ProbeThread.group
         self.probe = probe
     }
 

@@ -3,6 +3,8 @@ import Holdfast
 import HoldfastNIOTesting
 import HoldfastProbe
 import HoldfastTesting
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import HoldfastServer
@@ -289,5 +291,19 @@ struct HostBoundsTests {
             #expect(try await !isStored())
             #expect(try await count("SELECT count(*) FROM next_chain", world) == 0)
         }
+    }
+
+    @Test("Watched hosts are asked on one thread of their own, which gives way to what clients wait for")
+    func threadOfProbes() async throws {
+        let loops = Array(ProbeThread.group.makeIterator())
+        #expect(loops.count == 1)
+        let others = MultiThreadedEventLoopGroup.singleton.makeIterator()
+        #expect(!others.contains { other in loops.contains { $0 === other } })
+        #if os(Linux)
+        let niceness = try await ProbeThread.group.any().submit {
+            getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+        }.get()
+        #expect(niceness >= 10)
+        #endif
     }
 }
