@@ -16,7 +16,9 @@ struct ChangeLoadTests {
         let scenes: Int
 
         init(_ engine: CountingEngine) {
-            (queries, rows, scenes) = (engine.queries, engine.rows, engine.count(of: "FROM public_key"))
+            (queries, rows, scenes) = (
+                engine.queries, engine.rows, engine.count(of: "FROM host WHERE app = $1 ORDER BY name, port")
+            )
         }
 
         private init(_ queries: Int, _ rows: Int, _ scenes: Int) {
