@@ -53,7 +53,7 @@ public struct TrustServerBackups: Sendable, Hashable {
     public init() { self.init(fingerprints: [], publicKeys: []) }
 
     /// Makes backups from certificates, whose keys are included, and from separate keys. Of a Merkle Tree Certificate
-    /// (``X509Certificate/isMerkleTreeCertificate``) the key alone is included.
+    /// (`X509Certificate.isMerkleTreeCertificate`) the key alone is included.
     public init(certificates: [X509Certificate], keys: [SubjectPublicKeyInfo]) {
         self.init(
             fingerprints: certificates.filter { !$0.isMerkleTreeCertificate }.map(TrustServerHost.fingerprint),
