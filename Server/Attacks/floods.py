@@ -197,13 +197,19 @@ def flood_slowly(port):
 
 
 def flood_probes(server, host, port):
-    """Presents new chains, with a probe every ten seconds at most: time is shortened as in watched_host.py."""
+    """Presents new chains, with a probe every ten seconds at most: time is shortened as in watched_host.py.
+
+    Every second probe meets chains that are larger than those that are read; the others are just small enough to be kept.
+    """
     os.nice(19)
     host.listen(256)
     hostile = watched_host.HostileHost(server, 90_000, socket_of_host=host)
     server.process = type("Running", (), {"poll": lambda self: None, "pid": 0})()
+    number = 0
     while True:
         begun = time.monotonic()
+        number += 1
+        hostile.resize(28_000 if number % 2 else 90_000)
         try:
             watched_host.probe_now(server, hostile, 60)
         except (TimeoutError, watched_host.sqlite3.Error) as error:

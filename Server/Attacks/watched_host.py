@@ -32,18 +32,21 @@ class HostileHost:
 
     def __init__(self, server, size, authorities=15, socket_of_host=None):
         self.server = server
-        self.size = size
         self.authorities = authorities
         self.handshakes = 0
         self.rsa = rsa.generate_private_key(65537, 2048)
-        self.padding = max(1, size // (1 + authorities) - 400)
-        self.pool = [
-            pem(certificate("Authority of nothing", key(), is_authority=True, padding=self.padding))
-            for _ in range(self.POOL)]
+        self.resize(size)
         self.lock = threading.Lock()
         self.socket = socket_of_host or socket.create_server(("0.0.0.0", 0), backlog=256)
         self.port = self.socket.getsockname()[1]
         threading.Thread(target=self.listen, daemon=True).start()
+
+    def resize(self, size):
+        """Presents chains of about so many bytes from now on."""
+        self.padding = max(1, size // (1 + self.authorities) - 400)
+        self.pool = [
+            pem(certificate("Authority of nothing", key(), is_authority=True, padding=self.padding))
+            for _ in range(self.POOL)]
 
     def listen(self):
         while True:
