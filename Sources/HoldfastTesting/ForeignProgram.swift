@@ -1,7 +1,7 @@
 #if os(macOS) || os(Linux)
 package import Foundation
 
-/// A program of others that tests talk to, and the command that installs it.
+/// A program of others that tests talk to, and the command that installs it; or something else that a machine may lack.
 package struct ForeignProgram: Sendable, Hashable {
     /// How a program is installed.
     package enum Installation: Sendable, Hashable {
@@ -11,6 +11,8 @@ package struct ForeignProgram: Sendable, Hashable {
         case script(String)
         /// It comes with the Swift toolchain or with the system.
         case included
+        /// It is no program: an address, a right or a file, which the machine has or not.
+        case machine
     }
 
     /// The name in the reason for which a test is skipped.

@@ -2,11 +2,13 @@
 import Foundation
 import Holdfast
 
-/// The tests of this process that were skipped because a program is missing.
+/// The tests of this process that were skipped because this machine lacks a program, or something else.
 ///
-/// When the process ends, it writes how many they are, and the commands that install the programs: the last lines of a
-/// test run, where they are seen.
+/// When the process ends, it writes how many they are, which, and the commands that install the programs: the last lines
+/// of a test run, where they are seen.
 package enum SkippedTests {
+    /// The most tests that are named.
+    private static let maximumNames = 100
     private static let noted = Lock<[ForeignProgram: Set<String>]>([:])
 
     /// Notes a test. The first one arranges for the report at the end of the process.
@@ -31,7 +33,7 @@ package enum SkippedTests {
         #endif
     }
 
-    /// The report: the number of tests, the programs that they need, and the commands that install these.
+    /// The report: the number of tests, what they need, their names, and the commands that install programs.
     package static func lines(about noted: [ForeignProgram: Set<String>], isDarwin: Bool) -> [String] {
         let programs = noted.keys.sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
         let tests = noted.values.reduce(into: Set<String>()) { $0.formUnion($1) }
@@ -44,14 +46,17 @@ package enum SkippedTests {
             switch program.installation {
             case .packages(let debian, let homebrew): packages.formUnion(isDarwin ? homebrew : debian)
             case .script(let script): commands.append(script)
-            case .included: break
+            case .included, .machine: break
             }
         }
         if !packages.isEmpty {
             let names = packages.sorted().joined(separator: " ")
             commands.insert(isDarwin ? "brew install \(names)" : "sudo apt-get install -y \(names)", at: 0)
         }
-        var lines = ["\(number) skipped, because programs are missing: \(needs.joined(separator: ", "))."]
+        let names = tests.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
+        var lines = ["\(number) skipped, because this machine lacks: \(needs.joined(separator: ", "))."]
+        lines += names.prefix(maximumNames).map { "  \($0)" }
+        if names.count > maximumNames { lines.append("  and \(names.count - maximumNames) more") }
         if !commands.isEmpty {
             lines += ["To run \(tests.count == 1 ? "it" : "them"), install the programs:"] + commands.map { "  \($0)" }
         }

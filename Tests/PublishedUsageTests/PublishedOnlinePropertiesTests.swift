@@ -186,6 +186,8 @@ struct PublishedOnlinePropertiesTests {
         #expect(
             texts(configuration(OnlinePinningSettings()))
                 == texts(TrustServerConfiguration(url: url, signer: signer, customer: "gcx")))
+        #expect(configuration(OnlinePinningSettings()).remoteDataProvider is URLSessionDataProvider)
+        #expect(configuration(OnlinePinningSettings()).secureDataStore is FileDataStore)
         var settings = OnlinePinningSettings()
         let (provider, storage) = (Provider(Data()), InMemoryDataStore())
         settings.maximumAge = .seconds(1)

@@ -37,6 +37,6 @@ enum EntryPoint {
     }
 
     private static let negative: Set<ServerError.Code> = [
-        .gate, .notApproved, .rejected, .notForThis, .invalidSignature, .outOfTurn,
+        .gate, .notApproved, .rejected, .notForThis, .invalidSignature, .unsupportedAlgorithm, .outOfTurn,
     ]
 }

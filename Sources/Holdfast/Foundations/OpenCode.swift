@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// extension TrustFailure.Code {
-///     static var notAttested: Self { Self(rawValue: "notAttested") }
+///     nonisolated static var notAttested: Self { Self(rawValue: "notAttested") }
 /// }
 /// ```
 public struct OpenCode<Subject>: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

@@ -6,7 +6,7 @@ public import struct Foundation.Date
 ///
 /// ```swift
 /// /// Pins from a configuration service of the application's own.
-/// struct ConfiguredPins: PinSource {
+/// nonisolated struct ConfiguredPins: PinSource {
 ///     let service: ConfigurationService
 ///     var revision: UInt64 { service.version }
 ///

@@ -7,9 +7,12 @@ public import struct Foundation.Date
 /// forwards the decisions of another one forwards every requirement. `TrustPolicyConformance` of HoldfastTesting checks
 /// both kinds.
 ///
+/// A type of yours that conforms is `nonisolated` in an app whose declarations are isolated to the main actor by default
+/// (Xcode 26); in other code the word changes nothing.
+///
 /// ```swift
 /// /// Trusts devices that were paired, by the keys that the application keeps.
-/// struct PairedDevicePolicy: TrustPolicy {
+/// nonisolated struct PairedDevicePolicy: TrustPolicy {
 ///     let scope = PolicyScope(hostName: "**.devices.example")
 ///     let devices: PairedDevices
 ///

@@ -7,7 +7,7 @@ public import struct Foundation.Date
 ///
 /// A custom validator that wraps another one forwards its properties:
 /// ```swift
-/// struct CountingValidator: ChainValidator {
+/// nonisolated struct CountingValidator: ChainValidator {
 ///     let base: PathValidator
 ///     var pathValidator: PathValidator? { base }
 ///     …

@@ -333,7 +333,10 @@ public final class PinnedHTTPClient: Sendable {
             {
                 throw ConnectionRetired()
             }
-            if let failure = BoringSSLReason.keyUsageRefusal(error) { throw failure }
+            if let failure = BoringSSLReason.keyUsageRefusal(error, host: target.origin.host) {
+                evaluator.tell(failure, under: look)
+                throw failure
+            }
             guard Self.isRefusedByTLS(error), let failure = await explanation(by: lease.client, deadline: deadline)
             else { throw Self.isOfEndedConnection(error) ? HTTPClientError.remoteConnectionClosed : error }
             throw failure

@@ -94,6 +94,14 @@ struct TrustEvaluator: Sendable {
         unprovedEvaluation(of: chain, under: look).decision.isTrusted
     }
 
+    /// Reports why TLS itself refused a server.
+    func tell(_ failure: TrustFailure, under look: Look) {
+        tell(
+            TrustDecision(
+                .rejected(failure), policyName: look.policy?.hostName ?? look.host.name, host: look.host,
+                time: clock.now, chain: failure.chain))
+    }
+
     private func tell(_ decision: TrustDecision) {
         manager.tell(decision)
         validator.noteUse(following: decision.pathsToFollow)

@@ -20,11 +20,13 @@ package enum BoringSSLReason {
 
     /// The refusal of a peer whose keyUsage forbids what the handshake uses its key for (RFC 8446 4.4.2.2, RFC 5246
     /// 7.4.2), which TLS alone knows; nil for another error.
-    package static func keyUsageRefusal(_ error: any Error) -> TrustFailure? {
+    package static func keyUsageRefusal(
+        _ error: any Error, host: DialedHost? = nil, chain: PresentedChain? = nil
+    ) -> TrustFailure? {
         guard names(in: error).contains("KEY_USAGE_BIT_INCORRECT") else { return nil }
         return TrustFailure(
             .keyUsageForbidsTLS,
             expected: "keyUsage digitalSignature, or keyEncipherment if the cipher suite has static RSA",
-            found: "a keyUsage without it")
+            found: "a keyUsage without it", host: host, chain: chain)
     }
 }

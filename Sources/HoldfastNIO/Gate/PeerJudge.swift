@@ -62,10 +62,33 @@ final class PeerJudge {
         client = try? ClientIdentity(decision, chain: presented, isResumed: isResumed)
     }
 
-    /// Call this when the handshake failed: TLS itself rejects a client without a certificate.
+    /// Call this when the handshake failed: TLS itself rejects a client without a certificate, and a peer whose keyUsage
+    /// forbids what the handshake uses its key for.
     func handshakeFailed(_ error: any Error) {
-        guard isForClients, decision == nil, BoringSSLReason.isMissingCertificate(error) else { return }
-        _ = decide(PresentedChain([]))
+        if isForClients, decision == nil, BoringSSLReason.isMissingCertificate(error) {
+            _ = decide(PresentedChain([]))
+        } else if failure == nil, BoringSSLReason.keyUsageRefusal(error) != nil {
+            rejectForKeyUsage(error)
+        }
+    }
+
+    /// With TLS 1.3, BoringSSL rejects the peer before its certificates are known; then the decision has no chain.
+    private func rejectForKeyUsage(_ error: any Error) {
+        isDeciding = true
+        defer { isDeciding = false }
+        // For its name, host and time.
+        let (judged, source): (TrustDecision, TrustSource)
+        if let decision, let known = self.source {
+            (judged, source) = (decision, known)
+        } else {
+            (judged, source) = verification.judgment(of: PresentedChain([]))
+        }
+        guard let failure = BoringSSLReason.keyUsageRefusal(error, host: judged.host, chain: presented) else { return }
+        let rejected = TrustDecision(
+            .rejected(failure), policyName: judged.policyName, host: judged.host, time: judged.time, chain: presented,
+            configuredPins: judged.configuredPins, effort: judged.effort)
+        decision = rejected
+        verification.tell(rejected, by: source)
     }
 
     private func decide(_ chain: PresentedChain) -> TrustDecision {

@@ -143,7 +143,7 @@ final class TrustGateHandler: ChannelDuplexHandler {
         switch state {
         case .shut where isFromTLS:
             judge.handshakeFailed(error)
-            let reason: any Error = judge.failure ?? BoringSSLReason.keyUsageRefusal(error) ?? error
+            let reason: any Error = judge.failure ?? error
             settle(reason)
             context.fireErrorCaught(reason)
         // Errors of TLS after a refusal are only its consequences.

@@ -28,9 +28,10 @@ package struct DocumentDownloader: RemoteDataProvider {
     }
 
     /// Downloads revocation lists over plain HTTP, by which authorities publish them: lists are signed.
-    static func ofSignedLists() -> AsyncHTTPClientDataProvider {
+    static func ofSignedLists(answerLimit: Duration, wholeLimit: Duration) -> AsyncHTTPClientDataProvider {
         PolicyLog.$shared.withValue(silence) {
-            AsyncHTTPClientDataProvider(validator: PathValidator(anchors: TrustAnchors([])))
+            AsyncHTTPClientDataProvider(
+                validator: PathValidator(anchors: TrustAnchors([])), answerLimit: answerLimit, wholeLimit: wholeLimit)
         }
     }
 

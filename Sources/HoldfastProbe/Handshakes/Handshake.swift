@@ -77,6 +77,10 @@ struct Handshake: Sendable {
         defer { channel.close(promise: nil) }
         do {
             let answer = try await decision.get()
+            // TLS itself refused the key's use, which says something about the server's keys and nothing about its chain.
+            if let failure = answer.failure, failure.code == .keyUsageForbidsTLS, failure.certificate == nil {
+                throw failure
+            }
             return .success(
                 ShownChain(
                     decision: answer, tlsVersion: version.withLock { $0 },

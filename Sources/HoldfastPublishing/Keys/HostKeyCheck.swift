@@ -56,11 +56,7 @@ public enum HostKeyCheck {
         }
         let key = Array(request.subjectPublicKeyInfo.der)
         try check(key: key, named: name)
-        switch request.signatureCheck {
-        case .valid: break
-        case .invalid: throw unsigned(name, "a signature that does not verify under it")
-        case .unsupported(let algorithm): throw unsigned(name, "a signature with \(algorithm), which is not supported")
-        }
+        try check(request.signatureCheck, named: name)
         if let host {
             let patterns = request.dnsNames.compactMap { try? HostPattern($0) }
             guard request.dnsNames.isEmpty || patterns.contains(where: { $0.matches(host) }) else {
@@ -71,6 +67,15 @@ public enum HostKeyCheck {
             }
         }
         return key
+    }
+
+    /// Requires that a request is signed with its own key. A signature that cannot be verified proves nothing.
+    static func check(_ signature: SignatureCheck, named name: String) throws(HostCheckError) {
+        switch signature {
+        case .valid: break
+        case .invalid: throw unsigned(name, "a signature that does not verify under it")
+        case .unsupported(let algorithm): throw unsigned(name, "a signature with \(algorithm), which is not supported")
+        }
     }
 
     private static func unsigned(_ name: String, _ found: String) -> HostCheckError {

@@ -28,8 +28,8 @@ package struct PinEntry: Sendable, Encodable {
     let dnsNames: [String]
     /// The certificate; nil for a key or a request.
     package let certificate: X509Certificate?
-    /// Whether a request is signed with its key; nil for anything else, and if the signature's kind is not verified.
-    package var isSignedWithItsKey: Bool?
+    /// Whether a request is signed with its key; nil for anything else.
+    package var requestSignature: SignatureCheck?
     /// The key itself, in DER.
     package let subjectPublicKeyInfo: [UInt8]
     /// Whether it is the certificate of an authority, whose key signs those of servers.
@@ -131,11 +131,7 @@ package struct PinEntry: Sendable, Encodable {
             } else {
                 try HostKeyCheck.check(key: subjectPublicKeyInfo, named: place)
             }
-            guard isSignedWithItsKey != false else {
-                throw HostCheckError(
-                    .unsignedRequest, name: place, expected: "a certificate request that is signed with its own key",
-                    found: "a signature that does not verify under it")
-            }
+            if let requestSignature { try HostKeyCheck.check(requestSignature, named: place) }
         } catch {
             throw PublishingError(error, of: place)
         }

@@ -98,11 +98,10 @@ package struct PublicKeyFile {
         var entry = PinEntry(
             key: request.subjectPublicKeyInfo, kind: .certificateRequest, subject: request.subject.description,
             dnsNames: request.dnsNames, place: place)
+        entry.requestSignature = request.signatureCheck
         switch request.signatureCheck {
-        case .valid: entry.isSignedWithItsKey = true
-        case .invalid:
-            entry.isSignedWithItsKey = false
-            entry.remark = "its signature does NOT verify"
+        case .valid: break
+        case .invalid: entry.remark = "its signature does NOT verify"
         case .unsupported(let name): entry.remark = "its signature was not verified: \(name) is not supported"
         }
         return entry

@@ -53,6 +53,11 @@ extension TUFRepositoryError.Code {
     public static var invalidSignature: Self {
         Self("Do not sign it: prepare the change again, from pins and keys that you know.")
     }
+    /// A signature was not verified, because Holdfast does not support its scheme or its key. Whether the file was
+    /// altered is unknown.
+    public static var unsupportedAlgorithm: Self {
+        Self("Have it signed with keys of Ed25519, P-256, P-384 or RSA, and take the other keys out of the role.")
+    }
     /// The program or closure that signs with a key in a token or a key service gave no signature.
     public static var signerFailed: Self { Self("Find out why it did not sign, and try again; nothing was changed.") }
     /// The program or closure that signs gave a signature that does not verify.

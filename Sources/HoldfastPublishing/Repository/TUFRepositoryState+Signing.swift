@@ -77,7 +77,8 @@ extension TUFRepositoryState {
     ///
     /// It signs nothing if a draft does not follow the published version, or has a signature that does not verify.
     /// - Returns: the roles whose drafts the key has now signed, even if it had signed them before.
-    /// - Throws: ``TUFRepositoryError`` `nothingToSign`, `otherKey`, `wrongVersion`, `invalidSignature`, `invalidPins`.
+    /// - Throws: ``TUFRepositoryError`` `nothingToSign`, `otherKey`, `wrongVersion`, `invalidSignature`,
+    ///   `unsupportedAlgorithm`, `invalidPins`.
     public mutating func sign(by key: TUFSigningKey) throws(TUFRepositoryError) -> [TUFRole] {
         let drafts = try drafts(for: key)
         for (draft, key) in drafts { replace(try draft.signed(by: [key])) }
@@ -207,8 +208,20 @@ extension TUFRepositoryState {
                 found: "version \(draft.version) of \(draft.role.rawValue)")
         }
         var verified: Set<[UInt8]> = []
-        for judge in judges { verified.formUnion(try Self.delegator(role, judge).signers(of: draft.file)) }
-        guard let wrong = draft.keyIDs.first(where: { !verified.contains($0) }) else { return }
+        var unsupported: [[UInt8]: String] = [:]
+        for judge in judges {
+            let delegator = try Self.delegator(role, judge)
+            verified.formUnion(delegator.signers(of: draft.file))
+            for id in draft.keyIDs { unsupported[id] = unsupported[id] ?? delegator.unsupportedName(ofKey: id) }
+        }
+        // One that does not verify is the worse news.
+        let others = draft.keyIDs.filter { !verified.contains($0) }
+        guard let wrong = others.first(where: { unsupported[$0] == nil }) ?? others.first else { return }
+        if let name = unsupported[wrong] {
+            throw TUFRepositoryError(
+                .unsupportedAlgorithm, of: role.rawValue, expected: "signatures of the role's keys that verify",
+                found: "one by \(TUFText.short(wrong)) that cannot be verified: \(name) is not supported")
+        }
         throw TUFRepositoryError(
             .invalidSignature, of: role.rawValue, expected: "signatures of the role's keys that verify",
             found: "one by \(TUFText.short(wrong)) that does not")

@@ -94,6 +94,10 @@ extension TUFRepositoryStorage {
                 roots: roots, timestamp: try file("timestamp.json"), snapshot: try file("snapshot.json"),
                 targets: try file("targets.json"), pins: pins)
         } catch {
+            guard error.code != .unsupportedAlgorithm else {
+                throw TUFRepositoryError(
+                    .unsupportedAlgorithm, of: error.subject, expected: error.expected, found: error.found)
+            }
             throw TUFRepositoryError(
                 .damaged, of: error.subject, expected: error.expected,
                 found: "\(error.found) (\(error.code.rawValue))")

@@ -66,6 +66,9 @@ package struct Delegator: Sendable {
         }
     }
 
+    /// The scheme or the kind of one of the role's keys, if no signature is verified with it; nil for other keys.
+    package func unsupportedName(ofKey id: [UInt8]) -> String? { keys[id]?.unsupportedName }
+
     /// The signatures of a role's keys that do not count.
     private struct UncountedSignatures {
         /// Those that do not verify.

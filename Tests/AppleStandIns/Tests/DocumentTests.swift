@@ -275,6 +275,37 @@ struct DocumentTests {
         for line in lines { #expect(compiled.contains(line), "not compiled: \(line)") }
     }
 
+    @Test("Every declaration in an example of a comment compiles in an app that is isolated to the main actor")
+    func everyDeclarationCompiles() throws {
+        func lines(in file: URL) throws -> [String] {
+            try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+        }
+        let samples = Self.folder.appending(path: "../MainActor/CommentSamples.swift").standardizedFileURL
+        let compiled = Set(try lines(in: samples))
+        let sources = Self.folder.appending(path: "../../../Sources/Holdfast").standardizedFileURL
+        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        var count = 0
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            let comments = try lines(in: file).filter { $0.hasPrefix("///") }.map {
+                $0.dropFirst(3).trimmingCharacters(in: .whitespaces)
+            }
+            for block in comments.split(separator: "```swift").dropFirst() {
+                let example = block.prefix { $0 != "```" }
+                guard example.contains(where: { $0.contains(#/\b(struct|class|enum|actor|extension|func) /#) }) else {
+                    continue
+                }
+                count += 1
+                for line in example where !line.isEmpty && line != "…" {
+                    #expect(compiled.contains(line), "\(file.lastPathComponent): \(line)")
+                }
+            }
+        }
+        #expect(count >= 5)
+    }
+
     /// Examples stand there as static members of an enumeration, or as private types.
     private static func code(_ line: some StringProtocol) -> String {
         let code = line.trimmingCharacters(in: .whitespaces)

@@ -81,6 +81,29 @@ struct ISPDelegateTests {
         }
     }
 
+    @Test("Both delegates, and the check without one, validate for the time of the clock that they are given")
+    func clocks() async throws {
+        try await withPins(of: { [$0.leaf] }) { fixture, file in
+            for (years, isTrusted) in [(0, true), (100, false)] as [(Double, Bool)] {
+                let clock = ManualClock(now: SystemWallClock().now.addingTimeInterval(years * 366 * 86_400))
+                let ofSession = ISPPinnedNSURLSessionDelegate(file: file, clock: clock)
+                let answer = await answer {
+                    ofSession.urlSession(
+                        session, didReceive: fixture.challenge(fixture.secTrust()), completionHandler: $0)
+                }
+                #expect(answer == (isTrusted ? .trusted : .cancelled))
+                let (ofConnection, sender) = (ISPPinnedNSURLConnectionDelegate(file: file, clock: clock), Sender())
+                ofConnection.connection(
+                    NSObject(), willSendRequestFor: fixture.challenge(fixture.secTrust(), sender: sender))
+                let sent = await sender.first()
+                #expect(isTrusted ? sent == .use("server trust") : sent == .cancel)
+                #expect(
+                    ISPCertificatePinning.verifyPinnedCertificate(
+                        forTrust: fixture.secTrust(), andDomain: fixture.host, file: file, clock: clock) == isTrusted)
+            }
+        }
+    }
+
     /// As an application inherits from it: it counts challenges and leaves the answers to the class above.
     private final class CountingSessionDelegate: ISPPinnedNSURLSessionDelegate, @unchecked Sendable {
         let hosts = Collected<String>()

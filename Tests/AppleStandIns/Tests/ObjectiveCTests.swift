@@ -128,6 +128,7 @@ struct ObjectiveCTests {
         #expect(settings.settings.trustServerCertificate == Data([1]) && settings.settings.customer == "a")
         #expect(settings.settings.onlinePinning.allowsLegacyDigests)
         #expect(composer.composer.onlinePinning.allowsLegacyDigests)
+        #expect(settings.allowsLegacyDigests && composer.allowsLegacyDigests)
     }
 
     @Test("Each property of settings is read from Swift's object and written to it")

@@ -1,5 +1,7 @@
 import AsyncHTTPClient
+import Dispatch
 import Holdfast
+import HoldfastNIO
 import HoldfastNIOTesting
 import HoldfastTesting
 import NIOCore
@@ -102,6 +104,60 @@ struct UncanceledRequestTests {
                             // Which error it is depends on how far the connection was.
                             #expect(error as? HTTPClientError != .cancelled)
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A connection of the client's, on whose thread a test can have everything wait.
+    private final class ConnectionBox: Sendable {
+        private let channel = Lock<(any Channel)?>(nil)
+
+        func set(_ channel: any Channel) { self.channel.withLock { $0 = channel } }
+
+        /// Closes the connection, and lets nobody know before so many callers have begun and have had time to be given
+        /// the connection.
+        func close(after callers: Int, counted begun: DispatchSemaphore) throws {
+            let channel = try #require(channel.withLock { $0 })
+            channel.eventLoop.execute {
+                // Not before the peer has answered a goodbye, but now.
+                channel.closeBelowTLS()
+                let end = DispatchTime.now() + .seconds(60)
+                for _ in 0..<callers { _ = begun.wait(timeout: end) }
+                _ = begun.wait(timeout: .now() + .milliseconds(300))
+            }
+        }
+    }
+
+    @Test("do not say so if the connection that they were given has ended before it heard of them")
+    func closedBefore() async throws {
+        let setting = try HTTPSetting()
+        try setting.trust("www.example.com")
+        var options = TestOrigin.Options()
+        options.protocols = ["h2"]
+        let box = ConnectionBox()
+        try await withOrigin(try setting.leaf(), options: options) { origin in
+            try await setting.withClient({
+                $0.http2ConnectionDebugInitializer = { channel in
+                    box.set(channel)
+                    return channel.eventLoop.makeSucceededVoidFuture()
+                }
+            }) { client in
+                try await client.expectAnswer(origin.url())
+                let begun = DispatchSemaphore(value: 0)
+                try box.close(after: 20, counted: begun)
+                let callers = (0..<20).map { _ in
+                    Task {
+                        begun.signal()
+                        return try await client.text(origin.url())
+                    }
+                }
+                for caller in callers {
+                    do {
+                        #expect(try await caller.value == "ok")
+                    } catch {
+                        #expect(error as? HTTPClientError == .remoteConnectionClosed, "\(error)")
                     }
                 }
             }

@@ -113,6 +113,12 @@ struct RefusedClientTests {
             .wrongExtendedKeyUsage, of: certificate, by: StandardPolicy(clients: "devices"), version)
     }
 
+    @Test("has a key that may only decipher, which TLS 1.3 refuses by itself")
+    func keyUsage() async throws {
+        let device = try setting.device(key: .sharedRSA(bits: 2_048, index: 0)) { $0.keyUsage = [.keyEncipherment] }
+        try await expectRefusal(.keyUsageForbidsTLS, of: device, by: try setting.pinned(device), .tlsv13)
+    }
+
     @Test("has an expired certificate", arguments: TrustedClientTests.versions)
     func expired(version: TLSVersion) async throws {
         let device = try setting.device {

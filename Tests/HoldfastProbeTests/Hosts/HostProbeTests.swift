@@ -13,7 +13,7 @@ import Testing
 struct HostProbeTests {
     @Test(
         "Every address of the name is asked by that name, and each certificate is a sighting with its address",
-        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
+        .needs(.wholeLoopbackBlock))
     func everyAddress() async throws {
         let root = try TestAuthority.root()
         let leaves = try (0..<3).map { _ in try root.leaf(names: [.dns(LoopbackFleet.name)]) }
@@ -35,7 +35,7 @@ struct HostProbeTests {
 
     @Test(
         "An address that refuses, closes or is silent is known in its row, in each of many rows",
-        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
+        .needs(.wholeLoopbackBlock))
     func addressAlwaysKnown() async throws {
         let root = try TestAuthority.root()
         let closing = try await ClosingServer.start()
@@ -58,7 +58,7 @@ struct HostProbeTests {
 
     @Test(
         "A name with more addresses than are asked has a row for each of the others",
-        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
+        .needs(.wholeLoopbackBlock))
     func tooManyAddresses() async throws {
         let root = try TestAuthority.root()
         let addresses = (1...70).map { "127.0.2.\($0)" }
@@ -267,7 +267,7 @@ struct HostProbeTests {
         #expect(findings.failures.first?.sentence.contains("refused") == true, "\(findings.failures)")
     }
 
-    @Test("IPv6 is asked beside IPv4, and one family alone if that is asked for", .enabled(if: LoopbackFleet.hasIPv6))
+    @Test("IPv6 is asked beside IPv4, and one family alone if that is asked for", .needs(.ipv6Loopback))
     func families() async throws {
         let root = try TestAuthority.root()
         let leaves = try (0..<2).map { _ in try root.leaf(names: [.dns(LoopbackFleet.name)]) }

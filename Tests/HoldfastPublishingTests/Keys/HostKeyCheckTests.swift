@@ -69,6 +69,27 @@ struct HostKeyCheckTests {
         #expect(try code(try key.spki, "api.example.com") == .unreadable)
     }
 
+    @Test("A request whose signature is of an algorithm that is not supported is refused for that, wherever it is read")
+    func unsupportedRequests() throws {
+        let draft = try CertificateRequestDraft(names: [HostPattern("api.example.com")])
+        var request = Array(try draft.signed(by: SigningKey()))
+        // ecdsa-with-SHA256 becomes ecdsa-with-SHA224 (RFC 5758 3.2).
+        let sha256: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]
+        let place = try #require(request.firstRange(of: sha256))
+        request[place.upperBound - 1] = 1
+        let expected = "ECDSA with SHA-224, which is not supported"
+        let error = #expect(throws: HostCheckError.self) {
+            try HostKeyCheck.check(request: request, for: nil, named: "next.csr")
+        }
+        #expect(error?.code == .unsignedRequest && error?.found.contains(expected) == true, "\(error as Any)")
+        let entry = try PublicKeyFile(Data(request), path: "next.csr").entry(ofDER: request)
+        #expect(entry.remark?.contains("was not verified: ECDSA with SHA-224") == true, "\(entry.remark as Any)")
+        let refusal = #expect(throws: PublishingError.self) {
+            try entry.checkHost("api.example.com", at: SystemWallClock().now)
+        }
+        #expect(refusal?.found.contains(expected) == true, "\(refusal as Any)")
+    }
+
     @Test("Digests that stand for no key are placeholders; those of keys and certificates are none")
     func placeholders() throws {
         func sha256(_ text: String) -> [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }

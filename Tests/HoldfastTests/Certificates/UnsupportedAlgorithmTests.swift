@@ -91,6 +91,15 @@ struct UnsupportedAlgorithmTests {
         ]
         let digest = try fixture.refusal(of: message)
         #expect(digest?.code == .unsupportedAlgorithm && digest?.found == "SHA3-256")
+        // A document of a signer whose key is not supported may be authentic; a configured one is wrong in any case.
+        let signer = try X509Certificate(
+            der: TestAuthority.selfSigned(names: ["gcx"]) { $0.subjectPublicKeyInfo = Self.key([1, 3, 101, 113]) }.der)
+        for (code, expected) in [(.untrustedSigner, .unsupportedAlgorithm), (.invalidPublicKey, .invalidPublicKey)]
+            as [(DocumentError.Code, DocumentError.Code)]
+        {
+            let error = #expect(throws: DocumentError.self) { try TrustServerSigner.key(of: signer, code: code) }
+            #expect(error?.code == expected && error?.found.contains("Ed448") == true, "\(error as Any)")
+        }
     }
 
     @Test("A pin of a whole Merkle Tree Certificate is refused with the pin of its key; its key can be pinned")

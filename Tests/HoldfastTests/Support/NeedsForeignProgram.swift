@@ -2,7 +2,8 @@
 import HoldfastTesting
 import Testing
 
-/// Skips tests if a program is missing that they talk to, and has the end of the run say what installs it.
+/// Skips tests if a program is missing that they talk to, or something else of the machine, and has the end of the run
+/// say so, with what installs the program.
 ///
 /// Other test targets have this file by a symbolic link: only a test target can import Testing everywhere.
 struct NeedsForeignProgram: SuiteTrait, TestTrait {
@@ -11,7 +12,7 @@ struct NeedsForeignProgram: SuiteTrait, TestTrait {
 
     func prepare(for test: Test) async throws {
         if !program.runsTests, !test.isSuite {
-            SkippedTests.note("\(test.sourceLocation.fileID) \(test.name)", missing: program)
+            SkippedTests.note("\(test.sourceLocation.fileID): \(test.displayName ?? test.name)", missing: program)
         }
         let condition: ConditionTrait = .enabled(if: program.runsTests, "needs \(program.name)")
         try await condition.prepare(for: test)

@@ -31,13 +31,15 @@ struct TestRunTests {
         #expect(run.status == 0 && (run.output + run.errors).contains(" 1 test "), "\(run.output)\(run.errors)")
     }
 
-    @Test("It says at its end how many tests were skipped for want of a program, and what installs that")
+    @Test("It says at its end which tests were skipped for want of a program, how many, and what installs that")
     func skipped() async throws {
         let run = try await run(
             "HoldfastTests.CMSOpenSSLTests", environment: ["PATH": "/nowhere", "HOLDFAST_REQUIRE_FOREIGN_PEERS": "0"])
         #expect(run.status == 0, "\(run.output)\(run.errors)")
-        let lines = run.errors.split(separator: "\n").suffix(3)
-        #expect(lines.first?.contains("skipped, because programs are missing: OpenSSL 3 (") == true, "\(run.errors)")
+        let lines = run.errors.split(separator: "\n").drop { !$0.contains(" skipped, because this machine lacks: ") }
+        #expect(lines.first?.contains(" tests were skipped, because this machine lacks: OpenSSL 3 (") == true)
+        let names = lines.dropFirst().filter { $0.hasPrefix("  HoldfastTests/CMSOpenSSLTests.swift: ") }
+        #expect(names.count > 1 && lines.first?.hasPrefix("\(names.count) tests") == true, "\(run.errors)")
         #expect(lines.last == "  sudo apt-get install -y openssl", "\(run.errors)")
     }
 
@@ -57,20 +59,28 @@ struct TestRunTests {
         #expect(SkippedTests.lines(about: [:], isDarwin: false).isEmpty)
         #expect(
             SkippedTests.lines(about: [one: ["x"]], isDarwin: false) == [
-                "1 test was skipped, because programs are missing: b (1).", "To run it, install the programs:",
+                "1 test was skipped, because this machine lacks: b (1).", "  x", "To run it, install the programs:",
                 "  sudo apt-get install -y b1 b2",
             ])
         let noted: [ForeignProgram: Set<String>] = [one: ["x", "y"], two: ["x"], script: ["z"], included: ["u"]]
         #expect(
             SkippedTests.lines(about: noted, isDarwin: false) == [
-                "4 tests were skipped, because programs are missing: a (1), b (2), c (1), d (1).",
-                "To run them, install the programs:", "  sudo apt-get install -y a b1 b2", "  scripts/tuf-python",
+                "4 tests were skipped, because this machine lacks: a (1), b (2), c (1), d (1).", "  u", "  x", "  y",
+                "  z", "To run them, install the programs:", "  sudo apt-get install -y a b1 b2",
+                "  scripts/tuf-python",
             ])
         #expect(
             SkippedTests.lines(about: noted, isDarwin: true).suffix(2) == [
                 "  brew install a b", "  scripts/tuf-python",
             ])
-        #expect(SkippedTests.lines(about: [included: ["u"]], isDarwin: false).count == 1)
+        #expect(SkippedTests.lines(about: [included: ["u"]], isDarwin: false).count == 2)
+        let address = ForeignProgram("::1", .machine, runsTests: false)
+        #expect(
+            SkippedTests.lines(about: [address: ["u"]], isDarwin: false) == [
+                "1 test was skipped, because this machine lacks: ::1 (1).", "  u",
+            ])
+        let many = SkippedTests.lines(about: [one: Set((0..<123).map(String.init))], isDarwin: false)
+        #expect(many.contains("  and 23 more") && many.count == 1 + 100 + 1 + 2)
     }
     #endif
 }

@@ -125,6 +125,13 @@ struct LogListReaderTests {
                 return error.code
             }
         }
+        // A key that is not supported says nothing about the list.
+        let mlDSA65: TestObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 3, 18]
+        let algorithm = TestDER.sequence([TestDER.objectIdentifier(mlDSA65)])
+        let foreign = TestDER.sequence([algorithm, TestDER.bitString([UInt8](repeating: 4, count: 65))])
+        for der in [foreign, try TestKey(.p521).subjectPublicKeyInfoDER] {
+            #expect(code(list.json, signature, try SubjectPublicKeyInfo(der: der)) == .unsupportedAlgorithm)
+        }
         let stranger = try SubjectPublicKeyInfo(der: TestKey().subjectPublicKeyInfoDER)
         #expect(code(list.json, signature, stranger) == .invalidSignature)
         #expect(code(list.json + Data(" ".utf8), signature, key) == .invalidSignature)

@@ -175,7 +175,7 @@ struct CheckHostsTests {
         }
     }
 
-    @Test("IPv6 addresses are dialed, judged and printed as such", .enabled(if: LoopbackFleet.hasIPv6, "needs ::1"))
+    @Test("IPv6 addresses are dialed, judged and printed as such", .needs(.ipv6Loopback))
     func ipv6() async throws {
         let root = try TestAuthority.root()
         let leaf = try root.leaf(names: [.address(Array(repeating: 0, count: 15) + [1])])

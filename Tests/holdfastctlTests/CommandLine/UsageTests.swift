@@ -10,7 +10,7 @@ struct UsageTests {
 
     @Test(
         "Output that cannot be written is no success",
-        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")),
+        .needs(.fullDevice),
         arguments: ["keygen -o a.pem --no-password", "--help", "--version", "--generate-completion-script bash"])
     func fullDisk(_ arguments: String) async throws {
         try await withTemporaryFolder { folder in

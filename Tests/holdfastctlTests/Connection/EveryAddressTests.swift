@@ -8,7 +8,7 @@ import Testing
 
 @Suite(
     "Every address of a host, in each verb that asks",
-    .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"), .timeLimit(.minutes(15)))
+    .needs(.wholeLoopbackBlock), .timeLimit(.minutes(15)))
 struct EveryAddressTests {
     private static let addresses = ["127.0.0.1", "127.0.0.2"]
 
@@ -92,7 +92,7 @@ struct EveryAddressTests {
 
     @Test(
         "All addresses of a name are asked without an option, and -4 and -6 ask one family",
-        .enabled(if: LoopbackFleet.hasIPv6, "needs ::1"))
+        .needs(.ipv6Loopback))
     func byDefault() async throws {
         try await SigningSite.with { site in
             let leaves = try (0..<2).map { _ in try site.issuing.leaf(names: [.dns("localhost")]) }

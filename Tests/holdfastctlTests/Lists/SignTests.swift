@@ -143,7 +143,7 @@ struct SignTests {
         }
     }
 
-    @Test("A list that is replaced stays its owner's and its group's", .enabled(if: geteuid() == 0))
+    @Test("A list that is replaced stays its owner's and its group's", .needs(.root))
     func ownerOfList() async throws {
         try await SigningSite.with { site in
             try site.list([("api.example.com", "a", 30)])

@@ -109,7 +109,7 @@ struct OperatingTests {
 
     @Test(
         "A fleet whose servers have different keys gets the backup key server by server, and nobody is locked out",
-        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
+        .needs(.wholeLoopbackBlock))
     func fleet() async throws {
         try await OperatingSite.with { site in
             let old = [try site.leaf(), try site.leaf()]

@@ -132,17 +132,9 @@ struct OperatingUnitsTests {
         }
     }
 
-    /// Whether root can make an account without touching those of this machine.
-    private static let makesAccounts =
-        geteuid() == 0
-        && (ForeignPeers.areRequired
-            || ["/usr/sbin/useradd", "/usr/bin/setpriv"].allSatisfy {
-                FileManager.default.isExecutableFile(atPath: $0)
-            })
-
     @Test(
         "has a user that owns the folder and the online key, which nobody else can read",
-        .enabled(if: makesAccounts, "needs root, and useradd and setpriv"))
+        .needs(.accounts))
     func serviceUser() async throws {
         try await OperatingSite.with { site in
             let present = try site.leaf()
@@ -171,7 +163,7 @@ struct OperatingUnitsTests {
 
     @Test(
         "has a user that signs for the trust server with a key that nobody else can read",
-        .enabled(if: makesAccounts, "needs root, and useradd and setpriv"))
+        .needs(.accounts))
     func trustServerUser() async throws {
         try await OperatingSite.with { site in
             let leaf = try site.leaf()

@@ -27,7 +27,7 @@ struct ShowUnsupportedTests {
 
     @Test(
         "A valid certificate or request of openssl whose algorithm is not supported is refused, and not called invalid",
-        .enabled(if: OpenSSLProgram.isAvailable),
+        .needs(.openSSL),
         arguments: [
             Kind(name: "Ed448", arguments: ["-newkey", "ed448"]),
             Kind(name: "secp256k1", arguments: ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:secp256k1"]),
@@ -94,6 +94,38 @@ struct ShowUnsupportedTests {
             try data.write(to: site.folder.appending(path: "1.root.json"))
             let found = try #require(try await Self.signatures(site, ["1.root.json"]).first)
             #expect(found.state == "unsupported" && found.text.contains("ml-dsa-65"), "\(found.text)")
+        }
+    }
+
+    @Test(
+        "A trust server's document whose signer has a key that is not supported is not called altered",
+        .needs(.openSSL))
+    func trustServerDocument() async throws {
+        try await SigningSite.with { site in
+            let leaf = try TestAuthority.root().leaf(names: ["a.example"])
+            let json = try TestTrustServer.json(
+                customer: "gcx", at: SystemWallClock().now, [.init("a.example", [leaf])])
+            try Data(json).write(to: site.folder.appending(path: "gcx.json"))
+            for arguments in [
+                [
+                    "req", "-x509", "-days", "30", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-keyout", "gcx.key", "-subj", "/CN=gcx", "-out", "gcx.pem",
+                ],
+                [
+                    "smime", "-sign", "-nodetach", "-binary", "-outform", "der", "-signer", "gcx.pem", "-inkey",
+                    "gcx.key", "-in", "gcx.json", "-out", "gcx.signed",
+                ],
+            ] {
+                let made = try await OpenSSLProgram.run(arguments, in: site.folder)
+                #expect(made.status == 0, "\(made.text)")
+            }
+            var document = [UInt8](try Data(contentsOf: site.folder.appending(path: "gcx.signed")))
+            // In its certificate id-ecPublicKey (RFC 5480 2.1.1) becomes an algorithm that is none.
+            let key: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
+            document[try #require(document.firstRange(of: key)).upperBound - 1] = 0x7F
+            try Data(document).write(to: site.folder.appending(path: "gcx.signed"))
+            let found = try #require(try await Self.signatures(site, ["gcx.signed"]).first)
+            #expect(found.state == "unsupported" && found.text.contains("1.2.840.10045.2.127"), "\(found.text)")
         }
     }
 

@@ -65,5 +65,16 @@ extension ForeignProgram {
     static let postgreSQL = ForeignProgram(
         "PostgreSQL's initdb and postgres", .packages(debian: ["postgresql"], homebrew: ["postgresql"]),
         canRun: PostgresServer.canRun)
+    static let root = ForeignProgram("the rights of root", .machine, runsTests: geteuid() == 0)
+    /// Root, and what makes an account without touching those of this machine.
+    static let accounts = ForeignProgram(
+        "the rights of root, useradd and setpriv", .machine,
+        runsTests: geteuid() == 0
+            && (ForeignPeers.areRequired
+                || ["/usr/sbin/useradd", "/usr/bin/setpriv"].allSatisfy {
+                    FileManager.default.isExecutableFile(atPath: $0)
+                }))
+    static let fullDevice = ForeignProgram(
+        "/dev/full", .machine, runsTests: FileManager.default.fileExists(atPath: "/dev/full"))
     static let s3Tools = ForeignProgram("moto and aws", .script("scripts/s3-tools"), runsTests: S3Store.isAvailable)
 }

@@ -36,7 +36,7 @@ struct TrustServerFleetTests {
 
     @Test(
         "Every address of a name is asked by that name, and what all of them showed is published",
-        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
+        .needs(.wholeLoopbackBlock))
     func everyAddress() async throws {
         let addresses = ["127.0.0.1", "127.0.0.2"] + (LoopbackFleet.hasIPv6 ? ["::1"] : [])
         try await TrustServerSite.with { site in
@@ -73,7 +73,7 @@ struct TrustServerFleetTests {
 
     @Test(
         "In a rolling renewal clients that reach either node are let in until the overlap has passed",
-        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
+        .needs(.wholeLoopbackBlock))
     func rollingRenewal() async throws {
         try await TrustServerSite.with { site in
             let issuing = try site.root.intermediate()
@@ -115,7 +115,7 @@ struct TrustServerFleetTests {
 
     @Test(
         "An address that is down, or shows what is not trusted, is named and holds nothing up",
-        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"))
+        .needs(.wholeLoopbackBlock))
     func failingAddress() async throws {
         try await TrustServerSite.with { site in
             let issuing = try site.root.intermediate()
@@ -171,7 +171,7 @@ struct TrustServerFleetTests {
 
     @Test(
         "Connections to an address are as many as --tries says, whatever it answers",
-        .enabled(if: LoopbackFleet.hasWholeBlock, "needs all of 127.0.0.0/8"), arguments: [1, 3])
+        .needs(.wholeLoopbackBlock), arguments: [1, 3])
     func tries(count: Int) async throws {
         try await TrustServerSite.with { site in
             let leaf = try site.root.leaf(names: [.dns(LoopbackFleet.name)])

@@ -25,7 +25,9 @@ public struct ServerError: HoldfastError {
         do throws(Failure) {
             return try body()
         } catch {
-            throw ServerError(code, of: subject, expected: error.expected, found: error.found, remedy: error.remedy)
+            throw ServerError(
+                code.unlessUnsupported(error), of: subject, expected: error.expected, found: error.found,
+                remedy: error.remedy)
         }
     }
 
@@ -42,6 +44,9 @@ extension ServerError.Code {
     public static var invalidValue: Self { Self(rawValue: "invalidValue") }
     /// A signature does not verify, or is by a key that does not count here.
     public static var invalidSignature: Self { Self(rawValue: "invalidSignature") }
+    /// A signature was not verified, because its algorithm or its signer's kind of key is not supported. Whether the file
+    /// was altered is unknown.
+    public static var unsupportedAlgorithm: Self { Self(rawValue: "unsupportedAlgorithm") }
     /// A passkey signed without a person whom its authenticator knows.
     public static var userNotVerified: Self { Self(rawValue: "userNotVerified") }
     /// A passkey says that it has signed less often than before: something was replayed, or somebody has a copy of it.
@@ -106,6 +111,13 @@ extension ServerError.Code {
     /// Whether it says that the database cannot be written, and may be readable all the same.
     var saysUnwritable: Bool { [.fullDatabase, .readOnlyDatabase, .lockedDatabase].contains(self) }
 
+    /// The code for what another part of Holdfast says about a signature: one of an algorithm that is not supported is
+    /// not called invalid.
+    func unlessUnsupported(_ error: some HoldfastError) -> Self {
+        let isUnsupported = error.code.rawValue == Self.unsupportedAlgorithm.rawValue
+        return self == .invalidSignature && isUnsupported ? .unsupportedAlgorithm : self
+    }
+
     /// What usually helps.
     var usualRemedy: String { Self.remedies[rawValue] ?? "Correct what the error names." }
 
@@ -113,6 +125,7 @@ extension ServerError.Code {
         "malformed": "Send it exactly as the program wrote it.",
         "invalidValue": "Correct the field that the error names.",
         "invalidSignature": "Sign the text again with the key of an approver.",
+        "unsupportedAlgorithm": "Have it signed with keys of Ed25519, P-256, P-384 or RSA.",
         "userNotVerified": "Use the passkey again, with its PIN or your finger.",
         "counterNotRisen": "Use the passkey again. If that fails too, remove it: somebody may have a copy.",
         "notApproved": "Wait for the approvals that are missing.",

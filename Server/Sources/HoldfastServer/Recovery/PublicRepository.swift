@@ -86,8 +86,8 @@ struct PublicRepository: Sendable {
             return try await storage.state(includingDrafts: false).live
         } catch {
             throw ServerError(
-                error.code == .storage ? .file : .invalidSignature, of: storage.name, expected: error.expected,
-                found: error.found)
+                error.code == .storage ? .file : .invalidSignature.unlessUnsupported(error), of: storage.name,
+                expected: error.expected, found: error.found)
         }
     }
 }

@@ -26,8 +26,8 @@ extension RepositoryFiles {
             return try await body()
         } catch {
             throw ServerError(
-                code, of: "\(subject)\(error.subject.map { ", \($0)" } ?? "")", expected: error.expected,
-                found: error.found, remedy: error.remedy)
+                code.unlessUnsupported(error), of: "\(subject)\(error.subject.map { ", \($0)" } ?? "")",
+                expected: error.expected, found: error.found, remedy: error.remedy)
         }
     }
 

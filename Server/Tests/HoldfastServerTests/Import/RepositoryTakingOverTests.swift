@@ -244,6 +244,13 @@ struct RepositoryTakingOverTests {
             let octets = try String(contentsOf: file, encoding: .utf8)
             try Data(octets.replacing("consistent_snapshot", with: "consistent_Snapshot").utf8).write(to: file)
             _ = await take(old.folder.folder, old.keys, .invalidSignature)
+
+            let foreign = try await OldRepository(in: world.folder.appending(path: "foreign"), pins: pins, at: time)
+            let first = foreign.folder.published.appending(path: "metadata/1.root.json")
+            let root = try String(contentsOf: first, encoding: .utf8)
+            try Data(root.replacing(#""scheme":""#, with: #""scheme":"ml-dsa-"#).utf8).write(to: first)
+            let refusal = await take(foreign.folder.folder, foreign.keys, .unsupportedAlgorithm)
+            #expect(refusal?.found.contains("ml-dsa-") == true && refusal?.remedy.contains("approver") == false)
         }
     }
 

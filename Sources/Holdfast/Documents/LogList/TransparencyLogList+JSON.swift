@@ -19,7 +19,8 @@ extension TransparencyLogList {
                 remedy: LogListReader.remedy)
         }
         let verifier = VerificationKey(der: Array(key.der))
-        if let name = verifier?.unsupportedName {
+        let unsupported = verifier == nil ? "one that cannot be read" : verifier?.unsupportedName
+        if let name = unsupported {
             throw DocumentError(
                 .unsupportedAlgorithm, field: "key", expected: "a key of RSA, P-256, P-384 or Ed25519", found: name,
                 remedy: "Configure the key with which the list's publisher signs.")
