@@ -45,11 +45,12 @@ final class AppSummaries: Sendable {
     /// - Parameters:
     ///   - apps: the apps, sorted.
     ///   - first: those that are read before others.
-    ///   - catalog: where they are.
+    ///   - publisher: where they are, and how they stand.
     /// - Throws: ``ServerError`` if nothing can be read. An app that cannot be is named by its summary.
     func found(
-        _ apps: [AppName], first: some Sequence<AppName>, in catalog: Catalog
+        _ apps: [AppName], first: some Sequence<AppName>, from publisher: Publisher
     ) async throws(ServerError) -> Found {
+        let catalog = publisher.catalog
         let chain = try await catalog.approvers()
         let now = try await catalog.now()
         let ledger = catalog.ledger
@@ -59,9 +60,10 @@ final class AppSummaries: Sendable {
             let summary: AppSummary
             do throws(ServerError) {
                 summary = try await AppSummary(
-                    of: app, told[app] ?? AppSummary.Told(), approvers: chain, in: catalog)
+                    of: app, told[app] ?? AppSummary.Told(), approvers: chain,
+                    try await Self.alerts(of: app, publisher, at: now), in: catalog)
             } catch {
-                guard error.code == .brokenChain || error.code == .damagedDatabase else { throw error }
+                guard [.brokenChain, .damagedDatabase, .notPublishable].contains(error.code) else { throw error }
                 summary = AppSummary(unreadable: app, because: error)
             }
             // What was written meanwhile is read the next time.
@@ -75,6 +77,18 @@ final class AppSummaries: Sendable {
             } ?? true
         }
         return Found(summaries: apps.compactMap { all[$0]?.summary }, outdated: outdated)
+    }
+
+    /// What people have to act on. With a wrong clock nothing is judged, and that is what they act on.
+    private static func alerts(
+        of app: AppName, _ publisher: Publisher, at now: Int64
+    ) async throws(ServerError) -> [Publisher.StandingAlert] {
+        do throws(ServerError) {
+            return try await publisher.currentStanding(of: app).alerts(at: now)
+        } catch {
+            guard error.code == .clock else { throw error }
+            return [Publisher.StandingAlert(kind: .held, words: "nothing is signed or judged: \(error)")]
+        }
     }
 
     /// The apps to read: those that the page needs, then those of which the audit says something new, alarms and changes
