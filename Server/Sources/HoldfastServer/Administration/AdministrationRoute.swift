@@ -120,7 +120,8 @@ extension AdministrationRoute {
     /// Whether clients judge something in a call, or keys are made and all that is published is signed anew with them.
     var judges: Bool {
         switch self {
-        case .getStatus, .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot, .rotateKeys,
+        case .getStatus, .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot,
+            .rotateKeys,
             .replaceKey:
             true
         default: false

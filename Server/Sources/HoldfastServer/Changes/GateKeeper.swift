@@ -164,8 +164,11 @@ struct GateKeeper {
         }
         let lives = leaves.map { Int64($0.notAfter.timeIntervalSince($0.notBefore)) }
         let timing = scene.app.settings.timing(forcing: change.forced)
-        guard !formats.isEmpty, let shortest = lives.min(), !timing.fitsQuarter(of: .seconds(shortest)) else { return nil }
-        return "staleness and canary take \(QuantityText.span(timing.waitSeconds)), more than a quarter of the shortest certificate's "
+        guard !formats.isEmpty, let shortest = lives.min(), !timing.fitsQuarter(of: .seconds(shortest)) else {
+            return nil
+        }
+        return
+            "staleness and canary take \(QuantityText.span(timing.waitSeconds)), more than a quarter of the shortest certificate's "
             + "lifetime of \(QuantityText.span(shortest)): \(ConcernedClients.words(change.content)) would learn of a renewal "
             + "too late. Shorten the app's staleness or canary, pin keys instead, or force lint in an emergency"
     }

@@ -38,7 +38,8 @@ extension Gate {
         case .signatures:
             "Have the holders of the repository's keys sign what was approved (app repository export and import), and "
                 + "publish again; no change can skip this gate."
-        case .validation, .base: "Correct what the gate names, and propose the change again; no change can skip this gate."
+        case .validation, .base:
+            "Correct what the gate names, and propose the change again; no change can skip this gate."
         case .lint, .replay, .outlook, .canary, .readback: nil
         }
     }

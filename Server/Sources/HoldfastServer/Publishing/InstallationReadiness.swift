@@ -124,7 +124,8 @@ extension InstallationReadiness {
             isUrgent = isUrgent && (isNear || served.time.map { $0 <= now } ?? false)
             self.init(
                 isReady: true, since: since, until: seconds(end),
-                words: isUrgent ? "with the next one clients get in until \(ClockGuard.text(seconds(end))): \(cause)" : "",
+                words: isUrgent
+                    ? "with the next one clients get in until \(ClockGuard.text(seconds(end))): \(cause)" : "",
                 now: now)
         case .closed(let opening):
             self.init(
@@ -141,7 +142,8 @@ extension InstallationReadiness {
 extension InstallationGate.Next {
     /// The first instant at which the certificate is no longer valid; nil for a key.
     fileprivate var naturalEnd: Date? {
-        guard case .chain(let chain) = self, let leaf = chain.first, let certificate = try? X509Certificate(der: [UInt8](leaf))
+        guard case .chain(let chain) = self, let leaf = chain.first,
+            let certificate = try? X509Certificate(der: [UInt8](leaf))
         else { return nil }
         return certificate.notAfter.addingTimeInterval(1)
     }

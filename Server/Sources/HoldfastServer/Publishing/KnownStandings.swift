@@ -59,7 +59,9 @@ extension Publisher {
         let ledger = catalog.ledger
         let unknown = catalog.apps.filter { standings.current($0, ledger, at: now) == nil }
             .sorted { (standings.latest($0)?.now ?? 0) < (standings.latest($1)?.now ?? 0) }
-        for app in unknown.prefix(Self.greatestJudging) { _ = try? await standing(of: app, during: try? await outage()) }
+        for app in unknown.prefix(Self.greatestJudging) {
+            _ = try? await standing(of: app, during: try? await outage())
+        }
         return catalog.apps.compactMap(standings.latest)
     }
 }

@@ -93,7 +93,8 @@ extension Publisher {
                     try await PublishingDeadline.lockout(scene, before: documents)
                 }
             let isRefusedNow = outlook?.verdict(within: .seconds(1)).verdict == .out
-            refusedFrom = isRefusedNow ? min(scene.now, documents) : timing.firstLockout(documents: documents, hosts: hosts)
+            refusedFrom =
+                isRefusedNow ? min(scene.now, documents) : timing.firstLockout(documents: documents, hosts: hosts)
         }
         let standing = Standing(
             now: scene.now, app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook,

@@ -142,7 +142,8 @@ public struct PublishingDeadline: Sendable, Hashable {
                 var end = OutlookMaker.date(scene.now)
                 for span in good where span.start <= end { end = max(end, span.end) }
                 if client.kind.pinsKeys, next[client] == nil,
-                    endsWithCertificate(spans, at: end, of: scene.hosts[client.host], place), scene.publishesNextKeys(of: client.host)
+                    endsWithCertificate(spans, at: end, of: scene.hosts[client.host], place),
+                    scene.publishesNextKeys(of: client.host)
                 {
                     return nil
                 }

@@ -13,7 +13,9 @@ struct ServedEnd {
     init(_ host: AppScene.Host, in scene: AppScene) {
         var known = host.next.digests
         for publication in scene.publications {
-            for content in publication.content.hosts where content.covers(host.host) { known.formUnion(content.digests) }
+            for content in publication.content.hosts where content.covers(host.host) {
+                known.formUnion(content.digests)
+            }
         }
         let leaves = host.shown.compactMap { seen -> (chain: HostChain, end: Int64)? in
             seen.chain.flatMap { chain in chain.end.map { (chain, $0 + 1) } }

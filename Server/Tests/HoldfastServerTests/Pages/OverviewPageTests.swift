@@ -11,7 +11,9 @@ struct OverviewPageTests {
         try await PageDesk(world).overview().needs
     }
 
-    @Test("An app that is published, seen and has backups is quiet, until status alerts that something has to be published")
+    @Test(
+        "An app that is published, seen and has backups is quiet, until status alerts that something has to be published"
+    )
     func quiet() async throws {
         try await World.run { world in
             let id = try await world.propose().change

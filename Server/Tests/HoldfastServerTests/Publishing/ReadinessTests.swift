@@ -168,7 +168,9 @@ struct ReadinessTests {
         try await ServeSite.run { site in
             let catalog = site.open.catalog
             let host = try CatalogHost(name: World.host)
-            let gate = ["gate", "bank", World.host, "--data", site.data, "--digest", "\(Digest(of: site.announced.der))"]
+            let gate = [
+                "gate", "bank", World.host, "--data", site.data, "--digest", "\(Digest(of: site.announced.der))",
+            ]
             let waiting = try await ServerProgram.run(gate, in: site.folder)
             #expect(waiting.status == 1 && waiting.output.contains("not yet: "), "\(waiting)")
             let old = try site.root.leaf(names: [.dns(World.host)]) {
