@@ -1,3 +1,5 @@
+import HoldfastPublishing
+
 extension AdministrationView {
     /// How an app stands, as the command with `--json` and the call `getStatus` have it.
     package static func standing(_ standing: Publisher.Standing) -> [String: CanonicalJSON] {

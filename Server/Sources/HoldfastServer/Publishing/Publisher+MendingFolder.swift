@@ -42,7 +42,8 @@ extension Publisher {
                 }
                 guard let stored = try await stored(document) else { continue }
                 // Another machine signed it, and this folder has never had it.
-                let isNew = try !catalog.engine.isOfOneMachine && folder.version(of: stored.path) ?? 0 < stored.version
+                let noted = try folder.version(of: stored.path) ?? 0
+                let isNew = !catalog.engine.isOfOneMachine && noted < stored.version
                 try folder.write(stored.octets, at: stored.path, version: stored.version)
                 if !isNew { delivery.confirmed.append(stored.path) }
             } catch {
