@@ -17,11 +17,11 @@ final class KnownStandings: Sendable {
     private static let pause: Int64 = 5
     private static let manyApps = 12
 
-    /// Keeps how an app stands, without the outlook, which is large.
+    /// Keeps how an app stands, without the outlook and the changes that are open, which are large.
     /// - Parameter place: the place of the audit before it was read.
     func note(_ standing: Publisher.Standing, at place: Int64) {
         var standing = standing
-        standing.outlook = nil
+        (standing.outlook, standing.open) = (nil, [])
         let entry = Known(standing: standing, place: place)
         known.withLock { $0[standing.app] = entry }
     }

@@ -26,7 +26,7 @@ extension Publisher {
         /// What to publish before that, and until when, so that it reaches everybody in time; nil if no end is in sight.
         public let deadline: PublishingDeadline?
         /// The changes that are open, with where they are on their way; emergencies first.
-        public let open: [(change: Change, state: Change.State)]
+        public internal(set) var open: [(change: Change, state: Change.State)]
         /// How the canary stands; nil if no change has it.
         public let canary: CanaryStanding?
         /// What to do about keys that were in plain text before they came here, in words.

@@ -28,8 +28,8 @@ struct ReadinessTests {
             $0.formats = World.fewFormats
             $0.lifetime = lifetime * Self.day
         }
-        // The host has one key only.
-        try await world.publish(content, forcing: [.lint])
+        // The host has one key only, and somebody is late.
+        try await world.publish(content, forcing: [.lint, .outlook])
     }
 
     private func announce(_ next: TestCertificate, _ world: World) async throws {

@@ -133,7 +133,7 @@ struct SurfaceTests {
             }
             world.clock.advance(by: .seconds(Vantage.lifetime + 1))
             try await world.see(next)
-            try await world.publish(world.draft { $0.formats = World.fewFormats })
+            try await world.publish(world.draft { $0.formats = World.fewFormats }, forcing: [.outlook])
             try await surfaces.agree(on: [.lockedOut], "published for clients that have not asked yet", .out)
             try await world.pass(8 * Self.day, showing: next)
             try await surfaces.agree(on: [], "all have asked")
