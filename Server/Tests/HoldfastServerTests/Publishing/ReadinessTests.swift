@@ -15,7 +15,6 @@ struct ReadinessTests {
         lifetime: Int64 = 180, _ body: (World, TestCertificate) async throws -> Void
     ) async throws {
         try await World.run { world in
-            try await world.catalog.withdrawNext(on: world.catalogHost, of: world.app, by: "operator")
             try await publish(world, lifetime)
             let next = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(400) }
             try await announce(next, world)
@@ -28,7 +27,7 @@ struct ReadinessTests {
             $0.formats = World.fewFormats
             $0.lifetime = lifetime * Self.day
         }
-        // The host has one key only, and somebody is late.
+        // Somebody is late.
         try await world.publish(content, forcing: [.lint, .outlook])
     }
 
