@@ -234,6 +234,22 @@ enum ChangeText {
         for line in try await open.catalog.unannounced(in: content) { Terminal.line("  \(line)") }
         for line in try await open.catalog.origins(of: content) { Terminal.line("  origin: \(line)") }
         print(proposal.report)
+        try await printOlder(than: proposal.change, of: content.app, open)
+    }
+
+    /// Other changes of the app that wait for people: once one is published, the others lapse.
+    private static func printOlder(
+        than change: RandomID, of app: AppName, _ open: ServerFolder.Open
+    ) async throws {
+        let older = try await open.publisher.openChanges(of: app).filter { $0.change.id != change }
+        for (other, state) in older {
+            Terminal.line(
+                "  still open: change \(other.id), \(state.rawValue) since \(CommandValue.time(other.proposed)), "
+                    + "\(other.reason)")
+        }
+        guard !older.isEmpty else { return }
+        Terminal.line(
+            "  Publish one of them only: the others lapse then. Reject the others with holdfast-server reject.")
     }
 
     static func print(_ change: Change, _ open: ServerFolder.Open) async throws {

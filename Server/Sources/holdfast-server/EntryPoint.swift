@@ -3,7 +3,7 @@ import Foundation
 import HoldfastServer
 
 /// Where the program begins, and the one place that turns what happened into an exit code: 0 for success, 1 for a
-/// negative answer, 2 for wrong usage, and 3 if it could not find out.
+/// negative answer, 2 for wrong usage, 3 if it could not find out, and 5 if a certificate must be installed now.
 @main
 enum EntryPoint {
     static func main() async {
@@ -27,7 +27,7 @@ enum EntryPoint {
             return negative.contains(error.code) ? 1 : error.code == .invalidValue ? 2 : 3
         } catch let answer as NegativeAnswer {
             Terminal.complain(answer.words)
-            return 1
+            return answer.status
         } catch {
             let code = ServerCommand.exitCode(for: error)
             let text = ServerCommand.fullMessage(for: error)

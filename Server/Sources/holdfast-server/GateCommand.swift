@@ -7,8 +7,9 @@ struct GateCommand: AsyncParsableCommand {
         commandName: "gate", abstract: "Say whether a certificate that was announced may be installed on its host now.",
         discussion: """
             Clients of every age meet it: those that have what is published, and those that still go on with what was. \
-            Exit code 0 if all of them get in with it, 1 if not. On other machines, ask the administration's listener \
-            with a token that token add --gate made.
+            Exit code 0 if all of them get in with it, 1 if not, and 5 if it must be installed now, and people alerted: \
+            what is served has ended, or ends before the wait is over, so that some clients are locked out either way. \
+            On other machines, ask the administration's listener with a token that token add --gate made.
             """)
 
     @OptionGroup var server: ServerOptions
@@ -37,7 +38,8 @@ struct GateCommand: AsyncParsableCommand {
             try await open.publisher.readiness(
                 of: wanted, on: CommandValue.host(host, of: name, open.catalog), of: name)
         }
-        if answer.json { printJSON(readiness) }
+        if answer.json { JSONAnswer.print(AdministrationView.readiness(readiness)) }
+        if let alert = readiness.alert { throw NegativeAnswer(words: alert, status: NegativeAnswer.installNow) }
         let until = readiness.until.map(CommandValue.time)
         guard readiness.isReady else {
             throw NegativeAnswer(
@@ -45,14 +47,5 @@ struct GateCommand: AsyncParsableCommand {
         }
         guard !answer.json else { return }
         Terminal.line("ready: every client gets in with it" + (until.map { ", until \($0)" } ?? ""))
-    }
-
-    private func printJSON(_ readiness: InstallationReadiness) {
-        var members: [String: CanonicalJSON] = [
-            "ready": .boolean(readiness.isReady), "words": .text(readiness.words),
-        ]
-        if let since = readiness.since { members["since"] = AdministrationView.time(since) }
-        if let until = readiness.until { members["until"] = AdministrationView.time(until) }
-        JSONAnswer.print(members)
     }
 }

@@ -106,7 +106,11 @@ struct RestoreCommand: AsyncParsableCommand {
         switch report.lost {
         case .some(0): Terminal.line("nothing that the known head knows is lost")
         case .some(let count): Terminal.line("\(count) entries of the audit came after it and are lost")
-        case nil: Terminal.line("what came after it in the audit is lost, and nobody knows how much (--head)")
+        case nil:
+            Terminal.line(
+                "what came after it in the audit is lost, and it is unknown how much. The newest line \"signed again: … "
+                    + "head NUMBER DIGEST\" in the log of holdfast-server serve has the head; a notice of the kind head, and "
+                    + "what backup printed, have it as well. To find out, restore into another folder with --head")
         }
         for path in report.adopted { Terminal.line("newer than the backup, and stays: \(path)") }
         for path in report.withheld {
@@ -114,7 +118,11 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         for path in report.unknown { Terminal.line("public, and of no app of the backup: \(path)") }
         for id in report.lapsed { Terminal.line("lapsed, propose it again: change \(id)") }
-        if report.tokens > 0 { Terminal.line("\(report.tokens) tokens were ended: make new ones") }
+        if report.tokens > 0 {
+            Terminal.line(
+                report.tokens == 1
+                    ? "1 token was ended: make a new one" : "\(report.tokens) tokens were ended: make new ones")
+        }
         Terminal.line(
             "statement \(report.approvers) says who approves; if there was a later one, run approvers replace with it now"
         )

@@ -28,14 +28,10 @@ struct StatusCommand: AsyncParsableCommand {
             var isGood = open.secretProblem == nil && outage == nil
             for app in open.catalog.apps {
                 let standing = try await open.publisher.standing(of: app, during: outage)
-                let end =
-                    standing.end.map { "documents may be signed until \(CommandValue.time($0))" }
-                    ?? "nothing is published"
-                Terminal.line("\(app)  generation \(standing.generation), \(end)")
+                let now = standing.now
+                Terminal.line("\(app)  generation \(standing.generation), \(standing.endWords(at: now))")
                 if let verdict = standing.verdict { Terminal.line("  clients: \(verdict.rawValue)") }
-                if let time = standing.refusedFrom {
-                    Terminal.line("  if nobody publishes, the first is refused at \(CommandValue.time(time))")
-                }
+                if let words = standing.refusalWords(at: now) { Terminal.line("  \(words)") }
                 for loss in standing.losses + standing.expiredServers { Terminal.line("  \(loss)") }
                 for words in standing.held { Terminal.line("  HELD: \(words)") }
                 let places = try await open.publisher.placeStandings(of: app)
@@ -43,7 +39,7 @@ struct StatusCommand: AsyncParsableCommand {
                     for words in [place.words] + place.notes.map(\.words) { Terminal.line("  \(words)") }
                 }
                 if let deadline = standing.deadline {
-                    Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(deadline.advice(at: standing.now))")
+                    Terminal.line("  \(standing.isPressing ? "ALARM: " : "")\(deadline.advice(at: now))")
                 }
                 isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
                 for warning in standing.plainTextKeys { Terminal.line("  \(warning)") }
@@ -83,7 +79,8 @@ struct StatusCommand: AsyncParsableCommand {
             let standing = try await open.publisher.standing(of: app, during: outage)
             let places = try await open.publisher.placeStandings(of: app)
             isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
-            var members = Self.members(of: standing, places)
+            var members = AdministrationView.standing(standing)
+            members["places"] = .array(places.map { .object(Self.members(of: $0)) })
             if let reports = try? await open.catalog.reportStanding(of: app), reports.isEnabled {
                 members["reports"] = .object(AdministrationView.reports(reports))
             }
@@ -110,44 +107,6 @@ struct StatusCommand: AsyncParsableCommand {
         } catch {
             return ["reports cannot be read: \(error)"]
         }
-    }
-
-    private static func members(
-        of standing: Publisher.Standing, _ places: [PlaceStanding]
-    ) -> [String: CanonicalJSON] {
-        let open: [CanonicalJSON] = standing.open.map { change, state in
-            .object(AdministrationView.summary(change, state))
-        }
-        var members: [String: CanonicalJSON] = [
-            "name": .text("\(standing.app)"), "generation": .integer(standing.generation),
-            "losses": AdministrationView.texts(standing.losses), "open": .array(open),
-            "plainTextKeys": AdministrationView.texts(standing.plainTextKeys),
-            "expiredServers": AdministrationView.texts(standing.expiredServers),
-            "held": AdministrationView.texts(standing.held),
-            "places": .array(places.map { .object(Self.members(of: $0)) }),
-        ]
-        if let time = standing.refusedFrom { members["refusedFrom"] = AdministrationView.time(time) }
-        if let end = standing.end { members["end"] = AdministrationView.time(end) }
-        if let deadline = standing.deadline {
-            members["publishUntil"] = AdministrationView.time(deadline.lastSafe)
-            members["publishBecause"] = .text(deadline.words)
-        }
-        if let canary = standing.canary {
-            members["canary"] = .object(Self.members(of: canary))
-        }
-        if let verdict = standing.verdict { members["verdict"] = .text(verdict.rawValue) }
-        return members
-    }
-
-    private static func members(of canary: Publisher.CanaryStanding) -> [String: CanonicalJSON] {
-        var members: [String: CanonicalJSON] = [
-            "change": .text("\(canary.change)"), "began": AdministrationView.time(canary.began),
-            "end": AdministrationView.time(canary.end), "followed": .integer(canary.followed),
-            "refusals": AdministrationView.texts(canary.refusals),
-            "reported": AdministrationView.texts(canary.reported),
-        ]
-        if let since = canary.heldSince { members["heldSince"] = AdministrationView.time(since) }
-        return members
     }
 
     private static func members(of place: PlaceStanding) -> [String: CanonicalJSON] {

@@ -54,9 +54,11 @@ public struct PublicationOutlook: StoredValue {
     /// The verdict on the first part of the span, and the row that decided. An outlook that looks far ahead, to say until
     /// when clients get in, need not call everything `ending` that ends at some time.
     /// - Parameter span: the length of the part.
-    /// - Returns: what ``verdict`` and ``decisive`` were if only this part had been judged.
+    /// - Returns: what ``verdict`` and ``decisive`` were if only this part had been judged. Clients that hold a replaced
+    ///   document and are let in by grace until they ask again have a newer one to ask for, so for them nothing ends.
     public func verdict(within span: Duration) -> (verdict: Verdict, decisive: Int?) {
-        Self.verdict(of: rows, at: inputs.now, until: inputs.now.addingTimeInterval(max(1, span.inSeconds)))
+        Self.verdict(
+            of: rows, at: inputs.now, until: inputs.now.addingTimeInterval(max(1, span.inSeconds)), ignoringGrace: true)
     }
 
     private enum CodingKeys: CodingKey {
@@ -79,9 +81,13 @@ public struct PublicationOutlook: StoredValue {
     }
 
     /// The worst of the rows that count, and the first of them; of several that end, the one that ends first.
-    private static func verdict(of rows: [Row], at now: Date, until end: Date) -> (Verdict, decisive: Int?) {
+    private static func verdict(
+        of rows: [Row], at now: Date, until end: Date, ignoringGrace ignoresGrace: Bool = false
+    ) -> (Verdict, decisive: Int?) {
         let counted = rows.indices.filter { rows[$0].counts(until: end) }
-        let verdicts = rows.map { $0.verdict(until: end) }
+        let verdicts = rows.map { row in
+            ignoresGrace && row.hasNewerDocument ? .in : row.verdict(until: end)
+        }
         // A row whose time is yet to come is no reason to call anybody locked out now.
         func isOutNow(_ index: Int) -> Bool { verdicts[index] == .out && rows[index].start.map { $0 <= now } ?? true }
         if let index = counted.first(where: isOutNow) { return (.out, index) }
@@ -100,6 +106,11 @@ public struct PublicationOutlook: StoredValue {
 extension PublicationOutlook.Row {
     /// Whether the row counts for a verdict on the time before an end.
     func counts(until end: Date) -> Bool { holders != .older && start.map { $0 < end } ?? true }
+
+    /// Whether its clients get in, if only by grace, until they ask for the document that took the place of theirs.
+    fileprivate var hasNewerDocument: Bool {
+        verdict == .ending && holders == .replaced && spans.allSatisfy(\.getsIn)
+    }
 
     /// What the spans before an end amount to.
     package func verdict(until end: Date) -> PublicationOutlook.Verdict {

@@ -13,6 +13,15 @@ extension AdministrationResponder {
         return Self.json([("apps", .array(apps))])
     }
 
+    func getStatus(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let app = try call.app()
+        try takeTurn(call)
+        let members = try await refusing { [publisher] () async throws(ServerError) in
+            AdministrationView.standing(try await publisher.standing(of: app, during: try await publisher.outage()))
+        }
+        return Self.octets(CanonicalJSON.object(members).octets)
+    }
+
     func listHosts(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
         let app = try call.app()
         try takeTurn(call)
@@ -97,10 +106,8 @@ extension AdministrationResponder {
             let host = try await catalog.host(place.name, place.port, of: app)
             return try await publisher.readiness(of: digest, on: host, of: app)
         }
-        guard readiness.isReady else { throw readiness.refusal }
-        var members: [(String, CanonicalJSON)] = [("ready", .boolean(true))]
-        if let until = readiness.until { members.append(("until", AdministrationView.time(until))) }
-        return Self.json(members)
+        guard readiness.isInstallable else { throw readiness.refusal }
+        return Self.octets(CanonicalJSON.object(AdministrationView.readiness(readiness)).octets)
     }
 }
 

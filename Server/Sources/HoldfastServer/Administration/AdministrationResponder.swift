@@ -209,6 +209,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
                 .ok, body: ByteBuffer(bytes: PackageResources.openapi_yaml),
                 headers: [("Content-Type", "application/yaml"), ("Cache-Control", "no-store")])
         case .listApps: return try await listApps(call)
+        case .getStatus: return try await getStatus(call)
         case .listHosts: return try await listHosts(call)
         case .getHost: return try await getHost(call)
         case .setHost: return try await setHost(call)
@@ -245,10 +246,12 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         // What cannot be read has no line, which an alert rule notices; everything else is shown.
         var places: [PlaceStanding] = []
         for app in catalog.apps { places += (try? await publisher.placeStandings(of: app)) ?? [] }
+        let now = catalog.signingTime ?? 0
         let families =
             counters.families + MetricsText.families(of: publisher.live.current)
             + MetricsText.families(
-                of: catalog.ledger, isReady: health().isGood(.writable), at: catalog.signingTime ?? 0)
+                of: catalog.ledger, isReady: health().isGood(.writable), at: now)
+            + MetricsText.families(of: await publisher.currentStandings(at: now), at: now)
             + MetricsText.families(of: places) + MetricsText.families(of: notices) + reports.families
         return ListenerAnswer(
             .ok, body: ByteBuffer(string: MetricsText(families: families).text),

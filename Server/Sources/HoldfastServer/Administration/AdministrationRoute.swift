@@ -4,7 +4,7 @@ import NIOHTTP1
 /// `openapi.yaml`; a test compares both.
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     case getLive, getReady, getWritable, getMetrics, getDescription
-    case listApps, listHosts, getHost, setHost, announceNext, withdrawNext, withdrawAnnouncement, askGate
+    case listApps, getStatus, listHosts, getHost, setHost, announceNext, withdrawNext, withdrawAnnouncement, askGate
     case getReports, switchReports
     case getDrafts, handInDrafts, prepareDrafts, rotateKeys, publishRoot
     case listKeys, replaceKey
@@ -40,6 +40,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getMetrics: "/metrics"
         case .getDescription: "/openapi.yaml"
         case .listApps: "/v1/apps"
+        case .getStatus: "/v1/apps/{app}/status"
         case .listHosts: "/v1/apps/{app}/hosts"
         case .getHost, .setHost: "/v1/apps/{app}/hosts/{host}"
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
@@ -119,7 +120,8 @@ extension AdministrationRoute {
     /// Whether clients judge something in a call, or keys are made and all that is published is signed anew with them.
     var judges: Bool {
         switch self {
-        case .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot, .rotateKeys,
+        case .getStatus, .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot,
+            .rotateKeys,
             .replaceKey:
             true
         default: false

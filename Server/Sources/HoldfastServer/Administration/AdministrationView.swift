@@ -71,6 +71,19 @@ package enum AdministrationView {
         return ["announcedBy": .text(origin.actor), "announced": time(origin.time)]
     }
 
+    /// Whether a certificate may be installed, as the command with `--json` and the call `askGate` have it.
+    package static func readiness(_ readiness: InstallationReadiness) -> [String: CanonicalJSON] {
+        var members: [String: CanonicalJSON] = [
+            "ready": .boolean(readiness.isReady), "installNow": .boolean(readiness.isUrgent),
+            "words": .text(readiness.alert ?? readiness.words),
+        ]
+        if let since = readiness.since { members["since"] = time(since) }
+        if let until = readiness.until { members["until"] = time(until) }
+        if let end = readiness.servedUntil { members["servedUntil"] = time(end) }
+        if let since = readiness.lockedOutSince { members["lockedOutSince"] = time(since) }
+        return members
+    }
+
     /// A change in a list.
     package static func summary(_ change: Change, _ state: Change.State) -> [String: CanonicalJSON] {
         var members: [String: CanonicalJSON] = [

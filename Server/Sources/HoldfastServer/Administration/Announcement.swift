@@ -59,12 +59,8 @@ enum Announcement: Sendable {
     ///   - begins: the first second at which it may be shown, in seconds since 1970.
     /// - Throws: ``ServerError`` `invalidValue`.
     init(chain: [UInt8], begins: Int64) throws(ServerError) {
-        guard let blocks = PEMText.blocks("CERTIFICATE", of: chain), !blocks.isEmpty else {
-            throw ServerError(
-                .invalidValue, of: "chain", expected: "certificates in PEM, the server's own first",
-                found: "another text")
-        }
-        self = .chain(try HostChain(blocks), begins: begins)
+        // As for the command: files from tools have the attributes of a bag between the blocks, and CRLF.
+        self = .chain(try HostChain(try PEMFile.blocks("CERTIFICATE", of: chain, named: "chain")), begins: begins)
     }
 }
 

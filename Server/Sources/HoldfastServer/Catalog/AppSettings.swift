@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastPublishing
 
 /// What a server knows about the clients of an app, and how it is to be careful with them.
 public struct AppSettings: Sendable, Hashable {
@@ -50,7 +51,7 @@ public struct AppSettings: Sendable, Hashable {
     private static let name = "holdfast-app-v1"
     /// Default staleness: seven days. Formats that name certificates need it, with the canary, within a quarter of a
     /// certificate's lifetime, and public certificates will last for 47 days (CA/Browser Forum ballot SC-081).
-    public static let defaultStaleness: Int64 = 7 * 86_400
+    public static let defaultStaleness: Int64 = PublicationTiming.usualStaleness.components.seconds
     private static let stalenesses: ClosedRange<Int64> = 3_600...31_622_400
     static let canaries: ClosedRange<Int64> = 0...604_800
     /// More than anybody watches from. A table has the same bound.

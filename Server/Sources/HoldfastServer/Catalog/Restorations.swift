@@ -1,3 +1,5 @@
+import HoldfastPublishing
+
 /// What the audit says about backups that were restored: what was published after such a backup is unknown to the server,
 /// so it goes on with versions and generations that nobody has seen, and leaves alone what it does not understand.
 struct Restorations: Sendable {
@@ -88,13 +90,13 @@ extension Ledger {
 
     /// Until when clients may have what this server never knew, in seconds since 1970: for the staleness after what
     /// replaced it, and without an end before that. Nil if there was no such thing.
-    func unknownDocuments(of app: AppName, staleness: Int64) -> Int64? {
+    func unknownDocuments(of app: AppName, _ timing: PublicationTiming) -> Int64? {
         let restored = restored.held[app].map { held in
-            apps[app]?.first { $0.generation > held }.map { $0.time + staleness } ?? .max
+            apps[app]?.first { $0.generation > held }.map { timing.lastUse(ofReplaced: $0.time) } ?? .max
         }
         // What another server said before is as unknown.
         let taken = takenOver[app].map { since in
-            (since ?? apps[app]?.first?.time).map { $0 + staleness } ?? .max
+            (since ?? apps[app]?.first?.time).map(timing.lastUse(ofReplaced:)) ?? .max
         }
         return [restored, taken].compactMap(\.self).max()
     }

@@ -82,7 +82,8 @@ extension Catalog {
                     AppScene.Host(
                         host, seen, try Self.next(id, host, name, session, ledger), vantages, at: now))
             }
-            let publications = try Self.publications(of: name, since: now - app.settings.staleness, session, ledger)
+            let publications = try Self.publications(
+                of: name, since: app.settings.timing.oldestReplacement(at: now), session, ledger)
             var contents = publications.map(\.content) + [content].compactMap(\.self)
             if let canary = ledger.canaries[name] {
                 contents.append(try Self.change(canary.change, session, ledger).content)

@@ -1,10 +1,12 @@
+import HoldfastPublishing
+
 /// Says why a change waits for its canary. Each part may only add reasons: the time that has to pass, what clients met, and
 /// what is known besides. None of them takes a reason of another away, so nothing lets a change pass that the others hold.
 struct CanaryJudge {
     /// How the canary is called.
     let name: String
-    /// For how many seconds its clients have to get in.
-    let span: Int64
+    /// For how many seconds its clients have to get in, and when that ends.
+    let timing: PublicationTiming
     /// Since when it has the change, in seconds since 1970.
     let began: Int64
     /// How its clients have fared.
@@ -19,7 +21,9 @@ struct CanaryJudge {
     let now: Int64
 
     /// The earliest time at which it lets the change pass, in seconds since 1970.
-    var end: Int64 { max(began + span, probes.end(after: span, at: now)) }
+    var end: Int64 { max(timing.canaryEnd(of: began), probes.end(after: span, at: now)) }
+
+    private var span: Int64 { timing.canary.components.seconds }
 
     /// Why the change waits; empty if it does not.
     var refusals: [String] {
@@ -37,7 +41,7 @@ struct CanaryJudge {
     private var time: [String] {
         guard now < end else { return [] }
         let text = ClockGuard.text(end)
-        if end == began + span { return ["the canary \(name) has it until \(text)"] }
+        if end == timing.canaryEnd(of: began) { return ["the canary \(name) has it until \(text)"] }
         return [
             "the canary \(name) has it until \(text) at the earliest: its clients were seen to get in for "
                 + "\(probes.followed(at: now)) s of \(span) s, without a refusal and with a look at least every "

@@ -1,3 +1,5 @@
+import HoldfastPublishing
+
 extension Catalog {
     /// Stores a proposal. Its approvals name the digests of what is stored here.
     /// - Parameters:
@@ -230,7 +232,7 @@ extension Catalog.Step {
             [
                 .octets(id.octets), .text("\(content.app)"), .integer(base), .octets(content.octets),
                 .octets(outlook), .text(gates), .optional(proposer?.octets), .text(reason), .integer(now),
-                .integer(now + Change.span),
+                .integer(PublicationTiming.changeEnd(of: now)),
             ])
         try Catalog.keepKeys(of: content, session, ledger)
         var facts = [

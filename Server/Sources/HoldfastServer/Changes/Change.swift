@@ -1,3 +1,5 @@
+import HoldfastPublishing
+
 /// A change as it was proposed, with what was said about it. It is made from rows that agree with the audit.
 public struct Change: Sendable, Hashable {
     /// Where a change is on its way.
@@ -15,7 +17,7 @@ public struct Change: Sendable, Hashable {
     }
 
     /// How long people have to approve a change, in seconds: seven days.
-    public static let span: Int64 = 7 * 86_400
+    public static let span: Int64 = PublicationTiming.approvalSpan.components.seconds
 
     /// Its id.
     public let id: RandomID
@@ -44,7 +46,7 @@ public struct Change: Sendable, Hashable {
 
     /// The last second at which people can approve it, and at which its canary can begin. A change that holds the canary
     /// can be published until its approvals end.
-    public var end: Int64 { proposed + Self.span }
+    public var end: Int64 { standing.end }
 
     /// The last second at which an approval that is signed now is valid: the end of the change, extended by the time that
     /// the canary takes.

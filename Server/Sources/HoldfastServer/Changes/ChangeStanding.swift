@@ -1,3 +1,5 @@
+import HoldfastPublishing
+
 /// What decides where a change is on its way. What it publishes and its outlook are known by their digests, so that lists
 /// read neither.
 struct ChangeStanding: Sendable, Hashable {
@@ -21,7 +23,7 @@ struct ChangeStanding: Sendable, Hashable {
     let canaryBegan: Int64?
 
     /// The last second at which people can approve it.
-    var end: Int64 { proposed + Change.span }
+    var end: Int64 { PublicationTiming.changeEnd(of: proposed) }
 
     /// The last second at which it can be published. The canary's time extends that of a change that holds the canary, as
     /// far as its approvals were signed for it.
@@ -36,7 +38,9 @@ struct ChangeStanding: Sendable, Hashable {
 
     /// The last second at which an approval that is signed now is valid: the end of the change, extended by the time that
     /// the canary takes.
-    func approvalEnd(with settings: AppSettings) -> Int64 { end + settings.canary(forcing: forced) }
+    func approvalEnd(with settings: AppSettings) -> Int64 {
+        settings.timing(forcing: forced).approvalEnd(of: proposed)
+    }
 
     /// What each approval must name.
     /// - Throws: ``ServerError`` `invalidValue`.

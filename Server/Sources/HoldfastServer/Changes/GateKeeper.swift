@@ -77,7 +77,7 @@ struct GateKeeper {
     private var canaryJudge: CanaryJudge? {
         guard let canary = scene.canary, canary.change == change.id else { return nil }
         return CanaryJudge(
-            name: "\(change.content.app)-canary", span: scene.app.settings.canary, began: canary.began,
+            name: "\(change.content.app)-canary", timing: scene.app.settings.timing, began: canary.began,
             probes: canary.probes, look: look, reported: scene.canaryReports?.refusals ?? [],
             knowledge: scene.canaryReports?.words, now: scene.now)
     }
@@ -134,10 +134,11 @@ struct GateKeeper {
     }
 
     private var lint: [String] {
-        let (content, staleness) = (change.content, scene.app.settings.staleness)
+        let (content, timing) = (change.content, scene.app.settings.timing)
+        let staleness = timing.staleness.components.seconds
         var refusals = content.missingBackups(at: scene.now).map(\.words)
         refusals += dropped
-        if content.end - scene.now < staleness {
+        if timing.endsBeforeClientsAsk(content.end + 1, at: scene.now) {
             refusals.append(
                 "documents can be signed until \(UTCText.encode(content.end) ?? ""), and clients may not ask for \(staleness) s: "
                     + "\(ConcernedClients.words(content)) get nothing if they begin later")
@@ -162,11 +163,12 @@ struct GateKeeper {
                 + host.shown.compactMap { $0.chain?.leaf }.filter { named.contains(Digest(of: $0.der)) }
         }
         let lives = leaves.map { Int64($0.notAfter.timeIntervalSince($0.notBefore)) }
-        let settings = scene.app.settings
-        let needed = settings.staleness + settings.canary(forcing: change.forced)
-        guard !formats.isEmpty, let shortest = lives.min(), needed > shortest / 4 else { return nil }
+        let timing = scene.app.settings.timing(forcing: change.forced)
+        guard !formats.isEmpty, let shortest = lives.min(), !timing.fitsQuarter(of: .seconds(shortest)) else {
+            return nil
+        }
         return
-            "staleness and canary take \(QuantityText.span(needed)), more than a quarter of the shortest certificate's "
+            "staleness and canary take \(QuantityText.span(timing.waitSeconds)), more than a quarter of the shortest certificate's "
             + "lifetime of \(QuantityText.span(shortest)): \(ConcernedClients.words(change.content)) would learn of a renewal "
             + "too late. Shorten the app's staleness or canary, pin keys instead, or force lint in an emergency"
     }

@@ -27,6 +27,20 @@ public struct GateReport: Sendable, Hashable {
         guard let refusal else { return }
         throw ServerError(
             .gate, of: "change \(change)", expected: "a change that passes the gate \(refusal.gate.rawValue)",
-            found: refusal.refusals.joined(separator: "; "))
+            found: refusal.refusals.joined(separator: "; "), remedy: refusal.gate.remedy)
+    }
+}
+
+extension Gate {
+    /// What to do about a change that it refuses.
+    fileprivate var remedy: String? {
+        switch self {
+        case .signatures:
+            "Have the holders of the repository's keys sign what was approved (app repository export and import), and "
+                + "publish again; no change can skip this gate."
+        case .validation, .base:
+            "Correct what the gate names, and propose the change again; no change can skip this gate."
+        case .lint, .replay, .outlook, .canary, .readback: nil
+        }
     }
 }

@@ -1,3 +1,5 @@
+import HoldfastPublishing
+
 extension Ledger.Proposal {
     /// Whether it skips the canary, so that everybody gets it at once.
     var isEmergency: Bool {
@@ -11,7 +13,7 @@ extension Ledger {
     func openChanges(at now: Int64) -> [(change: RandomID, proposal: Proposal)] {
         proposals.filter { change, proposal in
             ended[change] == nil && proposal.baseGeneration == generation(of: proposal.app)
-                && (now <= proposal.time + Change.span || canaries[proposal.app]?.change == change)
+                && (now <= PublicationTiming.changeEnd(of: proposal.time) || canaries[proposal.app]?.change == change)
         }
         .map { (change: $0.key, proposal: $0.value) }
         .sorted { ($0.proposal.time, "\($0.change)") < ($1.proposal.time, "\($1.change)") }

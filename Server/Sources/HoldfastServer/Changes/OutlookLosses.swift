@@ -19,7 +19,7 @@ struct OutlookLosses {
     ///   chains that hosts present now; one that is only announced locks nobody out yet. Nil to name all.
     init(_ outlook: PublicationOutlook, _ scene: AppScene, excusing present: PublicationOutlook? = nil) {
         let lockedOutNow = present.map(LockedOutClients.init)
-        let horizon = OutlookMaker.date(scene.now + scene.app.settings.staleness)
+        let horizon = OutlookMaker.date(scene.app.settings.timing.lastUse(ofReplaced: scene.now))
         let presentations = scene.hosts.map { host in
             host.shown.map { $0.chain?.leaf } + host.next.chains.map { $0.chain.leaf }
         }

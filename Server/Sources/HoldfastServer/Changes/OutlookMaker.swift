@@ -11,7 +11,7 @@ struct OutlookMaker {
     let scene: AppScene
 
     /// How far ahead an outlook looks at least: a certificate's renewal falls into it.
-    private static let span: Int64 = 45 * 86_400
+    private static let span: Duration = .seconds(45 * 86_400)
     /// How often a trust server's document is signed anew, in seconds.
     static let round: Int64 = 300
     /// How long it may take until a repository's timestamp is signed anew, in seconds.
@@ -73,15 +73,17 @@ struct OutlookMaker {
     /// - Throws: ``ServerError`` `notPublishable`.
     func inputsOfPublished() async throws(ServerError) -> PublicationOutlook.Inputs? {
         guard let published = scene.published else { return nil }
-        let keys = try DocumentKeys(rehearsing: published, at: scene.now)
+        let keys = try DocumentKeys(rehearsing: published, at: min(scene.now, published.end))
         let bundles = try await bundles()
         var documents: [PublicationOutlook.Document] = []
         for (publication, bundle) in zip(scene.publications, bundles).reversed() {
             // Nobody who holds what ended gets in now, whatever is installed.
             guard publication.replaced == nil || publication.content.end >= scene.now else { continue }
+            // Machines sign what is published until it ends.
+            let signedAt = publication.replaced == nil ? min(scene.now, publication.content.end) : nil
             let made = try self.documents(
                 of: publication.content, keys, published: publication.published, replaced: publication.replaced,
-                signedAt: publication.replaced == nil ? scene.now : nil, repository: bundle)
+                signedAt: signedAt, repository: bundle)
             documents += publication.replaced == nil ? made : made.filter { $0.kind != .shippedPins }
         }
         return inputs(documents + builds)
@@ -101,7 +103,7 @@ struct OutlookMaker {
             documents: documents, hosts: scene.hosts.map(host),
             platforms: [.init("clients", anchors: settings.anchors.map { Data($0) })],
             appVersions: versions(with: documents),
-            staleness: .seconds(settings.staleness), span: .seconds(max(Self.span, settings.staleness)),
+            staleness: settings.timing.staleness, span: max(Self.span, settings.timing.staleness),
             now: Self.date(scene.now))
     }
 
@@ -139,7 +141,8 @@ struct OutlookMaker {
                     "\(RepositoryPath.prefix(of: content.app))\(name)", kind: .repository(root: repository.root),
                     octets: repository.octets, published: Self.date(published), replaced: replaced.map(Self.date),
                     hosts: dialed, renewalInterval: .seconds(Self.renewal),
-                    lastRenewal: Self.date(replaced.map { $0 > scene.now } ?? true ? scene.now : repository.signedAt)))
+                    lastRenewal: Self.date(
+                        replaced.map { $0 > scene.now } ?? true ? min(scene.now, content.end) : repository.signedAt)))
         }
         if content.formats.contains(where: { $0.kind == .challenge }), let app = audience.name(of: content.app) {
             documents.append(
@@ -164,11 +167,11 @@ struct OutlookMaker {
         followedBy content: Content? = nil
     ) async throws(ServerError) -> [RehearsedRepository.Bundle?] {
         let rehearsal = RehearsedRepository(at: scene.now)
-        var contents = scene.publications.map { ($0.content, min($0.published, scene.now)) }
-        if let content { contents.append((content, scene.now)) }
+        var contents = scene.publications.map { ($0.content, min($0.published, scene.now), $0.replaced == nil) }
+        if let content { contents.append((content, scene.now, false)) }
         var bundles: [RehearsedRepository.Bundle?] = []
-        for (content, time) in contents {
-            guard let format = content.repository, content.end >= scene.now else {
+        for (content, time, isPublished) in contents {
+            guard let format = content.repository, content.end >= scene.now || isPublished else {
                 bundles.append(nil)
                 continue
             }

@@ -12,7 +12,7 @@ struct RepositoryJudge {
     /// DER of every SubjectPublicKeyInfo that is known, by its SHA-256.
     let publicKeys: [Digest: [UInt8]]
     /// For how many seconds clients go on with what was replaced.
-    let staleness: Int64
+    let timing: PublicationTiming
     let now: Int64
 
     init(_ scene: AppScene, _ content: Content) {
@@ -20,7 +20,7 @@ struct RepositoryJudge {
         files = scene.repository
         keys = scene.keys
         publicKeys = scene.publicKeys
-        staleness = scene.app.settings.staleness
+        timing = scene.app.settings.timing
         now = scene.now
     }
 
@@ -126,13 +126,13 @@ struct RepositoryJudge {
 
     /// Metadata that only holders can sign again must last until the last client has asked.
     func endings(of state: TUFRepositoryState) -> [String] {
-        let least = Date(timeIntervalSince1970: Double(now + staleness))
+        let least = Date(timeIntervalSince1970: Double(timing.lastUse(ofReplaced: now)))
         return [state.newestRoot, state.draftTargets ?? state.live?.targets].compactMap(\.self).filter {
             $0.end < least
         }
         .map { file in
             "\(clients) and ask after \(file.end.formatted(.iso8601)) would get nothing: \(file.role.rawValue) "
-                + "\(file.version) ends before the \(staleness) s for which they may not ask"
+                + "\(file.version) ends before the \(timing.staleness.components.seconds) s for which they may not ask"
         }
     }
 

@@ -1,3 +1,5 @@
+import HoldfastPublishing
+
 /// Finds what people should be told now. News that is over is not found anymore, so nobody is told about it late.
 struct NoticeFinder: Sendable {
     private let server: RandomID
@@ -8,6 +10,8 @@ struct NoticeFinder: Sendable {
     /// The documents and generations of the last round, and where the audit ended after it.
     private var round: (documents: [Ledger.Name: Ledger.Version], generations: [AppName: Int64], head: AuditHead)?
 
+    /// How apps stand.
+    private var standings: [Publisher.Standing] = []
     /// Why people should look at reports, and when that was last so.
     private var reported: [ReportAlarm: Int64] = [:]
     /// When that was read.
@@ -39,6 +43,12 @@ struct NoticeFinder: Sendable {
         for (app, settings, seconds) in read { stalenesses[app] = (settings, seconds) }
     }
 
+    /// Reads how apps stand, as every surface shows it.
+    /// - Parameter now: seconds since 1970; nil if the clock is not to be trusted, when nothing is judged.
+    mutating func readStandings(from publisher: Publisher, at now: Int64?) async {
+        standings = if let now { await publisher.currentStandings(at: now) } else { [] }
+    }
+
     /// Reads who approves, where that has changed.
     /// - Throws: ``ServerError`` of the database; who was known before counts then.
     mutating func readApprovers(in catalog: Catalog) async throws(ServerError) {
@@ -68,7 +78,7 @@ struct NoticeFinder: Sendable {
         if let now { notices += emergencies(ledger, at: now) }
         notices += canaries(ledger) + alarms(ledger) + vantages(ledger) + reminders(ledger)
         if let now {
-            notices += ends(ledger, snapshot, at: now)
+            notices += ends(ledger, snapshot, at: now) + alerts(at: now)
             notices += changes(ledger, at: now)
         }
         notices.append(head(ledger))
@@ -79,7 +89,7 @@ struct NoticeFinder: Sendable {
     private func emergencies(_ ledger: Ledger, at now: Int64) -> [Notice] {
         var notices: [Notice] = []
         for (change, proposal) in ledger.openChanges(at: now) where proposal.isEmergency {
-            let until = ClockGuard.text(proposal.time + Change.span)
+            let until = ClockGuard.text(PublicationTiming.changeEnd(of: proposal.time))
             for member in approvers?.members ?? [] where member.approves(proposal.app) {
                 let identity = member.key.identity
                 guard ledger.people.allows(identity, proposal.app) else { continue }
@@ -168,9 +178,32 @@ struct NoticeFinder: Sendable {
         }
     }
 
+    /// One for each kind of alert of an app. What they say may have been written by a host: status has it. A canary has a
+    /// notice of its own.
+    private func alerts(at now: Int64) -> [Notice] {
+        standings.flatMap { standing in
+            let kinds = Set(standing.alerts(at: now).map(\.kind)).subtracting([.canary])
+            return Publisher.StandingAlert.Kind.allCases.filter(kinds.contains).map { kind in
+                Notice(
+                    .status, of: server, ["app": "\(standing.app)", "about": kind.rawValue],
+                    words: "\(Self.words(kind, standing.app)): see status.")
+            }
+        }
+    }
+
+    private static func words(_ kind: Publisher.StandingAlert.Kind, _ app: AppName) -> String {
+        switch kind {
+        case .lockedOut: "Clients of \(app) are locked out or will be, or nobody can say whether they are"
+        case .expired: "A host of \(app) shows a certificate that has expired"
+        case .held: "Nothing is signed for \(app), or judged by what was seen"
+        case .canary: "Clients refuse what the canary of \(app) has"
+        case .publish: "Something has to be published for \(app) soon, or at once"
+        }
+    }
+
     private func changes(_ ledger: Ledger, at now: Int64) -> [Notice] {
         ledger.openChanges(at: now).map { change, proposal in
-            let until = ClockGuard.text(proposal.time + Change.span)
+            let until = ClockGuard.text(PublicationTiming.changeEnd(of: proposal.time))
             return Notice(
                 .change, of: server, ["app": "\(proposal.app)", "change": "\(change)", "until": until],
                 words: "A change of \(proposal.app) waits for people until \(until).")

@@ -6,8 +6,7 @@ import ServiceLifecycle
 /// server knows anyway, and nothing waits for it. Of many machines one tells; after another one has taken its place, a notice
 /// that was on its way may come twice, with the same id.
 struct NoticeService: Service {
-    private let catalog: Catalog
-    private let live: LiveSnapshot
+    private let publisher: Publisher
     private let deliveries: [NoticeDelivery]
     private let lease: ServiceLease?
 
@@ -16,19 +15,18 @@ struct NoticeService: Service {
     private static let stepsBetweenLooks = 60
 
     /// - Parameters:
-    ///   - catalog: what the server knows.
-    ///   - live: what it serves.
+    ///   - publisher: what the server knows, and serves.
     ///   - settings: whom to tell.
     ///   - folder: the server's folder, where it is kept what each was told, unless several machines tell.
     ///   - lease: the right to tell, of which several machines have it one at a time; nil for one machine.
     ///   - counters: counts.
     ///   - logger: for what fails.
     init(
-        _ catalog: Catalog, _ live: LiveSnapshot, _ settings: NoticeSettings, folder: URL, lease: ServiceLease?,
+        _ publisher: Publisher, _ settings: NoticeSettings, folder: URL, lease: ServiceLease?,
         counters: NoticeCounters, logger: Logger
     ) {
-        self.catalog = catalog
-        self.live = live
+        self.publisher = publisher
+        let catalog = publisher.catalog
         self.lease = lease
         deliveries = settings.targets.map { target in
             let memory: any NoticeMemory =
@@ -42,6 +40,8 @@ struct NoticeService: Service {
                 logger: logger)
         }
     }
+
+    private var catalog: Catalog { publisher.catalog }
 
     /// Works until the task is canceled or asked to stop.
     func run() async throws {
@@ -100,7 +100,8 @@ struct NoticeService: Service {
         try? await finder.readApprovers(in: catalog)
         let now = catalog.signingTime
         try? await finder.readReports(in: catalog, at: now)
-        let notices = finder.notices(catalog.ledger, live.current, at: now)
+        await finder.readStandings(from: publisher, at: now)
+        let notices = finder.notices(catalog.ledger, publisher.live.current, at: now)
         for delivery in deliveries { delivery.offer(notices) }
     }
 }

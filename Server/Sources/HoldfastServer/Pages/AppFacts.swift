@@ -118,10 +118,11 @@ struct AppFacts: Sendable {
     ) throws(ServerError) -> [HostTimeline.Publication] {
         guard let host else { return [] }
         let all = ledger.apps[app.name] ?? []
+        let oldest = app.settings.timing.oldestReplacement(at: now)
         var publications: [HostTimeline.Publication] = []
         for (index, publication) in all.enumerated().suffix(greatestPublicationCount) {
             // Nobody holds what was replaced longer ago.
-            let isHeld = index + 1 >= all.count || all[index + 1].time >= now - app.settings.staleness
+            let isHeld = index + 1 >= all.count || all[index + 1].time >= oldest
             guard isHeld else { continue }
             let content = try Catalog.content(of: publication, app.name, session)
             publications.append(

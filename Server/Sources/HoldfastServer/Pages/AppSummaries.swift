@@ -5,6 +5,8 @@ import Synchronization
 final class AppSummaries: Sendable {
     private struct Known {
         let summary: AppSummary
+        /// What it says that people have to act on.
+        let alerts: [Publisher.StandingAlert]
         /// The place of the audit up to which it was read.
         let place: Int64
         /// When, in seconds since 1970.
@@ -45,27 +47,31 @@ final class AppSummaries: Sendable {
     /// - Parameters:
     ///   - apps: the apps, sorted.
     ///   - first: those that are read before others.
-    ///   - catalog: where they are.
+    ///   - publisher: where they are, and how they stand.
     /// - Throws: ``ServerError`` if nothing can be read. An app that cannot be is named by its summary.
     func found(
-        _ apps: [AppName], first: some Sequence<AppName>, in catalog: Catalog
+        _ apps: [AppName], first: some Sequence<AppName>, from publisher: Publisher
     ) async throws(ServerError) -> Found {
+        let catalog = publisher.catalog
         let chain = try await catalog.approvers()
         let now = try await catalog.now()
         let ledger = catalog.ledger
-        let wanted = due(apps, first: Set(first), ledger, at: now)
+        let wanted = due(apps, first: Set(first), publisher, at: now)
         let told = AppSummary.Told.all(Set(wanted), ledger, at: now)
         for app in wanted {
             let summary: AppSummary
+            var alerts: [Publisher.StandingAlert] = []
             do throws(ServerError) {
+                alerts = try await Self.alerts(of: app, publisher, at: now)
                 summary = try await AppSummary(
-                    of: app, told[app] ?? AppSummary.Told(), approvers: chain, in: catalog)
+                    of: app, told[app] ?? AppSummary.Told(), approvers: chain,
+                    alerts, in: catalog)
             } catch {
-                guard error.code == .brokenChain || error.code == .damagedDatabase else { throw error }
+                guard [.brokenChain, .damagedDatabase, .notPublishable].contains(error.code) else { throw error }
                 summary = AppSummary(unreadable: app, because: error)
             }
             // What was written meanwhile is read the next time.
-            let read = Known(summary: summary, place: ledger.touches.latest(of: app), time: now)
+            let read = Known(summary: summary, alerts: alerts, place: ledger.touches.latest(of: app), time: now)
             known.withLock { $0[app] = read }
         }
         let all = known.withLock { $0 }
@@ -77,15 +83,34 @@ final class AppSummaries: Sendable {
         return Found(summaries: apps.compactMap { all[$0]?.summary }, outdated: outdated)
     }
 
+    /// What people have to act on. With a wrong clock nothing is judged, and that is what they act on.
+    private static func alerts(
+        of app: AppName, _ publisher: Publisher, at now: Int64
+    ) async throws(ServerError) -> [Publisher.StandingAlert] {
+        do throws(ServerError) {
+            return try await publisher.currentStanding(of: app).alerts(at: now)
+        } catch {
+            guard error.code == .clock else { throw error }
+            return [Publisher.StandingAlert(kind: .held, words: "nothing is signed or judged: \(error)")]
+        }
+    }
+
     /// The apps to read: those that the page needs, then those of which the audit says something new, alarms and changes
-    /// before everything else, then the oldest.
-    private func due(_ apps: [AppName], first: Set<AppName>, _ ledger: Ledger, at now: Int64) -> [AppName] {
+    /// before everything else, then the oldest. What every surface alerts for is said at once.
+    private func due(
+        _ apps: [AppName], first: Set<AppName>, _ publisher: Publisher, at now: Int64
+    ) -> [AppName] {
+        let ledger = publisher.catalog.ledger
         let known = known.withLock { $0 }
         let urgent = ledger.urgentApps(at: now)
         var due: [(app: AppName, order: (Int, Int64))] = []
         for app in apps {
             let read = known[app]
-            let isNew = read.map { $0.place != ledger.touches.latest(of: app) } ?? true
+            let alerts = publisher.standings.latest(app)?.alerts(at: now)
+            let isNew =
+                read.map { known in
+                    known.place != ledger.touches.latest(of: app) || alerts.map { $0 != known.alerts } ?? false
+                } ?? true
             let time = read?.time ?? -1
             guard isNew || !(0..<Self.lifetime).contains(now - time) else { continue }
             let rank = first.contains(app) ? 0 : !isNew ? 3 : urgent.contains(app) ? 1 : 2

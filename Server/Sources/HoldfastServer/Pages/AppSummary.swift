@@ -32,8 +32,6 @@ struct AppSummary: Sendable, Hashable {
         fileprivate(set) var alarms: [Ledger.Name: Int64] = [:]
         /// About what vantages disagreed, and when that was said.
         fileprivate(set) var disagreements: [Ledger.Name: Int64] = [:]
-        /// What has to be published soon, and when that was said.
-        fileprivate(set) var reminders: [Ledger.Name: Int64] = [:]
         /// The changes that people can still publish, the oldest first.
         fileprivate(set) var open: [RandomID] = []
 
@@ -42,7 +40,6 @@ struct AppSummary: Sendable, Hashable {
             var told = Dictionary(uniqueKeysWithValues: apps.map { ($0, Told()) })
             for (name, time) in ledger.alarmedAt { told[name.app]?.alarms[name] = time }
             for (name, said) in ledger.vantages.disagreements { told[name.app]?.disagreements[name] = said.time }
-            for (name, time) in ledger.remindedAt { told[name.app]?.reminders[name] = time }
             for (id, proposal) in ledger.openChanges(at: now) { told[proposal.app]?.open.append(id) }
             return told
         }
@@ -53,12 +50,14 @@ struct AppSummary: Sendable, Hashable {
     ///   - name: the app.
     ///   - told: what the audit says of it.
     ///   - chain: whose approvals count.
+    ///   - alerts: what people have to act on, as every surface has it.
     /// - Throws: ``ServerError``.
     init(
-        of name: AppName, _ told: Told, approvers chain: ApproverChain, in catalog: Catalog
+        of name: AppName, _ told: Told, approvers chain: ApproverChain, _ alerts: [Publisher.StandingAlert],
+        in catalog: Catalog
     ) async throws(ServerError) {
         self = try await catalog.look { session, ledger throws(ServerError) in
-            try AppSummary(Reading(name, told, chain, session, ledger))
+            try AppSummary(Reading(name, told, chain, alerts, session, ledger))
         }
     }
 
@@ -94,6 +93,7 @@ struct AppSummary: Sendable, Hashable {
         let app: Catalog.App
         let told: Told
         let chain: ApproverChain
+        let alerts: [Publisher.StandingAlert]
         let session: any StorageSession
         let ledger: Ledger
         let now: Int64
@@ -101,9 +101,11 @@ struct AppSummary: Sendable, Hashable {
         private let pinned: PublishedHosts
 
         init(
-            _ name: AppName, _ told: Told, _ chain: ApproverChain, _ session: any StorageSession, _ ledger: Ledger
+            _ name: AppName, _ told: Told, _ chain: ApproverChain, _ alerts: [Publisher.StandingAlert],
+            _ session: any StorageSession, _ ledger: Ledger
         ) throws(ServerError) {
-            (self.told, self.chain, self.session, self.ledger) = (told, chain, session, ledger)
+            (self.told, self.chain, self.alerts) = (told, chain, alerts)
+            (self.session, self.ledger) = (session, ledger)
             app = try Catalog.app(name, session, ledger)
             now = max(try session.now(), ledger.latestTime)
             published = try ledger.publication(of: name).map { publication throws(ServerError) in
@@ -113,7 +115,7 @@ struct AppSummary: Sendable, Hashable {
         }
 
         func needs() throws(ServerError) -> [OverviewNeed] {
-            try changes() + canary() + contentNeeds() + alarms() + disagreements() + reminders() + unseen() + reports()
+            try changes() + canary() + standing() + backups() + alarms() + disagreements() + unseen() + reports()
         }
 
         private func changes() throws(ServerError) -> [OverviewNeed] {
@@ -147,17 +149,19 @@ struct AppSummary: Sendable, Hashable {
             ]
         }
 
-        private func contentNeeds() -> [OverviewNeed] {
+        /// What the command `status` alerts for as well. What the canary meets is said by ``canary()``.
+        private func standing() -> [OverviewNeed] {
+            let needs = alerts.filter { $0.kind != .canary }.map { alert in
+                OverviewNeed(
+                    kind: OverviewNeed.Kind(alert.kind), title: "\(app.name)", address: PageLink.app(app.name),
+                    words: "\(alert.words).")
+            }
+            return Array(needs.prefix(AppSummary.greatestCount))
+        }
+
+        private func backups() -> [OverviewNeed] {
             guard let published else { return [] }
             var needs: [OverviewNeed] = []
-            if published.end - now <= app.settings.staleness {
-                needs.append(
-                    OverviewNeed(
-                        kind: .end, title: "\(app.name)", address: PageLink.app(app.name),
-                        words:
-                            "What is published ends at \(PageText.timeAndDistance(published.end, from: now)), before "
-                            + "the last of its clients has asked again."))
-            }
             let missing = published.missingBackups(at: now)
             needs += missing.prefix(AppSummary.greatestCount).map { missing in
                 OverviewNeed(
@@ -212,29 +216,6 @@ struct AppSummary: Sendable, Hashable {
             else { return said }
             let open = said.digests.filter { !published.contains($0.digest) }
             return open.isEmpty ? nil : HostDigests(place: said.place, digests: open)
-        }
-
-        private func reminders() throws(ServerError) -> [OverviewNeed] {
-            var needs: [OverviewNeed] = []
-            // What was said longer ago has ended.
-            let span = app.settings.staleness + app.settings.canary + PublishingDeadline.greatestLead
-            for said in HostDigests.all(told.reminders.filter { $0.value >= now - span })
-                .prefix(HostDigests.greatestCount)
-            {
-                guard let host = try? CatalogHost(name: said.place.name, port: said.place.port),
-                    let (id, _) = try Catalog.host(host.name, host.port, of: app.name, session, ledger)
-                else { continue }
-                var current = Set((pinned.pins(of: host)?.certificates ?? []).map(\.fingerprint))
-                if let published { current.insert(published.digest) }
-                let shown = try Catalog.latestObservations(id, limit: AppFacts.greatestPlaceCount, session)
-                current.formUnion(shown.compactMap { $0.chain?.fingerprint })
-                needs += said.digests.map(\.digest).filter(current.contains).map { digest in
-                    OverviewNeed(
-                        kind: .end, title: title(host), address: PageLink.host(host, of: app.name),
-                        words: "Something has to be published soon, since this ends: \(digest)")
-                }
-            }
-            return Array(needs.prefix(AppSummary.greatestCount))
         }
 
         /// What vantages still disagree about.

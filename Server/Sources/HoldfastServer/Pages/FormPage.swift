@@ -1,3 +1,5 @@
+import HoldfastPublishing
+
 /// A form, with what stands in it, and what is wrong with that.
 struct FormPage: Sendable {
     let route: FormRoute
@@ -157,10 +159,10 @@ extension FormEntries {
     /// - Parameters:
     ///   - route: the form.
     ///   - query: which host it is about, where that is not in the path.
-    ///   - staleness: for how many seconds clients go on with what was replaced.
+    ///   - timing: for how long clients go on with what was replaced.
     ///   - now: the time, in seconds since 1970.
     init(
-        _ route: FormRoute, _ query: PageQuery, staleness: Int64?, now: Int64
+        _ route: FormRoute, _ query: PageQuery, timing: PublicationTiming?, now: Int64
     ) throws(ServerError) {
         switch route {
         case .app:
@@ -172,7 +174,7 @@ extension FormEntries {
             let host = try query.value("host") { ContentHost.isName($0) ? String(decoding: $0, as: UTF8.self) : nil }
             let port = try query.number("port", in: 1...65_535) ?? 443
             // By then whoever has what is published now has asked again.
-            let begins = staleness.flatMap { UTCText.encode(now + $0) }
+            let begins = timing.flatMap { UTCText.encode($0.lastUse(ofReplaced: now)) }
             self.init(["host": host ?? "", "port": "\(port)", "begins": begins ?? ""])
         }
     }

@@ -19,7 +19,7 @@ struct HostPage: Sendable {
         self.facts = facts
         self.host = host
         timeline = HostTimeline(
-            host, publications: facts.publications, staleness: facts.app.settings.staleness)
+            host, publications: facts.publications, timing: facts.app.settings.timing)
     }
 
     private var pins: ContentHost? { facts.pins(of: host.host) }

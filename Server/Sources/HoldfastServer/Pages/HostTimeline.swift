@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastPublishing
 
 /// What a host shows, is about to show, and has pinned, over time.
 struct HostTimeline: Sendable {
@@ -44,8 +45,8 @@ struct HostTimeline: Sendable {
     /// - Parameters:
     ///   - host: what it shows and has announced.
     ///   - publications: what was published for it, the oldest first.
-    ///   - staleness: for how long clients go on without asking, in seconds.
-    init(_ host: AppScene.Host, publications: [Publication], staleness: Int64) {
+    ///   - timing: for how long clients go on without asking.
+    init(_ host: AppScene.Host, publications: [Publication], timing: PublicationTiming) {
         var rows: [Row] = []
         func change(_ digest: Digest, isKey: Bool = false, _ body: (inout Row) -> Void) {
             if let place = rows.firstIndex(where: { $0.digest == digest && $0.isKey == isKey }) {
@@ -79,14 +80,14 @@ struct HostTimeline: Sendable {
                 }
                 let end = min(certificate.expires, last.end)
                 change(certificate.fingerprint) { row in
-                    (row.pinned, row.everybody) = (since <= end ? since...end : nil, since + staleness)
+                    (row.pinned, row.everybody) = (since <= end ? since...end : nil, timing.lastUse(ofReplaced: since))
                 }
             }
             for key in last.pins?.keys ?? [] where key.role == .leaf && !keys.contains(key.pin) {
                 let since = Self.since(publications) { pins in pins.keys.contains { $0.pin == key.pin } }
                 change(key.pin, isKey: true) { row in
                     row.pinned = since <= last.end ? since...last.end : nil
-                    row.everybody = since + staleness
+                    row.everybody = timing.lastUse(ofReplaced: since)
                 }
             }
         }

@@ -3,8 +3,11 @@ struct OverviewNeed: Sendable, Hashable {
     /// What it is about, the most urgent first.
     enum Kind: String, Sendable, Hashable, CaseIterable {
         case emergency = "Emergency"
+        case lockedOut = "Locked out"
         case alarm = "Alarm"
         case canary = "Canary held"
+        case expired = "Expired"
+        case held = "Held"
         case unreadable = "Unreadable"
         case end = "Ends soon"
         case unseen = "Not seen"
@@ -12,9 +15,21 @@ struct OverviewNeed: Sendable, Hashable {
         case failures = "Reported"
         case change = "Change"
 
+        /// What an alert about the clients of an app is.
+        init(_ kind: Publisher.StandingAlert.Kind) {
+            self =
+                switch kind {
+                case .lockedOut: .lockedOut
+                case .expired: .expired
+                case .held: .held
+                case .canary: .canary
+                case .publish: .end
+                }
+        }
+
         var rank: PageRank {
             switch self {
-            case .emergency, .alarm, .canary, .unreadable: .bad
+            case .emergency, .lockedOut, .alarm, .canary, .expired, .held, .unreadable: .bad
             case .end, .unseen, .backup, .failures: .warn
             case .change: .usual
             }

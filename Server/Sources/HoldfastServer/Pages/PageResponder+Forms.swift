@@ -1,9 +1,11 @@
+import HoldfastPublishing
+
 /// Shows forms.
 extension PageResponder {
     /// For how many seconds the clients of an app go on with what was replaced; nil for a form that needs no answer to that.
-    func staleness(of route: FormRoute) async throws(ServerError) -> Int64? {
+    func timing(of route: FormRoute) async throws(ServerError) -> PublicationTiming? {
         guard case .next(let app) = route, catalog.apps.contains(app) else { return nil }
-        return try await catalog.app(app).settings.staleness
+        return try await catalog.app(app).settings.timing
     }
 
     /// A form, for somebody who may send it.

@@ -34,7 +34,7 @@ extension PageResponder {
             return Made(.host, frame, content)
         case .form(let route):
             let entries = try await FormEntries(
-                route, query, staleness: staleness(of: route), now: try await catalog.now())
+                route, query, timing: timing(of: route), now: try await catalog.now())
             return try await formPage(route, entries, nil, frame, viewer)
         case .change(let app, let id):
             frame.title = "Change of \(app)"
@@ -74,7 +74,7 @@ extension PageResponder {
     /// Reads apps for the next overview, if somebody has asked for one lately. What cannot be read is said there.
     func lookFurther(at now: ContinuousClock.Instant = .now) async {
         guard summaries.isWanted(at: now) else { return }
-        _ = try? await summaries.found(catalog.apps, first: [], in: catalog)
+        _ = try? await summaries.found(catalog.apps, first: [], from: publisher)
     }
 
     /// What the viewer may see of all apps.
@@ -86,7 +86,7 @@ extension PageResponder {
             start.map { !$0.description.utf8.lexicographicallyPrecedes(app.description.utf8) } ?? false
         }
         let shown = behind.prefix(OverviewPage.greatestAppCount)
-        let found = try await summaries.found(apps, first: shown, in: catalog)
+        let found = try await summaries.found(apps, first: shown, from: publisher)
         return OverviewPage(
             found, of: apps.count, showing: shown, rest: behind.count > shown.count ? shown.last : nil,
             at: try await catalog.now())
@@ -143,8 +143,15 @@ extension PageResponder {
             app: app, standing: try await catalog.reportStanding(of: app),
             history: FailureHistory(counts, over: span, at: now),
             samples: try await catalog.reportSamples(of: app, since: since, limit: ReportsPage.greatestSampleCount),
-            now: now
+            published: PublishedHosts(try await publishedHosts(of: app)), now: now
         ).content
+    }
+
+    private func publishedHosts(of app: AppName) async throws(ServerError) -> [ContentHost] {
+        try await catalog.look { session, ledger throws(ServerError) in
+            guard let publication = ledger.publication(of: app) else { return [] }
+            return try Catalog.content(of: publication, app, session).hosts
+        }
     }
 
     private func auditPage(_ query: PageQuery) async throws(ServerError) -> [String: PageValue] {

@@ -8,6 +8,8 @@ struct ReportsPage: Sendable {
     let history: FailureHistory
     /// The newest first.
     let samples: [ReportSample]
+    /// What is published for each host.
+    var published = PublishedHosts([])
     let now: Int64
 
     /// As many as a page has room for.
@@ -106,7 +108,7 @@ struct ReportsPage: Sendable {
                 "A client\(sample.audience == .canary ? " of the canary" : "") \(Self.words(sample.code))"
                     + (report.map { ": document \($0.documentVersion), app \($0.appVersion), \($0.platform.rawValue)." }
                         ?? ", and the rest cannot be read.")),
-            "chain": .list((report?.chain?.certificates ?? []).map { certificate($0, pins) }),
+            "chain": .list((report?.chain?.certificates ?? []).map { certificate($0, pins, of: sample.host) }),
             "pins": .list(
                 pins.map { pin in
                     let words = [pin.state, pin.role].compactMap(\.self).joined(separator: " ")
@@ -126,7 +128,7 @@ struct ReportsPage: Sendable {
         }
     }
 
-    private func certificate(_ der: [UInt8], _ pins: [ClientReport.Pin]) -> PageValue {
+    private func certificate(_ der: [UInt8], _ pins: [ClientReport.Pin], of host: String) -> PageValue {
         guard let certificate = try? X509Certificate(der: der) else {
             return ["subject": "not readable", "pin": .text(PageText.nothing), "match": "", "rank": ""]
         }
@@ -136,8 +138,20 @@ struct ReportsPage: Sendable {
         let isPinned = pins.contains { $0.text.utf8.count <= 256 && Array($0.text.utf8).firstRange(of: spelled) != nil }
         return [
             "subject": .text("\(certificate.subject)"), "pin": .text(PageText.pin(key)),
-            "match": .text(isPinned ? "is among the pins" : "is no pin"),
+            "match": .text(
+                isPinned
+                    ? "is among the pins"
+                    : isPublished(key, Digest(of: der), for: host)
+                        ? "is published now, and the client's pins are older" : "is no pin"),
             "rank": PageRank.usual.value,
         ]
+    }
+
+    /// Whether a key or a certificate is among what is published for a host now.
+    private func isPublished(_ key: Digest, _ certificate: Digest, for host: String) -> Bool {
+        guard let place = AppFacts.Place(label: host.utf8),
+            let host = try? CatalogHost(name: place.name, port: place.port), let pins = published.pins(of: host)
+        else { return false }
+        return pins.digests.contains(key) || pins.digests.contains(certificate)
     }
 }

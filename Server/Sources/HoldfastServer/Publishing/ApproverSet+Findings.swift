@@ -40,7 +40,8 @@ extension ApproverSet {
                         + "\(passkeys.party.origin) shows them"))
         case .keyRequired:
             let others = members.count { !$0.isPasskey && $0.apps == nil }
-            let words = "\(who) approve with passkeys, and each change needs a key file or a signer program as well"
+            let how = names.count == 1 ? "approves with a passkey" : "approve with passkeys"
+            let words = "\(who) \(how), and each change needs a key file or a signer program as well"
             findings.append(Publisher.Finding(isFault: false, words: words))
             if others == 1 {
                 findings.append(

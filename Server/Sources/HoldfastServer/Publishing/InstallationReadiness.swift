@@ -11,12 +11,36 @@ public struct InstallationReadiness: Sendable, Hashable {
     /// If it is ready, the first second at which not every client gets in anymore, as far as one looks ahead; else the
     /// first from which on all do. Nil for none.
     public let until: Int64?
-    /// Why it is not, in words; empty if it is.
+    /// Why it is not, in words; empty if it is, unless that is urgent.
     public let words: String
     /// When this was judged, in seconds since 1970.
     public let now: Int64
     /// Whether it waits for vantages that must agree, whatever is published.
     public internal(set) var isHeld = false
+    /// Since when, or from when on, some clients are locked out whether or not it is installed, in seconds since 1970:
+    /// what is served has ended, or ends before the wait is over. Nil if that is not so.
+    public internal(set) var lockedOutSince: Int64?
+    /// The first second at which what is served is no longer valid, in seconds since 1970; nil if that is not known.
+    public internal(set) var servedUntil: Int64?
+
+    /// Whether it must be installed now, and people alerted, although not every client gets in with it, or not for long:
+    /// by waiting, all clients are locked out.
+    public var isUrgent: Bool { lockedOutSince != nil }
+    /// Whether it may be installed now.
+    public var isInstallable: Bool { isReady || isUrgent }
+
+    /// What an operator must know if it is urgent; nil if it is not.
+    public var alert: String? {
+        guard let lockedOutSince else { return nil }
+        let begins = ClockGuard.text(lockedOutSince)
+        let served = servedUntil.map { end in
+            "; what is served \(end <= now ? "ended" : "ends") at \(ClockGuard.text(end))"
+        }
+        let reason = words.isEmpty ? "" : ". \(words)"
+        return "install now, and alert: some clients are locked out either way, "
+            + (lockedOutSince <= now ? "since \(begins)" : "from \(begins) on at the latest")
+            + (served ?? "") + reason
+    }
 }
 
 extension Publisher {
@@ -39,23 +63,32 @@ extension Publisher {
                 found: "\(digest)", remedy: "Announce it first: its pin has to reach clients before it does.")
         }
         let since = scene.publications.last?.published
-        guard let inputs = try await OutlookMaker(scene: scene).inputsOfPublished() else {
-            return InstallationReadiness(
-                isReady: false, since: nil, until: nil, words: "nothing is published yet", now: scene.now)
+        let served = ServedEnd(place, in: scene)
+        /// What can be said without asking clients: it is installed only if what is served ends first.
+        func closed(_ words: String, until: Int64?) -> InstallationReadiness {
+            var answer = InstallationReadiness(
+                isReady: false, since: since, until: until, words: words, now: scene.now)
+            answer.servedUntil = served.time
+            answer.lockedOutSince = served.time.flatMap { end in
+                end <= scene.now || until.map { end < $0 } ?? false ? end : nil
+            }
+            return answer
         }
-        let staleness = scene.app.settings.staleness
-        if let end = catalog.ledger.unknownDocuments(of: app, staleness: staleness), end >= scene.now {
-            return InstallationReadiness(
-                isReady: false, since: since, until: end == .max ? nil : end,
-                words: "clients may have documents from before a backup was restored, or from another server",
-                now: scene.now)
+        guard let inputs = try await OutlookMaker(scene: scene).inputsOfPublished() else {
+            return closed("nothing is published yet", until: nil)
+        }
+        let timing = scene.app.settings.timing
+        if let end = catalog.ledger.unknownDocuments(of: app, timing), end >= scene.now {
+            return closed(
+                "clients may have documents from before a backup was restored, or from another server",
+                until: end == .max ? nil : end)
         }
         // By what one vantage sees nothing is judged where several must agree.
         if let words = place.agreement(by: scene.app.settings, at: scene.now).words {
-            return InstallationReadiness(
-                isReady: false, since: since, until: nil, words: words, now: scene.now, isHeld: true)
+            var held = closed(words, until: nil)
+            held.isHeld = true
+            return held
         }
-        let ends = place.shown.compactMap { $0.chain?.leaf?.notAfter.addingTimeInterval(1) }.min()
         guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else {
             throw ServerError(.invalidValue, of: "host", expected: "a host that can be dialed", found: host.label)
         }
@@ -63,20 +96,56 @@ extension Publisher {
             () throws(PublishingError) in
             // This server has signed every document of the app that anybody holds.
             try InstallationGate(
-                installing: next, on: dialed, judging: inputs, hasEarlierDocuments: false, servedUntil: ends)
+                installing: next, on: dialed, judging: inputs, hasEarlierDocuments: false,
+                servedUntil: served.time.map(OutlookMaker.date))
         }
-        func seconds(_ date: Date?) -> Int64? { date.map { Int64($0.timeIntervalSince1970.rounded(.up)) } }
-        let words = gate.cause.map { $0.words.isEmpty ? $0.code.rawValue : $0.words } ?? ""
-        func answer(_ isReady: Bool, _ until: Date?, _ words: String) -> InstallationReadiness {
-            InstallationReadiness(
-                isReady: isReady, since: since, until: seconds(until), words: isReady ? "" : words, now: scene.now)
+        return InstallationReadiness(
+            gate, since: since, served: served, timing, naturalEnd: next.naturalEnd, at: scene.now)
+    }
+}
+
+extension InstallationReadiness {
+    /// What the gate answers.
+    /// - Parameters:
+    ///   - served: until when what is served is valid.
+    ///   - naturalEnd: the first instant at which what is about to be installed is no longer valid; nil for a key.
+    init(
+        _ gate: InstallationGate, since: Int64?, served: ServedEnd, _ timing: PublicationTiming, naturalEnd: Date?,
+        at now: Int64
+    ) {
+        func seconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970.rounded(.up)) }
+        let cause = gate.cause.map { $0.words.isEmpty ? $0.code.rawValue : $0.words } ?? ""
+        var isUrgent = gate.servedEndsFirst
+        switch gate.answer {
+        case .open: self.init(isReady: true, since: since, until: nil, words: "", now: now)
+        case .ending(let end):
+            // The end of a certificate that lives for a few days is no alert, nor is one that leaves time for a change.
+            let isNear = end < min(naturalEnd ?? .distantFuture, timing.reach(ofChangeBegunAt: OutlookMaker.date(now)))
+            isUrgent = isUrgent && (isNear || served.time.map { $0 <= now } ?? false)
+            self.init(
+                isReady: true, since: since, until: seconds(end),
+                words: isUrgent
+                    ? "with the next one clients get in until \(ClockGuard.text(seconds(end))): \(cause)" : "",
+                now: now)
+        case .closed(let opening):
+            self.init(
+                isReady: false, since: since, until: opening.map(seconds),
+                words: "clients would be locked out: \(cause)", now: now)
+        case .unknown:
+            self.init(isReady: false, since: since, until: nil, words: "nobody can say: \(cause)", now: now)
         }
-        return switch gate.answer {
-        case .open: answer(true, nil, words)
-        case .ending(let end): answer(true, end, words)
-        case .closed(let opening): answer(false, opening, "clients would be locked out: \(words)")
-        case .unknown: answer(false, nil, "nobody can say: \(words)")
-        }
+        servedUntil = served.time
+        lockedOutSince = isUrgent ? gate.lockedOutSince.map(seconds) : nil
+    }
+}
+
+extension InstallationGate.Next {
+    /// The first instant at which the certificate is no longer valid; nil for a key.
+    fileprivate var naturalEnd: Date? {
+        guard case .chain(let chain) = self, let leaf = chain.first,
+            let certificate = try? X509Certificate(der: [UInt8](leaf))
+        else { return nil }
+        return certificate.notAfter.addingTimeInterval(1)
     }
 }
 

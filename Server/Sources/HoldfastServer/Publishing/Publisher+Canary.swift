@@ -32,7 +32,7 @@ extension Publisher {
     func canaryStanding(_ scene: AppScene) -> CanaryStanding? {
         guard let canary = scene.canary else { return nil }
         let judge = CanaryJudge(
-            name: "\(scene.app.name)-canary", span: scene.app.settings.canary, began: canary.began,
+            name: "\(scene.app.name)-canary", timing: scene.app.settings.timing, began: canary.began,
             probes: canary.probes, look: nil, now: scene.now)
         return CanaryStanding(
             change: canary.change, began: canary.began, end: judge.end, followed: canary.probes.followed(at: scene.now),

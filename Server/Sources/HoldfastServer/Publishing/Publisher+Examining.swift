@@ -1,91 +1,4 @@
-public import HoldfastPublishing
-
 extension Publisher {
-    /// How an app stands.
-    public struct Standing: Sendable {
-        /// When it was read, in seconds since 1970.
-        public let now: Int64
-        /// The app.
-        public let app: AppName
-        /// The generation that is published; 0 for none.
-        public let generation: Int64
-        /// The last second at which its documents may be signed, in seconds since 1970; nil before the first publication.
-        public let end: Int64?
-        /// How clients fare with what is published; nil before the first publication.
-        public let outlook: PublicationOutlook?
-        /// How they fare for the time that a change needs to reach all of them; nil before the first publication. A pin that
-        /// ends later is no reason to call a healthy app `ending`: ``deadline`` says when to publish.
-        public let verdict: PublicationOutlook.Verdict?
-        /// Who would be lost, in words.
-        public let losses: [String]
-        /// The first second at which a client is refused if nobody publishes anything, in seconds since 1970: what it has or
-        /// finds has ended then, or a host shows nothing anymore that it accepts. Nil before the first publication.
-        public let refusedFrom: Int64?
-        /// What to publish before that, and until when, so that it reaches everybody in time; nil if no end is in sight.
-        public let deadline: PublishingDeadline?
-        /// Whether that is so soon that people have to act.
-        public let isPressing: Bool
-        /// The changes that are open, with where they are on their way; emergencies first.
-        public let open: [(change: Change, state: Change.State)]
-        /// How the canary stands; nil if no change has it.
-        public let canary: CanaryStanding?
-        /// What to do about keys that were in plain text before they came here, in words.
-        public let plainTextKeys: [String]
-        /// The servers that show a certificate that has expired, such as one that was forgotten, in words.
-        public let expiredServers: [String]
-        /// Why nothing is signed, or judged by what was seen, in words: a backup was restored, or too few vantages agree about
-        /// a host.
-        public let held: [String]
-
-        /// Whether everybody gets in, and nothing has to be done soon.
-        public var isGood: Bool {
-            losses.isEmpty && expiredServers.isEmpty && held.isEmpty && !isPressing
-                && canary?.refusals.isEmpty ?? true
-        }
-    }
-
-    /// Says how an app stands: whether everybody gets in, until when, and what waits for people.
-    /// - Parameter outage: what ``outage(isUnwritable:)`` says.
-    /// - Throws: ``ServerError``.
-    public func standing(of app: AppName, during outage: Outage? = nil) async throws(ServerError) -> Standing {
-        let scene = try await catalog.scene(of: app)
-        let chain = try await catalog.approvers()
-        var outlook: PublicationOutlook?
-        var losses: [String] = []
-        var refusedFrom: Int64?
-        if let published = scene.published {
-            refusedFrom = await FirstRefusal(scene, published, signingUntil: outage?.until).time
-            let judged = try await OutlookMaker(scene: scene).outlook(of: published)
-            let all = OutlookLosses(judged, scene)
-            (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
-        }
-        let deadline = try await PublishingDeadline(scene)
-        // Documents that go on are of no use where a host's last known certificate ends.
-        if let end = refusedFrom {
-            let lockout =
-                if let deadline { deadline.lockout } else { try await PublishingDeadline.lockout(scene, before: end) }
-            refusedFrom = min(end, lockout ?? end)
-        }
-        let open = try await catalog.changes(of: app).map {
-            ($0, $0.state(chain, generation: scene.generation, at: scene.now))
-        }
-        .filter { $0.1 == .proposed || $0.1 == .approved }
-        let (urgent, usual) = (open.filter(\.0.isEmergency), open.filter { !$0.0.isEmergency })
-        return Standing(
-            now: scene.now, app: app, generation: scene.generation, end: scene.published?.end, outlook: outlook,
-            verdict: outlook?.verdict(within: .seconds(scene.app.settings.staleness + scene.app.settings.canary))
-                .verdict,
-            losses: losses,
-            refusedFrom: refusedFrom, deadline: deadline,
-            isPressing: deadline.map { scene.now >= $0.alarm } ?? false, open: urgent + usual,
-            canary: canaryStanding(scene), plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning),
-            expiredServers: scene.expiredServers,
-            held: scene.held + (catalog.ledger.isHeld(app) ? [Self.heldByRestoring] : []))
-    }
-
-    private static let heldByRestoring =
-        "restored from a backup, and what is public is something else: nothing is signed before the next publication"
-
     /// Something that is wrong, or that an operator must know.
     public struct Finding: Sendable, Hashable {
         /// Whether something is broken, and not only worth knowing.
@@ -287,7 +200,7 @@ extension Publisher {
 
 extension Catalog.Key {
     /// Whoever could read the other server's database, or the file, may still sign for the app.
-    fileprivate var plainTextWarning: String? {
+    var plainTextWarning: String? {
         guard wasInPlainText else { return nil }
         let remedy =
             place.purpose.role == nil

@@ -13,7 +13,8 @@ extension Publisher {
     /// Writes again what has arrived in the folder and is no longer there as it was signed: somebody removed or changed a
     /// file. Web servers would serve that until the next version, which a list may not have for months. What is still on
     /// its way is left to ``deliver()``.
-    /// - Returns: the paths of what was written, and why others could not be, in words.
+    /// - Returns: the paths of what was written again, without what another machine signed and this folder never had; and
+    ///   why others could not be, in words.
     /// - Throws: ``ServerError`` of the database.
     public func mendFolder() async throws(ServerError) -> Delivery {
         var delivery = Delivery()
@@ -40,8 +41,11 @@ extension Publisher {
                     continue
                 }
                 guard let stored = try await stored(document) else { continue }
+                // Another machine signed it, and this folder has never had it.
+                let noted = try folder.version(of: stored.path) ?? 0
+                let isNew = !catalog.engine.isOfOneMachine && noted < stored.version
                 try folder.write(stored.octets, at: stored.path, version: stored.version)
-                delivery.confirmed.append(stored.path)
+                if !isNew { delivery.confirmed.append(stored.path) }
             } catch {
                 // Somebody has published a newer version meanwhile.
                 if error.code != .outOfTurn { delivery.problems.append("\(document.path): \(error)") }

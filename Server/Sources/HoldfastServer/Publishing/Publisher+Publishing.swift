@@ -36,7 +36,7 @@ extension Publisher {
         }
         try await beginCanary(documents, permit, change, scene.keys)
         let problems = await followed() + firstLook(of: scene.app.name)
-        return Outcome(.canary(until: scene.now + scene.app.settings.canary), problems: problems)
+        return Outcome(.canary(until: scene.app.settings.timing.canaryEnd(of: scene.now)), problems: problems)
     }
 
     /// Brings what clients get to the newest state: the canary's documents, the snapshot, then the folder. An app whose

@@ -61,6 +61,8 @@ public struct Publisher: Sendable {
     let settled = SettledApps()
     /// What the folder of this machine is known to have.
     let filled = FilledFolder()
+    /// How apps stood when they were judged last.
+    let standings = KnownStandings()
 
     /// Makes a publisher.
     /// - Parameters:

@@ -19,24 +19,24 @@ public struct PublishingDeadline: Sendable, Hashable {
     /// What ends: a certificate, or the content.
     let subject: Digest
 
-    /// Fourteen days, or a third of the life of a certificate that lasts for a shorter time: whoever renews twice a week
-    /// would be told every day otherwise.
-    static let greatestLead: Int64 = 14 * 86_400
+    /// A deadline is known for so many seconds before people are alerted, so that surfaces which ask rarely alert in time.
+    static let foresight: Int64 = 2 * 3_600
 
-    private static func lead(_ scene: AppScene) -> Int64 {
-        let lives = scene.hosts.flatMap(\.shown).compactMap { $0.chain?.leaf }
-            .map { Int64($0.notAfter.timeIntervalSince($0.notBefore)) }
-        return min(greatestLead, (lives.min() ?? .max) / 3)
+    /// How much time people get, by the certificates that the hosts show.
+    private static func lead(_ scene: AppScene) -> Duration {
+        PublicationTiming.lead(
+            forLifetimes: scene.hosts.flatMap(\.shown).compactMap { $0.chain?.leaf }
+                .map { .seconds(Int64($0.notAfter.timeIntervalSince($0.notBefore))) })
     }
 
     /// Judges what is published; nil if nothing is, or if no end is in sight.
     /// - Throws: ``ServerError`` `notPublishable`.
     init?(_ scene: AppScene) async throws(ServerError) {
         guard let published = scene.published, let first = scene.hosts.first else { return nil }
-        let (settings, lead) = (scene.app.settings, Self.lead(scene))
-        let horizon = scene.now + settings.staleness + settings.canary + lead
+        let (timing, lead) = (scene.app.settings.timing, Self.lead(scene))
+        let horizon = timing.reach(of: scene.now) + lead.components.seconds + Self.foresight
         let ends = try await Self.ends(scene, before: horizon)
-        let documents = await FirstRefusal(scene, published, signingUntil: nil).time
+        let documents = await DocumentsEnd(scene, published, signingUntil: nil).time
         if let ends, ends.access.end < documents {
             let (outlook, end) = ends
             let host = scene.hosts[end.host]
@@ -48,13 +48,15 @@ public struct PublishingDeadline: Sendable, Hashable {
             self.host = host.host
         } else if documents <= horizon {
             lockout = documents
-            words = "what is published ends at \(ClockGuard.text(documents)), and is not signed again"
+            words =
+                "what is published \(documents <= scene.now ? "ended" : "ends") at \(ClockGuard.text(documents)), and is not "
+                + "signed again"
             (subject, host) = (published.digest, first.host)
         } else {
             return nil
         }
-        lastSafe = lockout - settings.staleness - settings.canary
-        alarm = lastSafe - lead
+        lastSafe = timing.lastSafePublication(before: lockout)
+        alarm = timing.alert(before: lockout, lead: lead)
     }
 
     /// The first second at which clients that get in now are locked out although what is published is signed again in time.
@@ -90,14 +92,19 @@ public struct PublishingDeadline: Sendable, Hashable {
             .map { (outlook, $0) }
     }
 
+    /// Whether people have to act at a time, in seconds since 1970.
+    public func isPressing(at now: Int64) -> Bool { now >= alarm }
+
     /// The message to people: until when to publish, and why; once that time is over, that it has to happen now.
     /// - Parameter now: seconds since 1970.
     public func advice(at now: Int64) -> String {
         let end = ClockGuard.text(lastSafe)
-        return now <= lastSafe
-            ? "publish until \(end): \(words)"
-            : "publish now: clients that have not asked for long may be locked out from \(ClockGuard.text(lockout)) on, "
-                + "since the last safe time was \(end): \(words)"
+        if now <= lastSafe { return "publish until \(end): \(words)" }
+        let who =
+            now < lockout
+            ? "clients that have not asked for long may be locked out from \(ClockGuard.text(lockout)) on"
+            : "clients are locked out since \(ClockGuard.text(lockout))"
+        return "publish now: \(who), since the last safe time was \(end): \(words)"
     }
 
     /// Until when clients of one document get in at one place: with what it shows, then with what may be installed there.
@@ -129,16 +136,45 @@ public struct PublishingDeadline: Sendable, Hashable {
             }
         }
         return shown.flatMap { client, places in
-            places.map { place, spans in
+            places.compactMap { place, spans in
                 let good = (spans + (next[client] ?? [])).filter { $0.getsIn && !$0.isGrace }
                     .sorted { $0.start < $1.start }
                 var end = OutlookMaker.date(scene.now)
                 for span in good where span.start <= end { end = max(end, span.end) }
+                if client.kind.pinsKeys, next[client] == nil,
+                    endsWithCertificate(spans, at: end, of: scene.hosts[client.host], place),
+                    scene.publishesNextKeys(of: client.host)
+                {
+                    return nil
+                }
                 return Access(
                     host: client.host, place: place, document: client.document,
                     end: Int64(end.timeIntervalSince1970))
             }
         }
+    }
+
+    /// Whether a certificate ends then, and not the pin of its key: clients that pin keys get in with any renewal over the
+    /// same key, and no publication would put that end off.
+    private static func endsWithCertificate(
+        _ spans: [PublicationOutlook.Span], at end: Date, of host: AppScene.Host, _ place: Int
+    ) -> Bool {
+        if let span = spans.first(where: { $0.start == end && !$0.getsIn }) { return span.cause?.code == .certificate }
+        return host.shown[place].chain?.leaf.map { $0.notAfter.addingTimeInterval(1) <= end } ?? false
+    }
+}
+
+extension PublicationOutlook.Client {
+    /// Whether a renewal over the same key changes nothing for it.
+    fileprivate var pinsKeys: Bool { [.shippedPins, .repository, .trustServerKeys].contains(self) }
+}
+
+extension AppScene {
+    /// Whether every key that was announced for a host is published: if not, people have to publish it.
+    fileprivate func publishesNextKeys(of index: Int) -> Bool {
+        let host = hosts[index]
+        let known = Set((published?.hosts ?? []).filter { $0.covers(host.host) }.flatMap { $0.keys.map(\.pin) })
+        return host.next.keys.allSatisfy { known.contains(Digest(of: $0)) }
     }
 }
 
@@ -154,7 +190,7 @@ extension Publisher {
     /// - Throws: ``ServerError``.
     func remind(of app: AppName) async throws(ServerError) -> String? {
         let scene = try await catalog.scene(of: app)
-        guard let deadline = try await PublishingDeadline(scene), scene.now >= deadline.alarm else { return nil }
+        guard let deadline = try await PublishingDeadline(scene), deadline.isPressing(at: scene.now) else { return nil }
         let end = ClockGuard.text(deadline.lastSafe)
         let words = deadline.advice(at: scene.now)
         try await catalog.remind(about: deadline.subject, until: end, on: deadline.host, of: app, words: words)

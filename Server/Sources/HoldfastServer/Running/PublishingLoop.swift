@@ -99,7 +99,7 @@ struct PublishingLoop: Service {
             state.nextMending = now + Self.mending
             let mended = try await publisher.mendFolder()
             for path in mended.confirmed {
-                logger.warning("written again: \(path), which somebody removed from the folder or changed there")
+                logger.warning("written again: \(path), which was missing from the folder or had been changed there")
             }
             return problems + mended.problems
         }

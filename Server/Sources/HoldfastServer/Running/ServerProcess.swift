@@ -108,7 +108,7 @@ public struct ServerProcess: Sendable {
         if !settings.notices.names.isEmpty {
             services.append(
                 NoticeService(
-                    catalog, publisher.live, settings.notices, folder: open.folder, lease: lease, counters: notices,
+                    publisher, settings.notices, folder: open.folder, lease: lease, counters: notices,
                     logger: logger))
         }
         // Renewed from the start on: the database ends what is idle.

@@ -235,8 +235,12 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func read(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let length = head.headers["Content-Length"].first.flatMap { Int($0) } ?? 0
-        guard length <= bodyLimit, bodyLimit > 0 || !head.headers.contains(name: "Transfer-Encoding")
-        else { return refuse(.payloadTooLarge, "The body is too large.", context) }
+        guard length <= bodyLimit, bodyLimit > 0 || !head.headers.contains(name: "Transfer-Encoding") else {
+            let takesNone = bodyLimit == 0 && head.method != .GET && head.method != .HEAD
+            guard takesNone else { return refuse(.payloadTooLarge, "The body is too large.", context) }
+            isLast = true
+            return answer(head, context)
+        }
         state = .reading(head)
         body = ByteBuffer()
         bodyBegan = .now()

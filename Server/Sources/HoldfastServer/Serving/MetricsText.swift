@@ -101,6 +101,34 @@ struct MetricsText: Sendable {
         ]
     }
 
+    /// How apps stand: what people have to act on, and until when.
+    /// - Parameter now: seconds since 1970.
+    static func families(of standings: [Publisher.Standing], at now: Int64) -> [Family] {
+        func samples(_ value: (Publisher.Standing) -> Int64?) -> [Sample] {
+            standings.compactMap { standing in
+                value(standing).map { Sample([("app", "\(standing.app)")], Double($0)) }
+            }
+        }
+        let alerts = standings.flatMap { standing in
+            let all = standing.alerts(at: now)
+            return Publisher.StandingAlert.Kind.allCases.map { kind in
+                Sample(
+                    [("app", "\(standing.app)"), ("kind", kind.rawValue)], Double(all.count { $0.kind == kind }))
+            }
+        }
+        return [
+            Family(
+                "holdfast_app_alerts", .gauge, "What people have to act on, as status says it: none is good.", alerts),
+            Family(
+                "holdfast_first_refusal_seconds", .gauge,
+                "The first second at which a client is refused if nobody publishes anything.", samples(\.refusedFrom)),
+            Family(
+                "holdfast_publish_until_seconds", .gauge,
+                "The last second at which a publication still reaches every client before something ends.",
+                samples(\.deadline?.lastSafe)),
+        ]
+    }
+
     /// Where documents are on their way to places besides the folder.
     static func families(of places: [PlaceStanding]) -> [Family] {
         func samples(_ value: (PlaceStanding) -> Int64?) -> [Sample] {

@@ -21,8 +21,24 @@ public struct WatchFinding: Sendable {
     public let chain: [[UInt8]]
     /// What it means.
     public let verdict: Verdict
-    /// Why, for people; empty for ``Verdict/known``.
+    /// Why, for people, in one line; empty for ``Verdict/known``.
     public let words: String
     /// The SHA-256 of the SubjectPublicKeyInfo of the server's own certificate; nil if it showed none that can be read.
     public let key: Digest?
+
+    init(place: String, chain: [[UInt8]], verdict: Verdict, words: String, key: Digest?) {
+        (self.place, self.chain, self.verdict, self.key) = (place, chain, verdict, key)
+        self.words = Self.line(words)
+    }
+
+    /// A failure of several lines in one: a line of a terminal, a log or a page stays one.
+    private static func line(_ text: String) -> String {
+        var line = ""
+        for part in text.split(whereSeparator: \.isNewline) {
+            let part = part.drop { $0 == " " }
+            if !line.isEmpty { line += line.hasSuffix(":") ? " " : "; " }
+            line += part
+        }
+        return line
+    }
 }

@@ -119,7 +119,7 @@ struct CallTests {
             for (members, field) in [
                 (["chain": .text(chain)], "begins"), (["chain": .text(chain), "begins": .text("tomorrow")], "begins"),
                 (["chain": .text("hello"), "begins": begins], "chain"),
-                (["chain": .text(chain + "x"), "begins": begins], "chain"),
+                (["chain": .text(String(chain.dropLast(40))), "begins": begins], "chain"),
                 (["chain": .text(String(repeating: chain, count: 17)), "begins": begins], "chain"),
                 (["begins": begins], "chain"), ([:], "chain"),
                 (["chain": .text(chain), "begins": begins, "from": begins], "from"),

@@ -177,4 +177,25 @@ struct SharedPublishingTests {
             try await world.everybodyFollows(from: publisher)
         }
     }
+
+    @Test("What another machine signed is written to a new machine's folder, and nothing is said to have been changed")
+    func secondMachine() async throws {
+        try await World.withMachines(.postgresql) { world, second in
+            try await world.publish()
+            try await world.pass(300)
+            #expect(try await world.publisher.renew().signed.count == 2)
+            let path = "trust/\(World.customer).json.signed"
+            try await world.working(on: second) { other in
+                let mended = try await other.publisher.mendFolder()
+                #expect(mended.confirmed == [] && mended.problems == [])
+                let document = try other.publisher.folder.read(path)
+                #expect(document != nil)
+                // Whoever changes it there is told.
+                try Data("else".utf8).write(to: other.publisher.folder.url.appending(path: path))
+                #expect(try await other.publisher.mendFolder().confirmed == [path])
+                #expect(try other.publisher.folder.read(path) == document)
+            }
+            try await world.everybodyFollows(isThorough: false)
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
@@ -59,7 +60,7 @@ struct HostPageTests {
             return HostTimeline(
                 scene,
                 publications: publications.map { HostTimeline.Publication(published: $0, end: 9_000, pins: $1) },
-                staleness: 100
+                timing: PublicationTiming(staleness: .seconds(100))
             ).rows.first { $0.digest == Digest(of: [1]) }
         }
         #expect(try row([(10, host), (20, host)])?.pinned == 10...9_000)

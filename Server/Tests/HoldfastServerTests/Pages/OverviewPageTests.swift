@@ -11,7 +11,9 @@ struct OverviewPageTests {
         try await PageDesk(world).overview().needs
     }
 
-    @Test("An app that is published, seen and has backups is quiet, until its end is within the clients' staleness")
+    @Test(
+        "An app that is published, seen and has backups is quiet, until status alerts that something has to be published"
+    )
     func quiet() async throws {
         try await World.run { world in
             let id = try await world.propose().change
@@ -20,13 +22,16 @@ struct OverviewPageTests {
             try await world.everybodyFollows(isThorough: false)
             #expect(try await needs(world).isEmpty)
             #expect(try await PageDesk(world).html("/").contains("Nothing needs anybody now."))
+            // Clients accept what the host announced until its content ends.
             let end = try #require(try await world.publisher.published(world.app)).end
-            let staleness = try await world.catalog.app(world.app).settings.staleness
-            try await world.pass(end - staleness - world.now - 1)
+            let alert = end + 1 - AppSettings.defaultStaleness - 14 * 86_400
+            try await world.pass(alert - world.now - 1, showing: world.announced)
             #expect(try await !needs(world).contains { $0.kind == .end })
-            try await world.pass(1)
+            #expect(try await world.publisher.standing(of: world.app).isGood)
+            try await world.pass(1, showing: world.announced)
             let need = try #require(try await needs(world).first { $0.kind == .end })
-            #expect(need.address == "/apps/bank" && need.words.contains(PageText.time(end)))
+            #expect(need.address == "/apps/bank" && need.words.contains("publish until "))
+            #expect(try await !world.publisher.standing(of: world.app).isGood)
         }
     }
 

@@ -93,6 +93,11 @@ struct RestoringTests {
                 #expect(report.adopted.sorted() == paths && report.held == [world.app])
                 #expect(report.withheld.sorted() == ["pins/bank-canary.pins.json", "pins/bank.pins.json"])
                 #expect((report.lost ?? 0) > 2)
+                // Nothing is green while an app signs nothing.
+                let standing = try await restored.publisher.standing(of: world.app)
+                #expect(!standing.isGood && standing.held == [Publisher.heldByRestoring], "\(standing.held)")
+                let needs = try await PageDesk(restored).overview().needs
+                #expect(needs.contains { $0.kind == .held && $0.words.contains("publish it") }, "\(needs)")
                 let now = restored.publisher.live.current
                 for path in paths { #expect(now.documents[path]?.octets == served.documents[path]?.octets, "\(path)") }
                 // What has no signature is not believed, and not overwritten.

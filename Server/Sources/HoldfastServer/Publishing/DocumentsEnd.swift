@@ -1,9 +1,9 @@
 import Foundation
 import HoldfastPublishing
 
-/// When the first client of an app is refused if nobody publishes anything and hosts show what they are pinned to: one that
-/// finds nothing it may accept, or that still has what has ended.
-struct FirstRefusal {
+/// The first second at which a client of an app is locked out if nothing is published and hosts show what they are pinned
+/// to: it finds nothing that it may accept, or still has what has ended.
+struct DocumentsEnd {
     /// In seconds since 1970.
     let time: Int64
 

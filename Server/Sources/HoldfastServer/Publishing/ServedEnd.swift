@@ -1,0 +1,42 @@
+import Foundation
+import Holdfast
+
+/// Until when what a host serves is valid. A server that was forgotten with an expired certificate does not count as long
+/// as another shows one that lasts: clients get in there.
+///
+/// Someone between the watcher and the host can present any certificate, and must not have the next one installed too
+/// early by it. So only certificates count that are published or announced, and expired ones that clients once accepted.
+struct ServedEnd {
+    /// The first second at which it is no longer valid, in seconds since 1970; nil if that is not known.
+    let time: Int64?
+
+    init(_ host: AppScene.Host, in scene: AppScene) {
+        var known = host.next.digests
+        for publication in scene.publications {
+            for content in publication.content.hosts where content.covers(host.host) {
+                known.formUnion(content.digests)
+            }
+        }
+        let leaves = host.shown.compactMap { seen -> (chain: HostChain, end: Int64)? in
+            seen.chain.flatMap { chain in chain.end.map { (chain, $0 + 1) } }
+        }
+        let valid = leaves.filter { $0.end > scene.now }
+        guard valid.isEmpty else {
+            time = valid.filter { !known.isDisjoint(with: $0.chain.digestsOfLeaf) }.map(\.end).min()
+            return
+        }
+        time =
+            leaves.filter { leaf in
+                !known.isDisjoint(with: leaf.chain.digestsOfLeaf) || Self.wasAccepted(leaf.chain, of: host.host, scene)
+            }
+            .map(\.end).max()
+    }
+
+    /// Whether clients of the app accepted a chain when it began.
+    private static func wasAccepted(_ chain: HostChain, of host: CatalogHost, _ scene: AppScene) -> Bool {
+        guard let leaf = chain.leaf else { return false }
+        let check = AnnouncementCheck(
+            trusting: scene.app.settings.anchors, at: Int64(leaf.notBefore.timeIntervalSince1970))
+        return (try? check.check(chain, for: host)) != nil
+    }
+}
