@@ -366,7 +366,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
             platforms: try clients.platforms.platforms(
                 anchors, named: connection.ca ?? "this machine's anchors",
                 lists: try certificateStatus.lists()),
-            appVersions: versions, staleness: .seconds(clients.held.staleness.seconds), watch: watch,
+            appVersions: versions, staleness: clients.held.staleness(of: documents, at: time), watch: watch,
             authority: try authority.authority())
     }
 
