@@ -15,7 +15,8 @@ package struct ChainFile: Sendable {
         try ForeignFile(data, path: path).check(wanting: .certificate)
         guard data.first == 0x30 || data.range(of: Data("-----BEGIN ".utf8)) != nil else {
             throw PublishingError(
-                .unreadable, of: path, expected: "certificates in PEM or DER", found: "neither, such as a message in text",
+                .unreadable, of: path, expected: "certificates in PEM or DER",
+                found: "neither, such as a message in text",
                 remedy: "Give a file with a block that begins with -----BEGIN CERTIFICATE-----.")
         }
         do throws(CertificateFileError) {

@@ -88,7 +88,8 @@ package struct PublishedPins: Sendable {
             name, kind: .repository(root: root, shippedGrace: grace), octets: bundle, published: .distantPast,
             replaced: .distantPast, appVersions: versions)
         switch HeldDocument.content(of: document, at: time) {
-        case .repository(let pins): self.init(document, pins, Self.places(of: pins.file), of: pins.file, isCarried: true)
+        case .repository(let pins):
+            self.init(document, pins, Self.places(of: pins.file), of: pins.file, isCarried: true)
         case .refused(let words):
             throw PublishingError(
                 .invalidDocument, of: name, expected: "a bundle that apps with this root accept", found: words)
@@ -179,7 +180,8 @@ package struct PublishedPins: Sendable {
         // Of its own library's remedies, a client's are not those of who publishes.
         var remedy: String?
         if let role = TUFRole(expiredIn: facts) {
-            remedy = "The \(role.rawValue) was not renewed; where the repository's folder is: "
+            remedy =
+                "The \(role.rawValue) was not renewed; where the repository's folder is: "
                 + role.renewal(of: "FOLDER")
         } else if let document = error as? DocumentError, document.code != .invalidValue {
             remedy = document.remedy.replacing("FILE.der", with: ForeignFile.quoted("\(name).der"))
