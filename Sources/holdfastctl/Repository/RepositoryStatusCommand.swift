@@ -124,6 +124,8 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
             report.take(following, watch: watch.map(RepositoryWatch.init), at: now)
             if let pins = following.published { published.append(pins) }
         }
+        for text in published.flatMap(\.coveredReports).map(\.text)
+        where !report.warnings.contains(where: { $0.utf8.elementsEqual(text.utf8) }) { report.warnings.append(text) }
         report.isOffline = asking.offline
         if asking.offline {
             if report.isGood { report.verdict += "; no host was asked whether clients get in" }
