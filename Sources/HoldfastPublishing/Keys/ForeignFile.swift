@@ -18,7 +18,7 @@ package struct ForeignFile {
 
     private enum Kind {
         case empty, pkcs12, pkcs7(isDER: Bool), openSSHPrivateKey, openSSHPublicKey, trustedCertificate, javaKeyStore
-        case utf16, byteOrderMark, webPage, gluedPEM, rsaPublicKey
+        case utf16(isMarked: Bool), byteOrderMark, webPage, gluedPEM, rsaPublicKey
     }
 
     private let path: String
@@ -53,10 +53,11 @@ package struct ForeignFile {
         let file = Self.quoted(path)
         return switch kind {
         case .empty: ("empty", "Give a file with content.")
-        case .utf16:
+        case .utf16(let isMarked):
             (
                 "text in UTF-16, as PowerShell writes it",
-                "Convert it: iconv -f UTF-16 -t UTF-8 \(file) > utf8.txt (in PowerShell: Out-File -Encoding ascii)"
+                "In PowerShell, write it with Out-File -Encoding ascii, or convert it: "
+                    + "iconv -f UTF-16\(isMarked ? "" : "LE") -t UTF-8 \(file) > utf8.txt"
             )
         case .byteOrderMark:
             ("JSON after a byte-order mark", "Remove the mark: tail -c +4 \(file) > without-mark.json")
@@ -68,7 +69,8 @@ package struct ForeignFile {
         case .gluedPEM:
             (
                 "PEM in which a block begins on the line on which another ends",
-                "Put a line break between them: sed 's/----------BEGIN/-----\\n-----BEGIN/' \(file) > fixed.pem"
+                "Put a line break between them: "
+                    + "awk '{ gsub(/----------BEGIN /, \"-----\\n-----BEGIN \") } 1' \(file) > fixed.pem"
             )
         case .rsaPublicKey:
             (
@@ -115,17 +117,17 @@ package struct ForeignFile {
     private static func kind(of data: Data) -> Kind? {
         guard data.contains(where: { !" \t\r\n".utf8.contains($0) }) else { return .empty }
         if data.starts(with: [0xFE, 0xED, 0xFE, 0xED]) { return .javaKeyStore }
-        if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { return .utf16 }
+        if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { return .utf16(isMarked: true) }
+        // Text in ASCII, each character with a zero after it.
+        if data.count >= 8, data.prefix(8).enumerated().allSatisfy({ ($0.offset % 2 == 0) == ($0.element != 0) }) {
+            return .utf16(isMarked: false)
+        }
         if data.starts(with: [0xEF, 0xBB, 0xBF]),
             data.dropFirst(3).first(where: { !" \t\r\n".utf8.contains($0) }) == 0x7B
         {
             return .byteOrderMark
         }
-        let beginning = String(decoding: data.prefix(256), as: UTF8.self).trimmingCharacters(
-            in: .whitespacesAndNewlines
-        )
-        .lowercased()
-        if beginning.hasPrefix("<!doctype html") || beginning.hasPrefix("<html") { return .webPage }
+        if isWebPage(data) { return .webPage }
         if data.first == 0x30 { return derKind(Array(data.prefix(40))) }
         if openSSHPrefixes.contains(where: { data.starts(with: $0.utf8) }) { return .openSSHPublicKey }
         if data.range(of: Data("----------BEGIN ".utf8)) != nil { return .gluedPEM }
@@ -142,6 +144,14 @@ package struct ForeignFile {
         case "RSA PUBLIC KEY": .rsaPublicKey
         default: nil
         }
+    }
+
+    /// Whether it begins with a tag, and is or has HTML: comments and the declaration of XML may be in front.
+    private static func isWebPage(_ data: Data) -> Bool {
+        let content = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
+        guard content.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "<") else { return false }
+        let head = Data(content.prefix(2_048).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
+        return ["<!doctype html", "<html", "<head", "<body"].contains { head.range(of: Data($0.utf8)) != nil }
     }
 
     private static let foreignLabels: Set<String> = [

@@ -34,12 +34,12 @@ extension PublicationOutlook {
         ///   - hosts: what clients dial.
         ///   - platforms: where clients run, with the anchors of each.
         ///   - appVersions: the builds in the field.
-        ///   - staleness: how long a client goes on with a replaced document; 30 days by default.
+        ///   - staleness: how long a client goes on with a replaced document; seven days by default.
         ///   - span: how far to look ahead; 45 days by default.
         ///   - now: when the outlook begins.
         public init(
             documents: [Document], hosts: [Host], platforms: [Platform], appVersions: AppVersions,
-            staleness: Duration = .seconds(30 * 86_400), span: Duration = .seconds(45 * 86_400), now: Date
+            staleness: Duration = Self.usualStaleness, span: Duration = .seconds(45 * 86_400), now: Date
         ) {
             self.documents = documents
             self.hosts = hosts

@@ -78,7 +78,7 @@ struct ListRemoveCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("How long a client may go on with an older list, such as 7d.", valueName: "span"),
         transform: TimeSpan.read)
-    var staleness = TimeSpan(seconds: HostsOutlook.usualStaleness.components.seconds)
+    var staleness = TimeSpan.usualStaleness
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions

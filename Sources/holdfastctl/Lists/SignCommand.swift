@@ -98,7 +98,7 @@ struct SignCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("How long a client may go on with an older list, such as 7d.", valueName: "span"),
         transform: TimeSpan.read)
-    var staleness = TimeSpan(seconds: HostsOutlook.usualStaleness.components.seconds)
+    var staleness = TimeSpan.usualStaleness
 
     @Option(
         help: ArgumentHelp("Put the entries into this list.", valueName: "file"),
