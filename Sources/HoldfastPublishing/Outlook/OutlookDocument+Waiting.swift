@@ -1,5 +1,6 @@
 package import Foundation
 import Holdfast
+import HoldfastTUF
 
 extension PublicationOutlook.Document {
     /// For how long a client may go on with an older document of this kind, if nobody says it: the one place from which
