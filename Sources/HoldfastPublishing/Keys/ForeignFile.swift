@@ -23,14 +23,29 @@ package struct ForeignFile {
 
     private let path: String
     private let kind: Kind?
+    private let data: Data
 
     package init(_ data: Data, path: String) {
         self.path = path
         kind = Self.kind(of: data)
+        self.data = data
+    }
+
+    private var hasExplicitParameters: Bool {
+        PEMBlocks.read(data).contains { block in
+            guard block.kind == .privateKey, case .success(let der) = block.content else { return false }
+            do throws(PrivateKeyReader.Failure) {
+                _ = try PrivateKeyReader(der: der)
+                return false
+            } catch {
+                return error.hasExplicitParameters
+            }
+        }
     }
 
     /// - Throws: if it is such a file. The error says what it is and gives the command, but shows none of its content.
     package func check(wanting purpose: Purpose) throws(PublishingError) {
+        if purpose == .privateKey, hasExplicitParameters { throw Self.explicitParameters(path) }
         guard let kind else { return }
         let text = text(kind, purpose)
         throw PublishingError(
@@ -47,6 +62,17 @@ package struct ForeignFile {
             remedy: purpose == .privateKey
                 ? "Give one that is not encrypted: openssl pkey -in \(file) -out key.pem"
                 : "Make the pin from its public key: openssl pkey -in \(file) -pubout -out public.pem")
+    }
+
+    /// The error for a private key whose elliptic curve has no name.
+    /// - Parameter form: the option of openssl for the form of the file.
+    static func explicitParameters(_ path: String, form: String = "") -> PublishingError {
+        PublishingError(
+            .unreadable, of: path,
+            expected: "a private key whose elliptic curve has its name, as certificates must have it (RFC 5480 2.1.1)",
+            found: "one with the curve's parameters in place of the name",
+            remedy: "If it is one of the known curves, openssl finds the name: openssl ec \(form)-in \(quoted(path)) "
+                + "-param_enc named_curve -out named.pem")
     }
 
     private func text(_ kind: Kind, _ purpose: Purpose) -> (what: String, remedy: String) {

@@ -83,7 +83,7 @@ package struct PublicKeyFile {
         do throws(PrivateKeyReader.Failure) {
             return PinEntry(key: try PrivateKeyReader(der: der).publicKey, kind: .privateKey, place: path)
         } catch {
-            if error.hasExplicitParameters { throw explicitParameters(of: "-inform DER ") }
+            if error.hasExplicitParameters { throw ForeignFile.explicitParameters(path, form: "-inform DER ") }
         }
         throw failure("is neither PEM nor the DER of a certificate, a key or a certificate request")
     }
@@ -116,19 +116,9 @@ package struct PublicKeyFile {
         do throws(PrivateKeyReader.Failure) {
             return PinEntry(key: try PrivateKeyReader(der: der).publicKey, kind: .privateKey, place: place)
         } catch {
-            if error.hasExplicitParameters { throw explicitParameters() }
+            if error.hasExplicitParameters { throw ForeignFile.explicitParameters(path) }
             throw failure("has a private key that cannot be used: \(error.reason)")
         }
-    }
-
-    /// - Parameter form: the option of openssl for the form of the file.
-    private func explicitParameters(of form: String = "") -> PublishingError {
-        PublishingError(
-            .unreadable, of: path,
-            expected: "a private key whose elliptic curve has its name, as certificates must have it (RFC 5480 2.1.1)",
-            found: "one with the curve's parameters in place of the name",
-            remedy: "If it is one of the known curves, openssl finds the name: openssl ec \(form)-in "
-                + "\(ForeignFile.quoted(path)) -param_enc named_curve -out named.pem")
     }
 
     private var encrypted: PublishingError { ForeignFile.encryptedKey(path, wanting: .publicKey) }

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastSigning
 import HoldfastTesting
 import Testing
 
@@ -115,13 +116,13 @@ struct CheckInstalledAppsTests {
                     return run.status
                 }
                 // The certificate ends in 30 days, and is renewed with the key that is pinned.
-                #expect(try await status([Self.pin(leaf.der)]) == 0)
-                #expect(try await status([Self.pin(leaf.der)], notAfter: 90) == 0)
-                #expect(try await status([Self.pin(leaf.der)], notAfter: 50) == 4)
-                #expect(try await status([Self.pin(leaf.der, days: 50)], notAfter: 90) == 4)
+                #expect(try await status([try Self.pin(leaf.der)]) == 0)
+                #expect(try await status([try Self.pin(leaf.der)], notAfter: 90) == 0)
+                #expect(try await status([try Self.pin(leaf.der)], notAfter: 50) == 4)
+                #expect(try await status([try Self.pin(leaf.der, days: 50)], notAfter: 90) == 4)
                 // Only an issuer's key is pinned, so that the next certificate may be by another.
-                #expect(try await status([Self.pin(site.issuing.certificate.der, .issuer)]) == 4)
-                #expect(try await status([Self.pin(site.leaf("other.pem").der)]) == 1)
+                #expect(try await status([try Self.pin(site.issuing.certificate.der, .issuer)]) == 4)
+                #expect(try await status([try Self.pin(site.leaf("other.pem").der)]) == 1)
             }
         }
     }

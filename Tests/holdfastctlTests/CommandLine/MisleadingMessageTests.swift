@@ -137,11 +137,11 @@ struct MisleadingMessageTests {
             let text =
                 "{\"schema\":1,\"hosts\":[{\"host\":\"\(SigningSite.name)\",\"pins\":[{\"pin\":\""
                 + "\(try Pin.publicKey(of: leaf.der))\"}]}]}"
-            let wide = Array(text.utf8).flatMap { [$0, 0] }
+            let wide: [UInt8] = text.utf8.flatMap { [$0, 0] }
             for (octets, words) in [
                 ([0xFF, 0xFE] + wide, "iconv -f UTF-16 -t"), (wide, "iconv -f UTF-16LE -t"),
                 ([0xEF, 0xBB, 0xBF] + Array(text.utf8), "byte-order mark"),
-            ] {
+            ] as [([UInt8], String)] {
                 try Data(octets).write(to: site.folder.appending(path: "bank.pins.json"))
                 for verb in [["show", "bank.pins.json"], ["rollover", "--pins", "bank.pins.json"]] {
                     let run = try await site.run(verb)
@@ -179,6 +179,23 @@ struct MisleadingMessageTests {
                 #expect(run.status == 1 && run.errors.contains(words), "\(run.errors)")
                 #expect(!run.errors.contains("DERError") && !run.errors.contains("found another"), "\(run.errors)")
                 #expect(run.errors.contains(options.hasSuffix("keyid") ? "Sign without -keyid" : "openssl cms -cmsout"))
+            }
+        }
+    }
+
+    @Test("A key that signs is told of its curve's parameters as well", .needs(.openSSL))
+    func explicitCurves() async throws {
+        try await SigningSite.with { site in
+            try site.leaf("leaf.pem")
+            let made = try await CommandRun.shell(
+                "openssl ecparam -name prime256v1 -genkey -noout -param_enc explicit -out it", in: site.folder)
+            try #require(made.status == 0, "\(made.errors)")
+            for arguments in [
+                ["sign", "leaf.pem", "--key", "it", "--no-shipped-pins", "--ca", "root.pem"],
+                ["repository", "init", "site", "--small", "--offline-key", "it", "--online-key", "key.pem"],
+            ] {
+                let run = try await site.run(arguments)
+                #expect(run.status == 3 && run.errors.contains("-param_enc named_curve"), "\(run.errors)")
             }
         }
     }

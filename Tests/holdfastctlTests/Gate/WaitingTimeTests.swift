@@ -9,6 +9,12 @@ import Testing
 
 @Suite("Waiting times", .timeLimit(.minutes(5)))
 struct WaitingTimeTests {
+    /// What gate, check and the verbs of repositories go by.
+    private static func held(_ staleness: TimeSpan? = nil) -> HeldDocumentOptions {
+        HeldDocumentOptions(
+            builds: ShippedPinOptions(), earlier: ReplacedDocumentOptions(), givenStaleness: staleness)
+    }
+
     @Test("gate, check, sign, list remove and rollover wait equally long for the clients of a list")
     func list() async throws {
         try await SigningSite.with { site in
@@ -18,22 +24,16 @@ struct WaitingTimeTests {
                 list: Data(try site.text("pins.json").utf8), named: "pins.json", key: try site.key.publicKey, at: now)
             let usual = PublicationOutlook.Inputs.usualStaleness
             #expect(usual == .seconds(7 * 86_400))
-            let list = ["--list", "pins.json", "--public-key", site.publicKey]
-            let gate = try GateCommand.parse([SigningSite.name, "--next", "next.pem"] + list)
-            let check = try CheckCommand.parse(list)
-            for held in [gate.held, check.held] {
-                #expect(held.staleness(of: [pins.document], at: now) == usual)
-                #expect(held.staleness == .usualStaleness)
+            #expect(Self.held().staleness(of: [pins.document], at: now) == usual)
+            #expect(Self.held().staleness == .usualStaleness && .seconds(TimeSpan.usualStaleness.seconds) == usual)
+            for verb in [["sign"], ["list", "remove"]] {
+                let help = try await site.run(verb + ["--help"])
+                #expect(help.output.contains("(default: \(TimeSpan.usualStaleness.description))"), "\(help.output)")
             }
-            let sign = try SignCommand.parse(["leaf.pem", "--key", "key.pem", "--no-shipped-pins"])
-            #expect(.seconds(sign.staleness.seconds) == usual)
-            let remove = try ListRemoveCommand.parse(["pins.json", "aa", "--public-key", site.publicKey])
-            #expect(.seconds(remove.staleness.seconds) == usual)
             #expect(RolloverDocument(pins, at: now).staleness == usual)
             #expect(pins.document.waitingTime(at: now) == usual)
-            let given = try GateCommand.parse(
-                [SigningSite.name, "--next", "next.pem", "--staleness", "20d"] + list)
-            #expect(given.held.staleness(of: [pins.document], at: now) == .seconds(20 * 86_400))
+            let given = TimeSpan(seconds: 20 * 86_400)
+            #expect(Self.held(given).staleness(of: [pins.document], at: now) == .seconds(20 * 86_400))
         }
     }
 
@@ -58,12 +58,7 @@ struct WaitingTimeTests {
                 let pins = try PublishedPins(bundle: bundle, root: root, named: "site", at: SystemWallClock().now)
                 let expected = Duration.seconds(days * 86_400)
                 #expect(RolloverDocument(pins, at: now).staleness == expected)
-                let app = ["--repository", "site", "--app-root", "1.root.json"]
-                let gate = try GateCommand.parse([SigningSite.name, "--next", "next.pem"] + app)
-                let check = try CheckCommand.parse(app)
-                for held in [gate.held, check.held] {
-                    #expect(held.staleness(of: [pins.document], at: SystemWallClock().now) == expected)
-                }
+                #expect(Self.held().staleness(of: [pins.document], at: SystemWallClock().now) == expected)
             }
         }
     }
