@@ -131,7 +131,8 @@ extension ForeignPinning {
     private static func domains(
         _ text: String, _ outer: String, _ inner: String
     ) throws -> [(String, [String: Any])] {
-        let list = try PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil) as? [String: Any]
+        let list =
+            try unsafe PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil) as? [String: Any]
         let configuration = list?[outer] as? [String: Any]
         return (configuration?[inner] as? [String: [String: Any]] ?? [:]).map { ($0.key, $0.value) }
     }
