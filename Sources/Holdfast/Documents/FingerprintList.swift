@@ -114,7 +114,7 @@ private struct EntryVerifier {
                     expected: "a signature over name&fingerprint&expires",
                     found: "one over name&expires&fingerprint, for the name \(entry.name.quoted)",
                     remedy: "Sign the fields in the order name, fingerprint, expires, as `holdfastctl sign` does; the "
-                        + "key is the right one, and nothing was altered.")
+                        + "key is the right one.")
             }
             throw DocumentError(
                 .invalidSignature, entry: verified.count + bad, field: "signature",

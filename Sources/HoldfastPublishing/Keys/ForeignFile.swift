@@ -71,7 +71,8 @@ package struct ForeignFile {
             .unreadable, of: path,
             expected: "a private key whose elliptic curve has its name, as certificates must have it (RFC 5480 2.1.1)",
             found: "one with the curve's parameters in place of the name",
-            remedy: "If it is one of the known curves, openssl finds the name: openssl ec \(form)-in \(quoted(path)) "
+            remedy:
+                "If it is one of the known curves, this writes it with its name: openssl ec \(form)-in \(quoted(path)) "
                 + "-param_enc named_curve -out named.pem")
     }
 

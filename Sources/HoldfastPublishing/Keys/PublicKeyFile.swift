@@ -117,15 +117,19 @@ package struct PublicKeyFile {
             return PinEntry(key: try PrivateKeyReader(der: der).publicKey, kind: .privateKey, place: place)
         } catch {
             if error.hasExplicitParameters { throw ForeignFile.explicitParameters(path) }
-            throw failure("has a private key that cannot be used: \(error.reason)")
+            throw failure(
+                "has a private key that cannot be used: \(error.reason)",
+                remedy: HostCheckError.Code.unsupportedKey.remedy)
         }
     }
 
     private var encrypted: PublishingError { ForeignFile.encryptedKey(path, wanting: .publicKey) }
 
-    private func failure(_ what: String) -> PublishingError {
+    private func failure(
+        _ what: String, remedy: String = "Give a file in PEM or DER with one of them."
+    ) -> PublishingError {
         PublishingError(
             .unreadable, of: path, expected: "certificates, keys or certificate requests", found: "that it \(what)",
-            remedy: "Give a file in PEM or DER with one of them.")
+            remedy: remedy)
     }
 }

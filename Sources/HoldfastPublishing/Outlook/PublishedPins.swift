@@ -174,16 +174,21 @@ package struct PublishedPins: Sendable {
         throw error
     }
 
+    /// The reasons whose remedy helps the one who publishes, whatever the kind of the document.
+    private static let areOwnRemedies: Set<DocumentError.Code> = [
+        .unsupportedMessage, .invalidSignature, .unsupportedAlgorithm, .legacyDigest, .untrustedSigner, .wrongCustomer,
+        .byteOrderMark, .notUTF8,
+    ]
+
     private static func refusal(_ error: any Error, of name: String) -> PublishingError {
         let facts = (error as? StoreError)?.underlying as? TUFError
         let error = facts ?? error as? any HoldfastError
-        // Of its own library's remedies, a client's are not those of who publishes.
         var remedy: String?
         if let role = TUFRole(expiredIn: facts) {
             remedy =
                 "The \(role.rawValue) was not renewed; where the repository's folder is: "
                 + role.renewal(of: "FOLDER")
-        } else if let document = error as? DocumentError, document.code != .invalidValue {
+        } else if let document = error as? DocumentError, Self.areOwnRemedies.contains(document.code) {
             remedy = document.remedy.replacing("FILE.der", with: ForeignFile.quoted("\(name).der"))
                 .replacing("-in FILE", with: "-in \(ForeignFile.quoted(name))")
         }

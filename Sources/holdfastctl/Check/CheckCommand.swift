@@ -222,7 +222,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         let watch = watch.map { ExpiryWatch(span: .seconds($0.seconds), skippingPinnedKeys: skips) }
         guard file.isEmpty else {
             let time = file.time ?? now
-            let reports = try await answer.answering("check", about: subjects) {
+            let (reports, outlook) = try await answer.answering("check", about: subjects) {
                 let pins = try await readPins(at: time)
                 let anchors = try await connection.anchors()
                 let checking = try certificateStatus.checking(
@@ -230,11 +230,12 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
                 var reports = [
                     try await file.report(checking, at: time) { try policy(published: pins, for: $0) }
                 ]
-                try self.outlook(of: pins, anchors, watch, at: time)?.judge(&reports, at: time)
+                let outlook = try self.outlook(of: pins, anchors, watch, at: time)
+                try outlook?.judge(&reports, at: time)
                 pins?.noteCoveredReports(in: &reports)
-                return reports
+                return (reports, outlook)
             }
-            try finish(reports, at: now, to: output)
+            try finish(reports, of: outlook, at: now, to: output)
             return
         }
         let published = try await answer.answering("check", about: subjects) { try await readPins(at: now) }
@@ -280,11 +281,14 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         // The probing took its time, and an end that passed meanwhile counts.
         try outlook?.judge(&reports, at: SystemWallClock().now)
         published?.noteCoveredReports(in: &reports)
-        try finish(reports, at: now, to: output)
+        try finish(reports, of: outlook, at: now, to: output)
     }
 
-    private func finish(_ reports: [CheckReport], at now: Date, to output: Output) throws {
+    private func finish(
+        _ reports: [CheckReport], of outlook: PublishedOutlook?, at now: Date, to output: Output
+    ) throws {
         let status = Self.status(of: reports)
+        if status == .couldNotFindOut, outlook?.appVersions == .unknown { output.remark(ShippedPinOptions.remedy) }
         if reports.count > 1 || brief, !json, !answer.quiet, answer.format == nil {
             for report in reports {
                 if let notAsked = report.notAsked { output.complain("\(report.server): \(notAsked)") }

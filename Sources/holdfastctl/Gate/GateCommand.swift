@@ -198,7 +198,8 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
         return GateReport(
             gate, next: self.next, on: host,
             resting: [clients.held.earlier.premise].compactMap(\.self) + (history?.gaps ?? [])
-                + [next.lostClientUse(of: shown)].compactMap(\.self))
+                + [next.lostClientUse(of: shown)].compactMap(\.self)
+                + (inputs.appVersions == .unknown ? [ShippedPinOptions.remedy] : []))
     }
 
     /// Reads what clients may hold, as `check` does.

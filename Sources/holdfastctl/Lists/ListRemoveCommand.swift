@@ -76,7 +76,8 @@ struct ListRemoveCommand: AsyncParsableCommand {
     var check: ListChangeCheck
 
     @Option(
-        help: ArgumentHelp("How long a client may go on with an older list, such as 7d.", valueName: "span"),
+        help: ArgumentHelp(
+            "How long a client may go on with an older list, such as 30d; 7d without it.", valueName: "span"),
         transform: TimeSpan.read)
     var staleness = TimeSpan.usualStaleness
 

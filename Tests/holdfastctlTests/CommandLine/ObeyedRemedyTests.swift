@@ -69,10 +69,10 @@ struct ObeyedRemedyTests {
         arguments: [
             Refusal(
                 setup: "\(backup)\n\(pinFile)\niconv -f UTF-8 -t UTF-16 bank.pins.json > w.json",
-                refused: "holdfastctl show w.json", then: "holdfastctl show utf8.txt"),
+                refused: "holdfastctl show w.json", status: 3, then: "holdfastctl show utf8.txt"),
             Refusal(
                 setup: "\(backup)\n\(pinFile)\niconv -f UTF-8 -t UTF-16LE bank.pins.json > w.json",
-                refused: "holdfastctl show w.json", then: "holdfastctl show utf8.txt"),
+                refused: "holdfastctl show w.json", status: 3, then: "holdfastctl show utf8.txt"),
             Refusal(
                 setup: "\(backup)\n\(pinFile)\n{ printf '\\357\\273\\277'; cat bank.pins.json; } > w.json",
                 refused: "holdfastctl rollover --pins w.json", status: 3,
@@ -118,7 +118,7 @@ struct ObeyedRemedyTests {
                 then: "holdfastctl pins add bank.pins.json www.example.com next.csr --state backup"),
             Refusal(
                 setup: "openssl ecparam -name secp256k1 -genkey -noout -out w.key\n\(backup)\n\(pinFile)",
-                refused: "holdfastctl pins add bank.pins.json www.example.com w.key --state backup",
+                refused: "holdfastctl pins add bank.pins.json www.example.com w.key --state backup", status: 3,
                 then: "holdfastctl pins add bank.pins.json www.example.com next.csr --state backup"),
             Refusal(
                 setup: "\(backup)\nmv backup.csr first.csr\nmv backup.key first.key\n"
@@ -198,9 +198,11 @@ struct ObeyedRemedyTests {
                 refused: "holdfastctl pins set bank.pins.json --grace 14d", status: 2, says: "Set both", obeyed: "true",
                 then: "holdfastctl pins set bank.pins.json --refresh 6h --grace 14d"),
             Refusal(
-                setup: "\(backup)\n\(pinFile)", refused: "holdfastctl pins remove bank.pins.json api.example.com",
+                setup: "\(backup)\n\(pinFile)",
+                refused: "holdfastctl pins remove bank.pins.json api.example.com --whole-host",
                 says: "Name the host as the file does", obeyed: "true",
-                then: "holdfastctl pins remove bank.pins.json www.example.com --force refused --force offline"),
+                then: "holdfastctl pins remove bank.pins.json www.example.com --whole-host --force refused "
+                    + "--force offline"),
             Refusal(
                 setup: "\(backup)\n\(pinFile)",
                 refused: "holdfastctl export bank.pins.json --format alamofire --force offline", status: 2,
@@ -222,6 +224,10 @@ struct ObeyedRemedyTests {
     }
 
     // MARK: Documents
+
+    private static let byFingerprint =
+        "holdfastctl sign --key key.pem --no-shipped-pins --force offline --list l.json --name www.example.com "
+        + "--fingerprint \(SigningSite.hex(7))"
 
     private static let trustKit = """
         cat > tk.plist <<'END'
@@ -254,9 +260,8 @@ struct ObeyedRemedyTests {
                 then: "holdfastctl check --list l.json --public-key \"$(cat public.txt)\" --no-shipped-pins "
                     + "--chain leaf.pem --host www.example.com --ca root.pem"),
             Refusal(
-                setup: "true", refused: "\(sign) leaf.pem --list l.json --expires 1900000000000", status: 2,
-                says: "millisecond", obeyed: "true",
-                then: "\(sign) leaf.pem --list l.json --expires $(($(date +%s) + 864000))"),
+                setup: "true", refused: "\(byFingerprint) --expires 1900000000000", status: 2, says: "millisecond",
+                obeyed: "true", then: "\(byFingerprint) --expires $(($(date +%s) + 864000))"),
             Refusal(
                 setup: "\(sign) leaf.pem --list l.json --quiet\n",
                 refused: "holdfastctl check --list l.json --public-key \"$(cat public.txt)\" --chain leaf.pem "
@@ -277,17 +282,12 @@ struct ObeyedRemedyTests {
         arguments: ["PEM", "SMIME"])
     func messages(form: String) async throws {
         try await TrustServerSite.with { site in
-            let pem =
-                "-----BEGIN CERTIFICATE-----\n\(site.certificate.base64EncodedString())\n-----END CERTIFICATE-----\n"
-            try site.write("signer.pem", pem)
-            try site.write("text.json", "{\"customer\":\"acme\",\"timestamp\":\"\(site.second)\",\"keys\":[]}")
+            try site.emptyDocument(at: site.second).write(to: site.file("it.der"))
+            try site.certificate.write(to: site.file("acme.crt"))
             let made = try await CommandRun.shell(
-                "openssl cms -sign -nodetach -binary -outform \(form) -in text.json -signer signer.pem "
-                    + "-inkey data/acme.key -out it.signed", in: site.folder)
+                "openssl cms -cmsout -inform DER -in it.der -outform \(form) -out it.signed", in: site.folder)
             try #require(made.status == 0, "\(made.errors)")
-            let check = [
-                "--signer", "signer.pem", "--no-shipped-pins", "--ca", "root.pem",
-            ]
+            let check = ["--signer", "acme.crt", "--no-shipped-pins", "--ca", "root.pem"]
             let refused = try await CommandRun.inProcess(
                 ["check", "--trust-server", "it.signed"] + check, in: site.folder)
             let command = try #require(Remedy.command(in: refused.errors), "\(refused.errors)")
