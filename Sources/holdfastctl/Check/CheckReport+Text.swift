@@ -142,6 +142,8 @@ extension CheckReport {
         for pin in suggestedPins {
             output.line(.init("  \(pin.pin)  "), .init(pin.subject, .faint))
         }
-        output.line("Add the pin of a backup key that is kept elsewhere: holdfastctl pin backup.pem", .faint)
+        output.line(
+            "Add the pin of a backup key that is kept elsewhere: holdfastctl keygen --tls \(SafeText.shellWord(host)) -o "
+                + "backup.key", .faint)
     }
 }

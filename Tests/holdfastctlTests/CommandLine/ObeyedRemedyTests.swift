@@ -37,8 +37,9 @@ struct ObeyedRemedyTests {
     private static func filled(_ command: String) -> String {
         command.replacing("HOST", with: SigningSite.name).replacing("OFFLINE-KEY", with: "offline.pem")
             .replacing("ONLINE-KEY", with: "online.pem").replacing("FILE.pins.json", with: "bank.pins.json")
+            .replacing(" FILE ", with: " bank.pins.json ")
             // A test has no terminal at which a password could be asked for.
-            + (command.hasPrefix("holdfastctl keygen") ? " --no-password" : "")
+            .replacing("holdfastctl keygen", with: "holdfastctl keygen --no-password")
     }
 
     static func obey(_ refusal: Refusal, in site: SigningSite) async throws {
@@ -168,6 +169,12 @@ struct ObeyedRemedyTests {
 
     // MARK: Pin files
 
+    private static let repository = """
+        holdfastctl keygen -o offline.pem --no-password --quiet >/dev/null
+        holdfastctl keygen -o online.pem --no-password --quiet >/dev/null
+        holdfastctl repository init site --small --offline-key offline.pem --online-key online.pem >/dev/null
+        """
+
     @Test(
         "Edits of a pin file that are refused are made as the remedy says",
         arguments: [
@@ -194,6 +201,35 @@ struct ObeyedRemedyTests {
                 then: "holdfastctl pins remove bank.pins.json www.example.com $(cat old.txt) --force refused "
                     + "--force offline"),
             Refusal(
+                setup: "holdfastctl pin leaf.pem --certificates leaf --format json --host www.example.com "
+                    + "-o bank.pins.json --quiet\n\(repository)",
+                refused: "holdfastctl repository pins site bank.pins.json --key offline.pem --no-shipped-pins "
+                    + "--force offline"),
+            Refusal(
+                setup: "\(backup)\n\(pinFile)\n\(repository)\n"
+                    + "holdfastctl repository pins site bank.pins.json --key offline.pem --no-shipped-pins "
+                    + "--force offline >/dev/null",
+                refused: "holdfastctl repository publish site --key offline.pem --no-shipped-pins --force offline",
+                says: "Give", obeyed: "true",
+                then: "holdfastctl repository publish site --key online.pem --no-shipped-pins --force offline"),
+            Refusal(
+                setup: repository,
+                refused: "holdfastctl repository publish site --key online.pem --no-shipped-pins --force offline",
+                says: "Prepare the pins first.",
+                obeyed: "\(backup); \(pinFile); holdfastctl repository pins site bank.pins.json --key offline.pem "
+                    + "--no-shipped-pins --force offline"),
+            Refusal(
+                setup: "\(backup)\n\(pinFile)",
+                refused: "holdfastctl pins set bank.pins.json www.example.com --require leafAndIssuer --force offline",
+                status: 1, says: "Add a pin of the other role",
+                obeyed: "holdfastctl pins add bank.pins.json www.example.com issuing.pem --role issuer --state active "
+                    + "--force offline"),
+            Refusal(
+                setup: "touch taken.key",
+                refused: "holdfastctl keygen --tls www.example.com -o taken.key --no-password", status: 3,
+                says: "name another file", obeyed: "true",
+                then: "holdfastctl keygen --tls www.example.com -o other.key --no-password"),
+            Refusal(
                 setup: "\(backup)\n\(pinFile)",
                 refused: "holdfastctl pins set bank.pins.json --grace 14d", status: 2, says: "Set both", obeyed: "true",
                 then: "holdfastctl pins set bank.pins.json --refresh 6h --grace 14d"),
@@ -218,6 +254,7 @@ struct ObeyedRemedyTests {
     func pinFiles(refusal: Refusal) async throws {
         try await SigningSite.with { site in
             try site.leaf("leaf.pem")
+            try site.write("issuing.pem", site.issuing.certificate.pem)
             try site.leaf("address.pem", [.address([127, 0, 0, 1])])
             try await Self.obey(refusal, in: site)
         }

@@ -4,10 +4,11 @@ import Foundation
 enum Remedy {
     private static let programs = ["holdfastctl", "openssl", "awk", "iconv", "tail", "ssh-keygen", "keytool"]
 
-    /// The command of a message: in grave accents, or from the name of a program to the end of the line.
+    /// The command of a message: in grave accents, one after the other if there are several, or from the name of a program to the end of the line.
     static func command(in message: String) -> String? {
         for line in message.split(separator: "\n").reversed() {
-            if let quoted = line.matches(of: /`((?:holdfastctl|openssl) [^`]+)`/).last { return String(quoted.1) }
+            let quoted = line.matches(of: /`((?:holdfastctl|openssl) [^`]+)`/).map { String($0.1) }
+            if !quoted.isEmpty { return quoted.joined(separator: " && ") }
             // The error itself begins with the program's name as well.
             let starts = programs.compactMap { program in
                 [": ", ", "].compactMap { line.firstRange(of: "\($0)\(program) ")?.lowerBound }.min()
