@@ -66,7 +66,8 @@ package enum CertificateFile {
             return try X509Certificate(der: der)
         } catch {
             throw CertificateFileError(
-                .notACertificate, file: name, expected: "certificate \(position + 1) to be \(error.expected)",
+                .notACertificate, file: name,
+                expected: "certificate \(position + 1) of the file to be readable, with \(error.expected)",
                 found: error.found)
         }
     }

@@ -68,7 +68,8 @@ public enum GeneralName: Sendable, Hashable {
 }
 
 extension GeneralName: CustomStringConvertible {
-    /// The name for people, for example `DNS:www.example.com`: shortened and escaped, so it cannot forge a line.
+    /// The name for people, for example `DNS:www.example.com`: shortened and escaped, so it cannot forge a line,
+    /// and in quotation marks if it has spaces or commas.
     public var description: String {
         switch self {
         case .rfc822Name(let text): "email:" + Self.printable(text)
@@ -88,7 +89,8 @@ extension GeneralName: CustomStringConvertible {
     private static func printable(_ text: String) -> String {
         let octets = text.utf8
         let isPlain = octets.count <= maximumPrintedOctets && octets.allSatisfy(isPrintable)
-        if isPlain { return text }
+        // A space at an edge is invisible, and a comma looks like the end of a name in a list of them.
+        if isPlain { return octets.contains(where: { " ,\"".utf8.contains($0) }) ? "\"\(text)\"" : text }
         let shown = octets.prefix(maximumPrintedOctets)
         // Invalid UTF-8 is decoded as the replacement character.
         let printed = String(decoding: shown.map { isPrintable($0) ? $0 : 0xFF }, as: UTF8.self)

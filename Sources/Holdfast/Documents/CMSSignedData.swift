@@ -25,6 +25,7 @@ package struct CMSSignedData {
 
     /// Reads a message in BER or DER.
     package init(_ message: [UInt8], allowsLegacyDigests: Bool) throws(DocumentError) {
+        try Self.refuseText(message)
         do {
             try self.init(der: try CMSEncoding.der(of: message), allowsLegacyDigests: allowsLegacyDigests)
         } catch let error as DocumentError {
@@ -44,7 +45,8 @@ package struct CMSSignedData {
         try contentInfo.finish()
         var fields = try DERReader(sequence: der, in: explicit)
 
-        try Self.expectVersion1(try fields.next(DERTag.integer), of: der)
+        // Other features raise it, which are named first.
+        let version = try fields.next(DERTag.integer)
         var digests = fields.inside(try fields.next(DERTag.set))
         let announced = try Self.only(&digests, "digestAlgorithms").content
         let announcedDigest = try CMSDigest(announced, of: der, allowsLegacy: allowsLegacyDigests)
@@ -66,13 +68,14 @@ package struct CMSSignedData {
         try fields.finish()
         var signer = signers.inside(try Self.only(&signers, "signerInfos"))
 
-        let version = try signer.next(DERTag.integer)
+        let signerVersion = try signer.next(DERTag.integer)
         guard signer.nextTag != DERTag.context(0) else {
             throw DocumentError(
                 .unsupportedMessage, field: "sid", expected: "a signer named by issuer and serial number",
                 found: "one named by a key identifier", remedy: "Sign without -keyid.")
         }
         try Self.expectVersion1(version, of: der)
+        try Self.expectVersion1(signerVersion, of: der)
         var identifier = signer.inside(try signer.next(DERTag.sequence))
         signerIssuer = der[try identifier.next(DERTag.sequence).encoded]
         signerSerialNumber = der[try identifier.next(DERTag.integer).content]
@@ -132,6 +135,23 @@ package struct CMSSignedData {
     }
 
     // MARK: Parts
+
+    /// What the head of an S/MIME entity (RFC 8551 3.1) begins with, as openssl writes it.
+    private static let mailFields = ["mime-version:", "content-type:", "to:", "from:", "subject:"]
+
+    /// Names the forms in which openssl writes a message unless it is told otherwise.
+    private static func refuseText(_ message: [UInt8]) throws(DocumentError) {
+        let isPEM = message.starts(with: "-----BEGIN ".utf8)
+        let isMail = mailFields.contains { field in
+            message.count >= field.utf8.count && zip(message, field.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+        }
+        guard isPEM || isMail else { return }
+        throw DocumentError(
+            .unsupportedMessage, expected: "a CMS SignedData in DER (RFC 5652)",
+            found: isPEM ? "one in PEM" : "one in S/MIME, which is a mail",
+            remedy: "Sign with -outform DER, or convert it: openssl cms -cmsout -inform \(isPEM ? "PEM" : "SMIME") "
+                + "-in FILE -outform DER -out FILE.der")
+    }
 
     private static func certificates(_ list: DERReader.Element?, of der: [UInt8]) throws -> [X509Certificate] {
         guard let list else { return [] }

@@ -67,6 +67,10 @@ public struct FingerprintEntry: Sendable, Hashable {
     /// What the signature of a static list covers: `name&fingerprint&expires` in UTF-8.
     public var signedBytes: [UInt8] { Array("\(name)&\(fingerprint)&\(expires)".utf8) }
 
+    /// What scripts sign by mistake that follow an example with the last two fields the other way round. It is never
+    /// accepted, and only explains a refusal.
+    var swappedBytes: [UInt8] { Array("\(name)&\(expires)&\(fingerprint)".utf8) }
+
     static let nameRule = "1 to \(DocumentLimits.nameBytes) octets without control characters"
     static let expiryRule = "Unix seconds, not negative, of at most 53 bits"
     static let depthRule = "a depth from 0 to \(DocumentLimits.certificateDepth)"

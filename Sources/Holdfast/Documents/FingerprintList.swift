@@ -107,10 +107,19 @@ private struct EntryVerifier {
         }
         guard !progress.withLock({ $0.isCancelled }) else { throw .canceled }
         if let bad = progress.withLock({ $0.firstBad }) {
+            let (entry, signature) = (waiting[bad].entry, waiting[bad].signature ?? [])
+            guard !key.isValid(signature: signature, for: entry.swappedBytes) else {
+                throw DocumentError(
+                    .invalidSignature, entry: verified.count + bad, field: "signature",
+                    expected: "a signature over name&fingerprint&expires",
+                    found: "one over name&expires&fingerprint, for the name \(entry.name.quoted)",
+                    remedy: "Sign the fields in the order name, fingerprint, expires, as `holdfastctl sign` does; the "
+                        + "key is the right one.")
+            }
             throw DocumentError(
                 .invalidSignature, entry: verified.count + bad, field: "signature",
                 expected: "a signature by the configured key",
-                found: "another for the name \(waiting[bad].entry.name.quoted)")
+                found: "another for the name \(entry.name.quoted)")
         }
         verified += waiting.map(\.entry)
         self.waiting.removeAll(keepingCapacity: true)

@@ -23,7 +23,8 @@ public struct DialedHost: Hashable, Sendable {
 
     /// Reads what a caller asked for.
     ///
-    /// It accepts names, in ASCII or Unicode, with underscores (service names have them) and one trailing dot; IPv4
+    /// It accepts names, in ASCII or Unicode, with underscores (service names have them), hyphens at the edges of labels but the
+    /// last, and one trailing dot; IPv4
     /// addresses as four decimal octets without leading zeros; IPv6 addresses (RFC 4291 2.2), in brackets or without,
     /// and without a zone. It refuses a URL, a port in the text, and a name whose last label is a number.
     ///

@@ -25,7 +25,7 @@ extension HostError.Code {
     public static var emptyLabel: Self { Self() }
     /// A character that no host name contains: white space, a control character, a part of a URL.
     public static var forbiddenCharacter: Self { Self() }
-    /// A label begins or ends with a hyphen (RFC 952).
+    /// The last label begins or ends with a hyphen (RFC 952), or an A-label ends with one. Other labels may.
     public static var hyphenAtEdge: Self { Self() }
     /// The last label is a number, decimal or hexadecimal, so that a resolver may take the name for an address.
     public static var numericName: Self { Self() }

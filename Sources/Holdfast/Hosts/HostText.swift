@@ -52,6 +52,8 @@ enum HostText {
             try check(label: label, of: text)
             last = label
         }
+        // No top-level domain has one, and a name of one label must not look like the option of a command.
+        if let last, last.first == hyphen || last.last == hyphen { throw hyphenAtEdge(of: text, in: "a last label") }
         guard let last, !isNumber(last) else {
             throw HostError(
                 .numericName, expected: "a name whose last label is no number, or an address of four decimal octets",
@@ -61,7 +63,7 @@ enum HostText {
     }
 
     private static func check(label: Substring.UTF8View, of text: String) throws(HostError) {
-        guard let first = label.first, let last = label.last else {
+        guard let last = label.last else {
             throw HostError(
                 .emptyLabel, expected: "a label between two dots", found: text.quotedAddress,
                 remedy: "Remove the extra dot.")
@@ -76,12 +78,10 @@ enum HostText {
                 .forbiddenCharacter, expected: "letters, digits, hyphens and underscores", found: text.quotedAddress,
                 remedy: "Give a name that can be in the DNS.")
         }
-        guard first != UInt8(ascii: "-"), last != UInt8(ascii: "-") else {
-            throw HostError(
-                .hyphenAtEdge, expected: "labels that begin and end with a letter, a digit or an underscore",
-                found: text.quotedAddress, remedy: "Remove the hyphen.")
-        }
+        // RFC 952 allows none at the edge of any label, but the DNS has such names (RFC 2181 11), and browsers and curl
+        // dial them.
         if label.starts(with: "xn--".utf8) {
+            guard last != hyphen else { throw hyphenAtEdge(of: text, in: "A-labels") }
             let label = String(Substring(label))
             // The non-ASCII separator makes Foundation decode and re-encode the name instead of passing it through.
             guard encodedHost(label + "\u{3002}a") == label + ".a" else {
@@ -90,6 +90,14 @@ enum HostText {
                     remedy: "Give the name in Unicode, or the A-label that it maps to.")
             }
         }
+    }
+
+    private static let hyphen = UInt8(ascii: "-")
+
+    private static func hyphenAtEdge(of text: String, in labels: String) -> HostError {
+        HostError(
+            .hyphenAtEdge, expected: "\(labels) without a hyphen at an edge", found: text.quotedAddress,
+            remedy: "Remove the hyphen.")
     }
 
     private static func mapped(_ text: String) throws(HostError) -> String {

@@ -92,10 +92,14 @@ package struct CheckReport: Sendable, Encodable {
     package var published: PublishedVerdict?
     /// What each version means; absent unless there are several.
     package var publishedVersions: [PublishedVerdict]?
+    /// The effect of a renewal with the same key on clients of the published pins; absent without published pins.
+    package var renewal: SameKeyRenewal?
     /// What the verdict on the published pins rests on, a sentence each; absent without published pins.
     package var premises: [String]?
     /// Whether pins of issuers let in whatever the authority may issue next; absent if clients do not depend on them.
     package var issuerPins: IssuerPinReport?
+    /// The hosts that report failures to a host that the same pins cover, a sentence each; absent if there are none.
+    package var coveredReports: [String]?
     /// What is unusual about the order of the chain, and what was not checked.
     package var remarks: [String]?
     package var failure: Failure?
@@ -110,8 +114,6 @@ package struct CheckReport: Sendable, Encodable {
     /// What the server presented; nil if nothing was decided.
     package var presented: PresentedChain?
 
-    /// The effect of a renewal with the same key on clients of the published pins; nil without published pins.
-    package var renewal: SameKeyRenewal?
     /// What there is to say about pins of issuers, in words.
     package var issuerPinLines: [String] = []
     /// Whether the authority may issue what clients refuse.
@@ -124,8 +126,8 @@ package struct CheckReport: Sendable, Encodable {
     private enum CodingKeys: CodingKey {
         case outcome, host, port, address, addresses, proxy, tls, asksForClientCertificate, time, chain, anchor, rules,
             configuredPins
-        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, premises,
-            issuerPins, remarks, failure, error
+        case matchedPins, suggestedPins, expiring, revocationLists, published, publishedVersions, renewal, premises,
+            issuerPins, coveredReports, remarks, failure, error
     }
 
     /// Makes a report in which nothing is known yet.

@@ -23,9 +23,13 @@ struct PinNearMiss: Sendable, Hashable {
     ///   - certificates: those of the chain, leaf first.
     static func all(of pins: [Pin], in certificates: [X509Certificate]) -> [PinNearMiss] {
         var made: [[UInt8]: (meant: Pin, what: String)] = [:]
+        var certificatesOf: [[UInt8]: (meant: Pin, what: String)] = [:]
         for (position, certificate) in certificates.prefix(maximumCertificates).enumerated() {
             let owner = position == 0 ? "the server's own certificate" : "certificate \(position + 1) of the chain"
-            for (octets, what) in mistaken(certificate) {
+            for (octets, what) in mistakenCertificates(certificate) {
+                certificatesOf[Array(SHA256.hash(data: octets))] = (certificate.certificatePin, "\(what) of \(owner)")
+            }
+            for (octets, what) in mistaken(certificate) + mistakenCertificates(certificate) {
                 let digest = Array(SHA256.hash(data: octets))
                 if made[digest] == nil { made[digest] = (certificate.publicKeyPin, "\(what) of \(owner)") }
             }
@@ -36,6 +40,9 @@ struct PinNearMiss: Sendable, Hashable {
             case .publicKey:
                 return made[pin.digest].map { PinNearMiss(pin: pin, meant: $0.meant, what: $0.what) }
             case .certificate:
+                if let other = certificatesOf[pin.digest] {
+                    return PinNearMiss(pin: pin, meant: other.meant, what: other.what)
+                }
                 guard known.contains(pin.digest), let meant = try? Pin(subject: .publicKey, digest: pin.digest) else {
                     return nil
                 }
@@ -49,11 +56,13 @@ struct PinNearMiss: Sendable, Hashable {
         let key = Array(certificate.subjectPublicKeyInfo)
         var found: [(octets: [UInt8], what: String)] = [
             (certificate.der, "the whole certificate"),
-            (pem("CERTIFICATE", certificate.der, "\n"), "the whole certificate in PEM"),
-            (pem("CERTIFICATE", certificate.der, ""), "the whole certificate in PEM"),
             (pem("PUBLIC KEY", key, "\n"), "the public key in PEM"),
             (pem("PUBLIC KEY", key, ""), "the public key in PEM"),
             (Array(Data(key).base64EncodedString().utf8), "the Base64 of the public key"),
+            (Array("\(Data(key).base64EncodedString())\n".utf8), "the Base64 of the public key"),
+            (body(key), "the Base64 of the public key"),
+            (Array(certificate.publicKeyPin.base64.utf8), "the pin in Base64, hashed once more,"),
+            (Array("\(certificate.publicKeyPin.base64)\n".utf8), "the pin in Base64, hashed once more,"),
             (Array(SHA256.hash(data: key)), "the SHA-256 of the public key, hashed twice,"),
             (Array(Insecure.SHA1.hash(data: key)), "the SHA-1 of the public key"),
         ]
@@ -63,7 +72,33 @@ struct PinNearMiss: Sendable, Hashable {
         // The BIT STRING with its octet of unused bits, and a point without the octet that says its form.
         found.append(([0] + key[bare], "the bare key without its algorithm"))
         if key[bare].first == 4 { found.append((Array(key[bare].dropFirst()), "the bare point of the key")) }
+        found += modulus(Array(key[bare])).map { ($0, "the modulus of the key as openssl prints it") }
         return found
+    }
+
+    /// What is hashed by mistake in place of a certificate in DER.
+    private static func mistakenCertificates(_ certificate: X509Certificate) -> [(octets: [UInt8], what: String)] {
+        [
+            (pem("CERTIFICATE", certificate.der, "\n"), "the whole certificate in PEM"),
+            (pem("CERTIFICATE", certificate.der, ""), "the whole certificate in PEM"),
+            (body(certificate.der), "the Base64 of the whole certificate"),
+            (Array(Data(certificate.der).base64EncodedString().utf8), "the Base64 of the whole certificate"),
+        ]
+    }
+
+    /// What `openssl x509 -modulus` and `openssl rsa -modulus` print of an RSAPublicKey (RFC 8017 A.1.1).
+    private static func modulus(_ key: [UInt8]) -> [[UInt8]] {
+        guard var reader = try? DERReader(sequence: key), let number = try? reader.next(0x02).content else {
+            return []
+        }
+        let text = "Modulus=\(Hexadecimal.encode(key[number].drop { $0 == 0 }).uppercased())"
+        return [Array("\(text)\n".utf8), Array(text.utf8)]
+    }
+
+    /// The lines of a block of PEM without its first and last.
+    private static func body(_ der: [UInt8]) -> [UInt8] {
+        let options: Data.Base64EncodingOptions = [.lineLength64Characters, .endLineWithLineFeed]
+        return Array("\(Data(der).base64EncodedString(options: options))\n".utf8)
     }
 
     private static func pem(_ label: String, _ der: [UInt8], _ end: String) -> [UInt8] {
@@ -77,7 +112,10 @@ struct PinNearMiss: Sendable, Hashable {
 
     /// A sentence about it.
     var text: String {
-        pin.subject == .publicKey
+        guard pin.subject == .publicKey || meant.subject == .publicKey else {
+            return "\(pin) is the SHA-256 of \(what), not of its DER: pin \(meant) instead"
+        }
+        return pin.subject == .publicKey
             ? "\(pin) is the SHA-256 of \(what), not of the SubjectPublicKeyInfo: pin \(meant) instead"
             : "\(pin) is the SHA-256 of \(what): write \(meant)"
     }

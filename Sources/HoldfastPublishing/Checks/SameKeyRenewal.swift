@@ -3,13 +3,25 @@ import Holdfast
 import HoldfastSigning
 
 /// The clients of published pins before a certificate that is renewed with the same key: when they no longer get in.
-package struct SameKeyRenewal: Sendable {
+/// Its fields are those of the JSON object.
+package struct SameKeyRenewal: Sendable, Encodable {
     /// Whether every client gets in with it, now.
     package let getsIn: Bool
     /// When a client no longer does, because pins or documents end; nil if nothing ends within the time that was judged.
     package let end: Date?
     /// What ends then.
     package let cause: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case getsIn, until, cause
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(getsIn, forKey: .getsIn)
+        try container.encodeIfPresent(end?.formatted(.iso8601), forKey: .until)
+        try container.encodeIfPresent(cause, forKey: .cause)
+    }
 
     /// - Parameter rows: what was judged about the renewed certificate.
     init(_ rows: [PublicationOutlook.Row]) {

@@ -107,8 +107,20 @@ public struct PinExport: Sendable {
             if host.pattern.scope == .oneLabel, pairs.contains(host.pattern.base) { continue }
             add(host, at: "hosts[\(index)]", isPair: pairs.contains(host.pattern.base))
         }
+        nameLostHalves(of: pairs)
         findOverlaps()
         findCoveredOmissions()
+    }
+
+    /// Names the entries for one more label whose other half was left out, and they with it.
+    private mutating func nameLostHalves(of pairs: Set<DialedHost>) {
+        let written = Set(entries.map(\.pattern))
+        for (index, host) in file.hosts.enumerated()
+        where host.pattern.scope == .oneLabel && pairs.contains(host.pattern.base)
+            && !written.contains(HostPattern(host.pattern.base))
+        {
+            lose("hosts[\(index)].host", "\(host.pattern) is left out with the entry of \(host.pattern.base)")
+        }
     }
 
     /// The text, as a whole file or as a fragment for one.

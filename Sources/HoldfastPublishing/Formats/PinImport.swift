@@ -291,7 +291,7 @@ public struct PinImport {
     static func failure(in field: String, _ error: any Error, line: Int) -> PublishingError {
         PublishingError(
             .invalidDocument, expected: "a configuration that is understood in full",
-            found: "in \(field) \(ForeignErrorText.found(error)) (line \(line))",
+            found: "\(ForeignErrorText.found(error)), in \(field) (line \(line))",
             remedy: "Change that in a copy of the file.")
     }
 }

@@ -42,9 +42,21 @@ extension InstallationGate.Next {
             else {
                 return false
             }
-            // The last one is the anchor, which is not sent.
-            guard let path = decision.path?.certificates else { return false }
-            return path.dropFirst().dropLast().allSatisfy { issuers.contains(Array($0.subjectPublicKeyInfo)) }
+            // The last one is the anchor, which is not sent. A chain that has ended has no path: what was presented has its
+            // issuers then.
+            guard let path = decision.path?.certificates.dropLast() ?? decision.presentedIssuers else { return false }
+            return path.dropFirst().allSatisfy { issuers.contains(Array($0.subjectPublicKeyInfo)) }
         }
+    }
+}
+
+extension TrustDecision {
+    /// The certificates of a chain that has expired, without a root; nil if it is refused for another reason, or has one
+    /// that cannot be read.
+    fileprivate var presentedIssuers: ArraySlice<X509Certificate>? {
+        guard failure?.code == .expired, let chain else { return nil }
+        let certificates = chain.certificates.prefix(16).compactMap { try? X509Certificate(der: $0) }
+        guard certificates.count == chain.certificates.count else { return nil }
+        return certificates.filter { !$0.isSelfIssued }[...]
     }
 }

@@ -13,6 +13,12 @@ package struct ChainFile: Sendable {
     /// - Throws: ``PublishingError`` `unreadable` if it has no certificate, or one that cannot be read.
     package init(_ data: Data, path: String) throws(PublishingError) {
         try ForeignFile(data, path: path).check(wanting: .certificate)
+        guard data.first == 0x30 || data.range(of: Data("-----BEGIN ".utf8)) != nil else {
+            throw PublishingError(
+                .unreadable, of: path, expected: "certificates in PEM or DER",
+                found: "neither, such as a message in text",
+                remedy: "Give a file with a block that begins with -----BEGIN CERTIFICATE-----.")
+        }
         do throws(CertificateFileError) {
             certificates = try CertificateFile.certificates(in: data, named: path)
         } catch {

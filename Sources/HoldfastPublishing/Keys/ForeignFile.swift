@@ -18,19 +18,34 @@ package struct ForeignFile {
 
     private enum Kind {
         case empty, pkcs12, pkcs7(isDER: Bool), openSSHPrivateKey, openSSHPublicKey, trustedCertificate, javaKeyStore
-        case utf16, byteOrderMark, webPage, gluedPEM, rsaPublicKey
+        case utf16(isMarked: Bool), byteOrderMark, webPage, gluedPEM, rsaPublicKey
     }
 
     private let path: String
     private let kind: Kind?
+    private let data: Data
 
     package init(_ data: Data, path: String) {
         self.path = path
         kind = Self.kind(of: data)
+        self.data = data
+    }
+
+    private var hasExplicitParameters: Bool {
+        PEMBlocks.read(data).contains { block in
+            guard block.kind == .privateKey, case .success(let der) = block.content else { return false }
+            do throws(PrivateKeyReader.Failure) {
+                _ = try PrivateKeyReader(der: der)
+                return false
+            } catch {
+                return error.hasExplicitParameters
+            }
+        }
     }
 
     /// - Throws: if it is such a file. The error says what it is and gives the command, but shows none of its content.
     package func check(wanting purpose: Purpose) throws(PublishingError) {
+        if purpose == .privateKey, hasExplicitParameters { throw Self.explicitParameters(path) }
         guard let kind else { return }
         let text = text(kind, purpose)
         throw PublishingError(
@@ -49,14 +64,27 @@ package struct ForeignFile {
                 : "Make the pin from its public key: openssl pkey -in \(file) -pubout -out public.pem")
     }
 
+    /// The error for a private key whose elliptic curve has no name.
+    /// - Parameter form: the option of openssl for the form of the file.
+    static func explicitParameters(_ path: String, form: String = "") -> PublishingError {
+        PublishingError(
+            .unreadable, of: path,
+            expected: "a private key whose elliptic curve has its name, as certificates must have it (RFC 5480 2.1.1)",
+            found: "one with the curve's parameters in place of the name",
+            remedy:
+                "If it is one of the known curves, this writes it with its name: openssl ec \(form)-in \(quoted(path)) "
+                + "-param_enc named_curve -out named.pem")
+    }
+
     private func text(_ kind: Kind, _ purpose: Purpose) -> (what: String, remedy: String) {
         let file = Self.quoted(path)
         return switch kind {
         case .empty: ("empty", "Give a file with content.")
-        case .utf16:
+        case .utf16(let isMarked):
             (
                 "text in UTF-16, as PowerShell writes it",
-                "Convert it: iconv -f UTF-16 -t UTF-8 \(file) > utf8.txt (in PowerShell: Out-File -Encoding ascii)"
+                "In PowerShell, write it with Out-File -Encoding ascii, or convert it: "
+                    + "iconv -f UTF-16\(isMarked ? "" : "LE") -t UTF-8 \(file) > utf8.txt"
             )
         case .byteOrderMark:
             ("JSON after a byte-order mark", "Remove the mark: tail -c +4 \(file) > without-mark.json")
@@ -68,7 +96,8 @@ package struct ForeignFile {
         case .gluedPEM:
             (
                 "PEM in which a block begins on the line on which another ends",
-                "Put a line break between them: sed 's/----------BEGIN/-----\\n-----BEGIN/' \(file) > fixed.pem"
+                "Put a line break between them: "
+                    + "awk '{ gsub(/----------BEGIN /, \"-----\\n-----BEGIN \") } 1' \(file) > fixed.pem"
             )
         case .rsaPublicKey:
             (
@@ -115,17 +144,17 @@ package struct ForeignFile {
     private static func kind(of data: Data) -> Kind? {
         guard data.contains(where: { !" \t\r\n".utf8.contains($0) }) else { return .empty }
         if data.starts(with: [0xFE, 0xED, 0xFE, 0xED]) { return .javaKeyStore }
-        if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { return .utf16 }
+        if data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) { return .utf16(isMarked: true) }
+        // Text in ASCII, each character with a zero after it.
+        if data.count >= 8, data.prefix(8).enumerated().allSatisfy({ ($0.offset % 2 == 0) == ($0.element != 0) }) {
+            return .utf16(isMarked: false)
+        }
         if data.starts(with: [0xEF, 0xBB, 0xBF]),
             data.dropFirst(3).first(where: { !" \t\r\n".utf8.contains($0) }) == 0x7B
         {
             return .byteOrderMark
         }
-        let beginning = String(decoding: data.prefix(256), as: UTF8.self).trimmingCharacters(
-            in: .whitespacesAndNewlines
-        )
-        .lowercased()
-        if beginning.hasPrefix("<!doctype html") || beginning.hasPrefix("<html") { return .webPage }
+        if isWebPage(data) { return .webPage }
         if data.first == 0x30 { return derKind(Array(data.prefix(40))) }
         if openSSHPrefixes.contains(where: { data.starts(with: $0.utf8) }) { return .openSSHPublicKey }
         if data.range(of: Data("----------BEGIN ".utf8)) != nil { return .gluedPEM }
@@ -142,6 +171,14 @@ package struct ForeignFile {
         case "RSA PUBLIC KEY": .rsaPublicKey
         default: nil
         }
+    }
+
+    /// Whether it begins with a tag, and is or has HTML: comments and the declaration of XML may be in front.
+    private static func isWebPage(_ data: Data) -> Bool {
+        let content = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
+        guard content.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "<") else { return false }
+        let head = Data(content.prefix(2_048).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
+        return ["<!doctype html", "<html", "<head", "<body"].contains { head.range(of: Data($0.utf8)) != nil }
     }
 
     private static let foreignLabels: Set<String> = [

@@ -38,11 +38,11 @@ extension HostCheckError.Code {
     }
     /// The key is of a kind that no client accepts.
     public static var unsupportedKey: Self {
-        Self("Make a key on P-256: `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256`.")
+        Self("Make a key on P-256 with its certificate request: `holdfastctl keygen --tls HOST -o next.key`.")
     }
     /// The key is too short, so that no client accepts it.
     public static var weakKey: Self {
-        Self("Make a key on P-256: `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256`.")
+        Self("Make a key on P-256 with its certificate request: `holdfastctl keygen --tls HOST -o next.key`.")
     }
     /// The certificate has expired.
     public static var expired: Self { Self("Give the certificate that replaces it.") }
@@ -55,10 +55,13 @@ extension HostCheckError.Code {
     /// The digest is not that of a key or certificate.
     public static var placeholder: Self {
         Self(
-            "Print the pin of a real key with `holdfastctl pin FILE`; `openssl genpkey` makes one to keep as a backup.")
+            "Give the pin of a real key in its place; this makes one to keep as a backup, and prints its pin: "
+                + "`holdfastctl keygen --tls HOST -o backup.key`.")
     }
     /// The certificate request is not signed with the key that it is for (RFC 2986 4.2).
     public static var unsignedRequest: Self {
-        Self("Make the request with the private key itself: `openssl req -new -key next.key -out next.csr`.")
+        Self(
+            "Make the request with the private key itself: "
+                + "`openssl req -new -key next.key -subj /CN=HOST -out next.csr`.")
     }
 }

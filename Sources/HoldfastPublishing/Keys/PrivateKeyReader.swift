@@ -8,6 +8,8 @@ import SwiftASN1
 package struct PrivateKeyReader: Sendable {
     package struct Failure: Error {
         package let reason: String
+        /// Whether the key itself is good, and only its curve has no name.
+        package var hasExplicitParameters = false
     }
 
     /// The SubjectPublicKeyInfo of a certificate with this key.
@@ -35,8 +37,8 @@ package struct PrivateKeyReader: Sendable {
 
     /// RFC 5480 2.1.1 forbids them in certificates.
     private static let explicitParameters = Failure(
-        reason: "its elliptic curve is written as parameters and not by its name, which certificates must not have: "
-            + "write it anew with openssl ec -param_enc named_curve, or make another key")
+        reason: "its elliptic curve is written as parameters and not by its name, which certificates must not have",
+        hasExplicitParameters: true)
 
     private static func publicKey(ofPrivateKey key: ASN1Node) throws -> [UInt8] {
         try DER.sequence(key, identifier: .sequence) { fields in

@@ -80,7 +80,11 @@ package struct PublicKeyFile {
         if let entry = try? request(der, place: path) { return entry }
         if let entry = try? publicKey(der, place: path) { return entry }
         if PrivateKeyReader.isEncrypted(der) { throw encrypted }
-        if let entry = try? privateKey(der, place: path) { return entry }
+        do throws(PrivateKeyReader.Failure) {
+            return PinEntry(key: try PrivateKeyReader(der: der).publicKey, kind: .privateKey, place: path)
+        } catch {
+            if error.hasExplicitParameters { throw ForeignFile.explicitParameters(path, form: "-inform DER ") }
+        }
         throw failure("is neither PEM nor the DER of a certificate, a key or a certificate request")
     }
 
@@ -111,15 +115,20 @@ package struct PublicKeyFile {
         do throws(PrivateKeyReader.Failure) {
             return PinEntry(key: try PrivateKeyReader(der: der).publicKey, kind: .privateKey, place: place)
         } catch {
-            throw failure("has a private key that cannot be used: \(error.reason)")
+            if error.hasExplicitParameters { throw ForeignFile.explicitParameters(path) }
+            throw failure(
+                "has a private key that cannot be used: \(error.reason)",
+                remedy: HostCheckError.Code.unsupportedKey.remedy)
         }
     }
 
     private var encrypted: PublishingError { ForeignFile.encryptedKey(path, wanting: .publicKey) }
 
-    private func failure(_ what: String) -> PublishingError {
+    private func failure(
+        _ what: String, remedy: String = "Give a file in PEM or DER with one of them."
+    ) -> PublishingError {
         PublishingError(
             .unreadable, of: path, expected: "certificates, keys or certificate requests", found: "that it \(what)",
-            remedy: "Give a file in PEM or DER with one of them.")
+            remedy: remedy)
     }
 }

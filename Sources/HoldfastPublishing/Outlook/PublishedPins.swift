@@ -25,12 +25,15 @@ package struct PublishedPins: Sendable {
     private let places: [Place]
     /// The pin file that builds carry, alone or in a bundle; nil for what clients get from a server.
     private let carried: PinFile?
+    /// The pin file, whoever brings it to clients; nil for documents of other kinds.
+    private let file: PinFile?
 
     private init(
         _ document: PublicationOutlook.Document, _ source: any PinSource, subjects: [Pin.Subject?] = [nil],
-        _ places: [Place], carrying carried: PinFile? = nil
+        _ places: [Place], of file: PinFile? = nil, isCarried: Bool = false
     ) {
-        self.carried = carried
+        self.file = file
+        carried = isCarried ? file : nil
         self.document = document
         self.source = source
         self.subjects = subjects
@@ -48,7 +51,7 @@ package struct PublishedPins: Sendable {
         let file = try PinFileDocument(data, named: name, remedies: remedies).file
         self.init(
             .init(name, kind: .shippedPins, octets: data, published: time, appVersions: versions), file,
-            Self.places(of: file), carrying: versions.isEmpty ? nil : file)
+            Self.places(of: file), of: file, isCarried: !versions.isEmpty)
     }
 
     /// The pins of a bundle, as an app follows it that was built with a root.
@@ -67,7 +70,7 @@ package struct PublishedPins: Sendable {
             throw PublishingError(
                 .invalidDocument, of: name, expected: "a bundle that apps with this root accept", found: "another")
         }
-        self.init(document, pins, Self.places(of: file))
+        self.init(document, pins, Self.places(of: file), of: file)
     }
 
     /// The pins of a bundle that builds carry, as an app begins with it. That its metadata has expired since the date of the
@@ -85,7 +88,8 @@ package struct PublishedPins: Sendable {
             name, kind: .repository(root: root, shippedGrace: grace), octets: bundle, published: .distantPast,
             replaced: .distantPast, appVersions: versions)
         switch HeldDocument.content(of: document, at: time) {
-        case .repository(let pins): self.init(document, pins, Self.places(of: pins.file), carrying: pins.file)
+        case .repository(let pins):
+            self.init(document, pins, Self.places(of: pins.file), of: pins.file, isCarried: true)
         case .refused(let words):
             throw PublishingError(
                 .invalidDocument, of: name, expected: "a bundle that apps with this root accept", found: words)
@@ -170,12 +174,27 @@ package struct PublishedPins: Sendable {
         throw error
     }
 
+    /// The reasons whose remedy helps the one who publishes, whatever the kind of the document.
+    private static let areOwnRemedies: Set<DocumentError.Code> = [
+        .unsupportedMessage, .invalidSignature, .unsupportedAlgorithm, .legacyDigest, .untrustedSigner, .wrongCustomer,
+        .byteOrderMark, .notUTF8,
+    ]
+
     private static func refusal(_ error: any Error, of name: String) -> PublishingError {
         let facts = (error as? StoreError)?.underlying as? TUFError
         let error = facts ?? error as? any HoldfastError
+        var remedy: String?
+        if let role = TUFRole(expiredIn: facts) {
+            remedy =
+                "The \(role.rawValue) was not renewed; where the repository's folder is: "
+                + role.renewal(of: "FOLDER")
+        } else if let document = error as? DocumentError, Self.areOwnRemedies.contains(document.code) {
+            remedy = document.remedy.replacing("FILE.der", with: ForeignFile.quoted("\(name).der"))
+                .replacing("-in FILE", with: "-in \(ForeignFile.quoted(name))")
+        }
         return PublishingError(
             .invalidDocument, of: name, expected: error?.expected ?? "a document that its clients accept",
-            found: error?.found ?? "another")
+            found: error?.found ?? "another", remedy: remedy)
     }
 
     /// All hosts that are not retired, on each of their ports. For a domain with its subdomains, the domain itself is
@@ -185,6 +204,12 @@ package struct PublishedPins: Sendable {
             let name = host.pattern.scope == .oneLabel ? host.pattern.description : host.pattern.base.name
             return host.ports.isEmpty ? [Place(name: name, port: nil)] : host.ports.map { Place(name: name, port: $0) }
         }
+    }
+
+    /// The hosts whose failures are reported to a host that the same pins cover, each with a sentence that names the
+    /// document.
+    package var coveredReports: [(pattern: HostPattern, text: String)] {
+        (file?.coveredReports ?? []).map { ($0.pattern, "\(document.name): \($0.text)") }
     }
 
     /// The root with which the apps were built that have the pins from a repository; nil for other documents.

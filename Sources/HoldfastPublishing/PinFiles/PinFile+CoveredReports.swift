@@ -19,37 +19,27 @@ extension PinFile {
         }
     }
 
-    /// The hosts that report to a server that the file itself pins, in the order of the file. Each destination costs at
-    /// most two look-ups for each of its labels.
+    /// The hosts that report to a server that the file itself pins, in the order of the file, as the library decides it
+    /// for an app with this file.
     public var coveredReports: [CoveredReport] {
         guard hosts.contains(where: { $0.report != nil }) else { return [] }
-        let entries = Dictionary(hosts.map { ($0.pattern, $0.ports) }) { $0.isEmpty || $1.isEmpty ? [] : $0 + $1 }
+        let manager = TrustManager(policies: policies())
+        // Many hosts report to one address, which is a short ASCII text.
+        var known: [String: TrustManager.Cover?] = [:]
         return hosts.compactMap { host in
-            guard let url = host.report?.url, let destination = URL(string: url).flatMap({ try? DialedHost(url: $0) }),
-                let cover = Self.cover(of: destination, among: entries)
+            guard let address = host.report?.url, let url = URL(string: address),
+                let destination = try? DialedHost(url: url)
             else { return nil }
-            return CoveredReport(pattern: host.pattern, destination: destination, cover: cover)
-        }
-    }
-
-    private static func cover(of host: DialedHost, among entries: [HostPattern: [Int]]) -> HostPattern? {
-        func covers(_ pattern: HostPattern?) -> Bool {
-            guard let pattern, let ports = entries[pattern] else { return false }
-            return ports.isEmpty || ports.contains(host.port ?? 443)
-        }
-        let exact = HostPattern(host)
-        if covers(exact) { return exact }
-        guard host.addressOctets == nil else { return nil }
-        var name = exact.base.name[...]
-        var depth = 0
-        while true {
-            let oneLabel = depth == 1 ? try? HostPattern("*.\(name)", allowingTopLevel: true) : nil
-            if covers(oneLabel) { return oneLabel }
-            let subtree = try? HostPattern("**.\(name)", allowingTopLevel: true)
-            if covers(subtree) { return subtree }
-            guard let dot = name.firstIndex(of: ".") else { return nil }
-            name = name[name.index(after: dot)...]
-            depth += 1
+            let cover: TrustManager.Cover?
+            if let found = known[address] {
+                cover = found
+            } else {
+                // Before any end: what has ended is published again.
+                cover = manager.cover(of: url, at: .distantPast)
+                known[address] = .some(cover)
+            }
+            guard let pattern = cover?.pattern else { return nil }
+            return CoveredReport(pattern: host.pattern, destination: destination, cover: pattern)
         }
     }
 }

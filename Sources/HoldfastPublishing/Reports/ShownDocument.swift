@@ -107,6 +107,8 @@ package struct ShownDocument {
                         .joined(separator: ", "))
             }
         }
+        for placeholder in file.placeholders { item.add("warning", placeholder.text) }
+        for covered in file.coveredReports { item.add("warning", covered.text) }
         for field in document.fields {
             item.add("unknown", "\(field.path) is \(String(decoding: field.value, as: UTF8.self))")
         }

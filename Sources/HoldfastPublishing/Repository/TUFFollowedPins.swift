@@ -8,6 +8,8 @@ package struct TUFFollowedPins: Sendable {
     package let problem: String?
     /// Why clients that fetch `bundle.json` get none; nil if they do.
     package let bundleProblem: String?
+    /// The role that has expired, if that is the reason; nil otherwise.
+    package let expired: TUFRole?
     /// The pins that such an app has, from the bundle if there is one; nil if it has none.
     package let pins: PinFile?
     /// The same for an outlook; nil without a bundle that such an app accepts.
@@ -20,7 +22,8 @@ package struct TUFFollowedPins: Sendable {
     ///   - time: the current time.
     package init(_ following: TUFFollowing, bundle: Data?, root: Data, at time: Date) {
         let (single, problem) = Self.pins(of: following)
-        let (bundled, bundleProblem) = Self.pins(of: bundle, root: root, at: time)
+        let (bundled, bundleProblem, bundleError) = Self.pins(of: bundle, root: root, at: time)
+        expired = TUFRole(expiredIn: following.problem) ?? TUFRole(expiredIn: bundleError)
         self.problem = problem
         self.bundleProblem = bundleProblem
         pins = bundle == nil ? single : bundled
@@ -51,13 +54,15 @@ package struct TUFFollowedPins: Sendable {
         }
     }
 
-    private static func pins(of bundle: Data?, root: Data, at time: Date) -> (PinFile?, problem: String?) {
-        guard let bundle else { return (nil, "there is no bundle.json") }
+    private static func pins(
+        of bundle: Data?, root: Data, at time: Date
+    ) -> (PinFile?, problem: String?, error: TUFError?) {
+        guard let bundle else { return (nil, "there is no bundle.json", nil) }
         do throws(StoreError) {
-            return (try PinBundle.proved(bundle, root: root, clock: TUFFixedClock(now: time)), nil)
+            return (try PinBundle.proved(bundle, root: root, clock: TUFFixedClock(now: time)), nil, nil)
         } catch {
-            if let metadata = error.underlying as? TUFError { return (nil, text(metadata)) }
-            return (nil, "expected \(error.expected), found \(error.found)")
+            if let metadata = error.underlying as? TUFError { return (nil, text(metadata), metadata) }
+            return (nil, "expected \(error.expected), found \(error.found)", nil)
         }
     }
 

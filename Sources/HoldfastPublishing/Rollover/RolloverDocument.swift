@@ -16,6 +16,7 @@ package struct RolloverDocument: Sendable {
     package init(_ pins: PublishedPins, at time: Date) {
         self.pins = pins
         content = HeldDocument.content(of: pins.document, at: time)
+        staleness = pins.document.waitingTime(at: time)
     }
 
     /// What people call it.
@@ -33,19 +34,7 @@ package struct RolloverDocument: Sendable {
 
     /// For how long clients may use an older document, according to the document or to what clients of its kind
     /// do; nil for a file that apps ship.
-    package var staleness: Duration? {
-        switch content {
-        case .pinFile(let file): file.refresh.map(Self.longest)
-        case .repository(let pins): pins.file.refresh.map(Self.longest) ?? HostsOutlook.usualStaleness
-        case .list: UpdateSchedule().updateInterval
-        case .trustServer(let pins): .seconds(pins.end.timeIntervalSince(pins.timestamp).rounded(.up))
-        case .refused: nil
-        }
-    }
-
-    private static func longest(_ refresh: PinFile.Refresh) -> Duration {
-        .seconds(Double(refresh.after) * (1 + refresh.jitter.value))
-    }
+    package let staleness: Duration?
 
     /// Whether clients pin certificates, of which a key says nothing: a list does, and so may a trust server's document.
     package var pinsCertificates: Bool { source.pinsCertificates }

@@ -67,10 +67,10 @@ public final class TrustReporter: Sendable {
     @discardableResult
     public func observe(_ manager: TrustManager) throws(ReportingError) -> ObserverToken {
         for destination in configuration.destinations {
-            if let name = manager.pinnedName(for: destination) { throw Self.covered(destination, by: name) }
+            if let cover = manager.cover(of: destination) { throw Self.covered(destination, by: cover.name) }
         }
         state.withLock { state in
-            state.coverings.append { [weak manager] url in manager?.pinnedName(for: url) }
+            state.coverings.append { [weak manager] url in manager?.cover(of: url)?.name }
         }
         return manager.addObserver { self.record($0) }
     }

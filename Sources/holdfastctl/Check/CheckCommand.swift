@@ -101,8 +101,11 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
             what they refuse. Of several, \
             1 outweighs 3, and 3 outweighs 4.
 
-            With --format prometheus, metrics are printed for each host: holdfast_status, which is the exit code, and \
-            holdfast_end_timestamp_seconds of certificates and pins.
+            If failures of a host are reported to a host that the same pins cover, the command warns of it: wrong pins would \
+            stop the reports as well, and the library refuses the address. The exit code stays as it is.
+
+            With --format prometheus, metrics are printed for each host: holdfast_status, which is the exit code, \
+            holdfast_end_timestamp_seconds of certificates and pins, and holdfast_covered_reports.
 
             With --json one object per line is printed for each host, in the order of the arguments, or for each of \
             its certificates, whatever happens after the arguments were read. Its fields, absent where they do not apply: \
@@ -110,8 +113,8 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
             chain, anchor, rules (rule, \
             reference, subject, position, kept, expected, found), configuredPins, matchedPins, suggestedPins (pin, \
             subject, inValidPath), expiring (position, subject, notAfter, daysLeft, certificatePin, inValidPath, \
-            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (verdict, isLockedOut, text, until, daysLeft, cause, expiresSoon), publishedVersions, premises, issuerPins (isKnown, isComplete, isLasting, chains, refused, untrusted, missing, missingToLast: \
-            pin, subject), remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
+            hasConfiguredPin), revocationLists (url, isUsable, revokedCertificates, thisUpdate, nextUpdate, error), published (verdict, isLockedOut, text, until, daysLeft, cause, expiresSoon), publishedVersions, renewal (getsIn, until, cause), premises, issuerPins (isKnown, isComplete, isLasting, chains, refused, untrusted, missing, missingToLast: \
+            pin, subject), coveredReports, remarks, failure (code, expected, found, remedy, text), error (code, message). chain and anchor \
             have position, inValidPath, subject, issuer, serial, isNotYetValid, notBefore, notAfter, daysLeft, key, signature, names, keyPin, \
             certificatePin, unreadable.
             """)
@@ -219,7 +222,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         let watch = watch.map { ExpiryWatch(span: .seconds($0.seconds), skippingPinnedKeys: skips) }
         guard file.isEmpty else {
             let time = file.time ?? now
-            let reports = try await answer.answering("check", about: subjects) {
+            let (reports, outlook) = try await answer.answering("check", about: subjects) {
                 let pins = try await readPins(at: time)
                 let anchors = try await connection.anchors()
                 let checking = try certificateStatus.checking(
@@ -227,10 +230,12 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
                 var reports = [
                     try await file.report(checking, at: time) { try policy(published: pins, for: $0) }
                 ]
-                try self.outlook(of: pins, anchors, watch, at: time)?.judge(&reports, at: time)
-                return reports
+                let outlook = try self.outlook(of: pins, anchors, watch, at: time)
+                try outlook?.judge(&reports, at: time)
+                pins?.noteCoveredReports(in: &reports)
+                return (reports, outlook)
             }
-            try finish(reports, at: now, to: output)
+            try finish(reports, of: outlook, at: now, to: output)
             return
         }
         let published = try await answer.answering("check", about: subjects) { try await readPins(at: now) }
@@ -275,14 +280,25 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         var reports = found.flatMap(\.self)
         // The probing took its time, and an end that passed meanwhile counts.
         try outlook?.judge(&reports, at: SystemWallClock().now)
-        try finish(reports, at: now, to: output)
+        published?.noteCoveredReports(in: &reports)
+        try finish(reports, of: outlook, at: now, to: output)
     }
 
-    private func finish(_ reports: [CheckReport], at now: Date, to output: Output) throws {
+    private func finish(
+        _ reports: [CheckReport], of outlook: PublishedOutlook?, at now: Date, to output: Output
+    ) throws {
         let status = Self.status(of: reports)
+        if status == .couldNotFindOut, outlook?.appVersions == .unknown { output.remark(ShippedPinOptions.remedy) }
         if reports.count > 1 || brief, !json, !answer.quiet, answer.format == nil {
             for report in reports {
                 if let notAsked = report.notAsked { output.complain("\(report.server): \(notAsked)") }
+            }
+        }
+        // In one report they stand with the answer.
+        if answer.format == nil, !json, !answer.quiet || status != nil, reports.count > 1 || brief || answer.quiet {
+            var said: Set<String> = []
+            for text in reports.flatMap({ $0.coveredReports ?? [] }) where said.insert(text).inserted {
+                output.complain("warning: \(SafeText.escapedLine(text))")
             }
         }
         if reports.count == 1, let report = reports.first {
@@ -354,7 +370,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
             platforms: try clients.platforms.platforms(
                 anchors, named: connection.ca ?? "this machine's anchors",
                 lists: try certificateStatus.lists()),
-            appVersions: versions, staleness: .seconds(clients.held.staleness.seconds), watch: watch,
+            appVersions: versions, staleness: clients.held.staleness(of: documents, at: time), watch: watch,
             authority: try authority.authority())
     }
 

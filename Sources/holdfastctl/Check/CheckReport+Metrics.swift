@@ -12,6 +12,7 @@ extension CheckReport {
         if let end = published?.until.flatMap({ try? Date($0, strategy: .iso8601) }), published?.isLockedOut == false {
             subject.ends.append(("pins", end))
         }
+        if published != nil { subject.coveredReports = coveredReports?.count ?? 0 }
         return subject
     }
 }

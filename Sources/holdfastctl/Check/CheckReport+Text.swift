@@ -15,6 +15,7 @@ extension CheckReport {
             .joined(separator: ", ")
         output.line(.init(server, .heading), .init(details.isEmpty ? "" : " \(details)"))
         printVerdict(to: output)
+        for text in coveredReports ?? [] { output.line("Warning: \(SafeText.escapedLine(text))", .bad) }
         if asksForClientCertificate == true {
             output.line("The server asks for the client's certificate: --client-cert")
         }
@@ -102,15 +103,25 @@ extension CheckReport {
     /// Says what a renewal of the certificate means for installed apps.
     private func printRenewal(to output: Output) {
         guard let renewal else { return }
-        guard renewal.getsIn else {
-            return output.line(
-                "  If the certificate is renewed, even with the same key, apps may be locked out: its key is not pinned. "
-                    + "Ask gate before you install it.")
-        }
+        guard renewal.getsIn else { return output.line("  \(unpinnedRenewal) Ask gate before you install it.") }
         let end = renewal.end.map { " until \(LocalTime.text($0))" } ?? ""
         output.line(
             "  If the certificate is renewed with the same key, they can connect\(end). "
                 + "With another key, only if it is pinned: ask gate before you install it.")
+    }
+
+    /// Why apps may refuse a certificate that is renewed with the same key.
+    private var unpinnedRenewal: String {
+        let isPinned = chain?.first?.keyPin.map { own in configuredPins.contains { $0.utf8.elementsEqual(own.utf8) } }
+        let reason =
+            if isPinned == true {
+                "besides its key, they require a pin of its issuer"
+            } else if (matchedPins ?? []).contains(where: { $0.hasPrefix("cert-") }) {
+                "the certificate is pinned, and not its key"
+            } else {
+                "its own key is not pinned, so that they depend on which issuer signs it"
+            }
+        return "If the certificate is renewed, even with the same key, apps may be locked out: \(reason)."
     }
 
     private var reason: String {
@@ -131,6 +142,8 @@ extension CheckReport {
         for pin in suggestedPins {
             output.line(.init("  \(pin.pin)  "), .init(pin.subject, .faint))
         }
-        output.line("Add the pin of a backup key that is kept elsewhere: holdfastctl pin backup.pem", .faint)
+        output.line(
+            "Add the pin of a backup key that is kept elsewhere: holdfastctl keygen --tls \(SafeText.shellWord(host)) -o "
+                + "backup.key", .faint)
     }
 }

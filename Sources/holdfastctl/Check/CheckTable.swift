@@ -20,6 +20,7 @@ struct CheckTable {
 
     func print(to output: Output) {
         printCounts(to: output)
+        printAccess(to: output)
         output.line()
         let width = reports.map(\.place.count).reduce(4, max) + 2
         output.heading("host".padded(to: width) + "verdict".padded(to: 13) + "days left".padded(to: 11) + "reason")
@@ -42,6 +43,28 @@ struct CheckTable {
         output.line(
             "\(hosts == 1 && !isPlain ? places.replacing("hosts", with: "host") : places): \(counts.joined(separator: ", "))"
         )
+    }
+
+    /// If installed apps get in everywhere: until when, and what a renewal with the same keys changes.
+    private func printAccess(to output: Output) {
+        let verdicts = reports.compactMap(\.published)
+        guard verdicts.count == reports.count, reports.allSatisfy({ $0.outcome == .trusted }) else { return }
+        let first = verdicts.compactMap(\.until).min()
+        let end = first.map { "until \(LocalTime.text(ofField: $0)), if nothing changes" }
+        output.line(
+            .init("Installed apps can connect", .good), .init(": \(end ?? "nothing ends within 400 days")."))
+        let renewals = reports.compactMap(\.renewal)
+        let refused = reports.filter { $0.renewal?.getsIn != true }.map(\.place)
+        guard refused.isEmpty else {
+            return output.line(
+                "  If certificates are renewed, even with the same keys, apps may be locked out of "
+                    + "\(refused.prefix(5).joined(separator: ", "))\(refused.count > 5 ? " and others" : ""): ask gate before "
+                    + "you install them.")
+        }
+        let last = renewals.compactMap(\.end).min().map { " until \(LocalTime.text($0))" } ?? ""
+        output.line(
+            "  If the certificates are renewed with the same keys, they can connect\(last). With other keys, only if those "
+                + "are pinned: ask gate before you install them.")
     }
 
     private static func verdict(_ report: CheckReport) -> Output.Piece {

@@ -11,6 +11,8 @@ struct PrometheusText {
         let status: CommandFailure.Status?
         /// What ends, and the last instant before it does or the first at which it has.
         var ends: [(what: String, date: Date)] = []
+        /// How many addresses for reports are on hosts that the same pins cover; nil if it was not asked.
+        var coveredReports: Int?
     }
 
     /// The verb, such as `check` or `repository status`.
@@ -56,12 +58,26 @@ struct PrometheusText {
                     "holdfast_end_timestamp_seconds{\(labels(place.name)),what=\"\(Self.escaped(place.what))\"} \(end.wholeSeconds)"
             }
         }
+        lines += coveredReports(names)
         lines += [
             "# HELP holdfast_asked_timestamp_seconds When this was found out, in Unix seconds",
             "# TYPE holdfast_asked_timestamp_seconds gauge",
             "holdfast_asked_timestamp_seconds{verb=\"\(verb)\"} \(now.wholeSeconds)",
         ]
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func coveredReports(_ names: [String]) -> [String] {
+        let counts = names.compactMap { name -> String? in
+            // A host that several addresses show is the same host.
+            let known = subjects.filter { $0.name.utf8.elementsEqual(name.utf8) }.compactMap(\.coveredReports).max()
+            return known.map { "holdfast_covered_reports{\(labels(name))} \($0)" }
+        }
+        guard !counts.isEmpty else { return [] }
+        return [
+            "# HELP holdfast_covered_reports Addresses for reports on hosts that the same pins cover",
+            "# TYPE holdfast_covered_reports gauge",
+        ] + counts
     }
 
     private func labels(_ name: String) -> String { "verb=\"\(verb)\",subject=\"\(Self.escaped(name))\"" }

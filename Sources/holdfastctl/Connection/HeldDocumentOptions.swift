@@ -1,13 +1,24 @@
 import ArgumentParser
+import Foundation
 import HoldfastPublishing
 
 /// What clients may hold that no host shows: what was published before, and what builds of the app carry.
 struct HeldDocumentOptions {
     let builds: ShippedPinOptions
     let earlier: ReplacedDocumentOptions
-    let staleness: TimeSpan
+    /// For how long a client may not have asked; nil if nobody says it.
+    let givenStaleness: TimeSpan?
 
     var isEmpty: Bool { builds.isEmpty && earlier.isEmpty }
+
+    /// For how long a client may not have asked, whatever it holds.
+    var staleness: TimeSpan { givenStaleness ?? .usualStaleness }
+
+    /// For how long a client of documents may not have asked.
+    func staleness(of documents: [PublicationOutlook.Document], at time: Date) -> Duration {
+        givenStaleness.map { .seconds($0.seconds) }
+            ?? PublicationOutlook.Inputs.usualStaleness(of: documents, at: time)
+    }
 }
 
 /// Which clients must get in, for verbs that publish pins or watch them.
@@ -22,9 +33,15 @@ struct ClientOptions {
 struct StalenessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The longest time for which a client may not have asked for a new document.", valueName: "span"),
+            "The longest time for which a client may not have asked for a new document. Without it 7 days, or what the "
+                + "refresh of a repository's pins says if that is longer.", valueName: "span"),
         transform: TimeSpan.read)
-    var staleness = TimeSpan(seconds: HostsOutlook.usualStaleness.components.seconds)
+    var staleness: TimeSpan?
+}
+
+extension TimeSpan {
+    /// For how long a client may not have asked, if nobody says it.
+    static let usualStaleness = TimeSpan(seconds: HostsOutlook.usualStaleness.components.seconds)
 }
 
 /// Whether hosts are asked.
@@ -46,7 +63,7 @@ protocol ChoosesClients {
 
 extension ChoosesClients {
     var held: HeldDocumentOptions {
-        HeldDocumentOptions(builds: builds, earlier: earlier, staleness: age.staleness)
+        HeldDocumentOptions(builds: builds, earlier: earlier, givenStaleness: age.staleness)
     }
 
     var clients: ClientOptions { ClientOptions(held: held, platforms: platforms) }

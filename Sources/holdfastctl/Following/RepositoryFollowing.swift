@@ -15,6 +15,8 @@ struct RepositoryFollowing: Encodable {
     let problem: String?
     /// Why clients that fetch bundle.json cannot follow; nil if they can.
     let bundleProblem: String?
+    /// The role that has expired, if that is why; nil otherwise.
+    let expired: TUFRole?
     /// The files for which the server answered with 403.
     var forbidden: [String] = []
     /// When the pins end. Grace follows.
@@ -36,7 +38,7 @@ struct RepositoryFollowing: Encodable {
         needsSeveralUpdates = following.needsSeveralUpdates
         roles = following.roles.map { RepositoryRole($0, at: time) }
         let followed = TUFFollowedPins(following, bundle: bundle, root: root, at: time)
-        (problem, bundleProblem) = (followed.problem, followed.bundleProblem)
+        (problem, bundleProblem, expired) = (followed.problem, followed.bundleProblem, followed.expired)
         (pins, published) = (followed.pins, followed.published)
         pinsNotAfter = pins?.notAfter?.formatted(.iso8601)
         pinsEnd = pins?.end?.formatted(.iso8601)

@@ -100,7 +100,10 @@ struct RepositoryOrigin: Sendable {
         let served = try await bundle()
         let following = RepositoryFollowing(
             try await following(root: root, at: time), bundle: served, root: root, at: time)
-        guard following.pins != nil else { throw CommandFailure(.invalidList, following.verdict(at: name)) }
+        guard following.pins != nil else {
+            let remedy = following.expired.map { ". Where the repository's folder is: \($0.renewal(of: "FOLDER"))" }
+            throw CommandFailure(.invalidList, following.verdict(at: name) + (remedy ?? ""))
+        }
         let bundle: Data
         if let served {
             bundle = served

@@ -198,7 +198,8 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
         return GateReport(
             gate, next: self.next, on: host,
             resting: [clients.held.earlier.premise].compactMap(\.self) + (history?.gaps ?? [])
-                + [next.lostClientUse(of: shown)].compactMap(\.self))
+                + [next.lostClientUse(of: shown)].compactMap(\.self)
+                + (inputs.appVersions == .unknown ? [ShippedPinOptions.remedy] : []))
     }
 
     /// Reads what clients may hold, as `check` does.
@@ -208,7 +209,8 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
     ) async throws(CommandFailure) -> (PublicationOutlook.Inputs, history: EarlierDocuments?) {
         let anchors = try await connection.anchors()
         let read = try await published.read(at: now, connection: connection) { () throws(CommandFailure) in anchors }
-        let history = try await published.history(staleness: .seconds(clients.held.staleness.seconds), at: now)
+        let staleness = clients.held.staleness(of: read.map(\.document), at: now)
+        let history = try await published.history(staleness: staleness, at: now)
         let named = try clients.held.earlier.documents { data, name throws(CommandFailure) in
             try published.earlier(data, named: name, at: now)
         }
@@ -230,7 +232,7 @@ struct GateCommand: AsyncParsableCommand, ChoosesClients {
             platforms: try clients.platforms.platforms(
                 anchors, named: connection.ca ?? "this machine's anchors"),
             appVersions: clients.held.builds.appVersions(carrying: documents),
-            staleness: .seconds(clients.held.staleness.seconds), span: .seconds(span.seconds), now: now)
+            staleness: staleness, span: .seconds(span.seconds), now: now)
         return (inputs, history)
     }
 

@@ -76,9 +76,10 @@ struct ListRemoveCommand: AsyncParsableCommand {
     var check: ListChangeCheck
 
     @Option(
-        help: ArgumentHelp("How long a client may go on with an older list, such as 7d.", valueName: "span"),
+        help: ArgumentHelp(
+            "How long a client may go on with an older list, such as 30d; 7d without it.", valueName: "span"),
         transform: TimeSpan.read)
-    var staleness = TimeSpan(seconds: HostsOutlook.usualStaleness.components.seconds)
+    var staleness = TimeSpan.usualStaleness
 
     @OptionGroup(title: "Connection")
     var connection: ConnectionOptions

@@ -96,9 +96,10 @@ struct SignCommand: AsyncParsableCommand {
     var depth = 0
 
     @Option(
-        help: ArgumentHelp("How long a client may go on with an older list, such as 7d.", valueName: "span"),
+        help: ArgumentHelp(
+            "How long a client may go on with an older list, such as 30d; 7d without it.", valueName: "span"),
         transform: TimeSpan.read)
-    var staleness = TimeSpan(seconds: HostsOutlook.usualStaleness.components.seconds)
+    var staleness = TimeSpan.usualStaleness
 
     @Option(
         help: ArgumentHelp("Put the entries into this list.", valueName: "file"),

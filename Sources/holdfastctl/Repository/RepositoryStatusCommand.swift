@@ -124,6 +124,8 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
             report.take(following, watch: watch.map(RepositoryWatch.init), at: now)
             if let pins = following.published { published.append(pins) }
         }
+        for text in published.flatMap(\.coveredReports).map(\.text)
+        where !report.warnings.contains(where: { $0.utf8.elementsEqual(text.utf8) }) { report.warnings.append(text) }
         report.isOffline = asking.offline
         if asking.offline {
             if report.isGood { report.verdict += "; no host was asked whether clients get in" }
@@ -173,14 +175,14 @@ struct RepositoryStatusCommand: AsyncParsableCommand, ChoosesClients {
                 )
             }
             guard error.code == .refusedByClients else { throw CommandFailure(error) }
-            guard live.timestamp.end <= now, let path else {
+            guard let first = live.expired(at: now).first, let path else {
                 return RepositoryReport("Clients refuse it: \(error.found)", isGood: false)
             }
             // A client would check its clock, but here its publisher asks.
             var report = RepositoryReport(
-                "Clients refuse it: the timestamp ended at \(live.timestamp.end.formatted(.iso8601)), and the repository was "
-                    + "not renewed", isGood: false)
-            report.next.append("holdfastctl repository renew \(SafeText.shellWord(path)) --key ONLINE-KEY")
+                "Clients refuse it: the \(first.role.rawValue) ended at \(first.end.formatted(.iso8601)), and the repository "
+                    + "was not renewed", isGood: false)
+            report.next += live.renewals(of: SafeText.shellWord(path), at: now)
             return report
         }
         var report = RepositoryReport("Clients accept it")
@@ -195,6 +197,9 @@ extension RepositoryReport {
     fileprivate mutating func take(_ following: RepositoryFollowing, watch: RepositoryWatch?, at now: Date) {
         self.following = following
         warnings += following.warnings
+        if let expired = following.expired, next.isEmpty {
+            next.append("where the repository's folder is: \(expired.renewal(of: "FOLDER"))")
+        }
         if let url = following.url, following.problem == nil {
             for role in roles ?? [] {
                 guard let served = following.roles.first(where: { $0.role == role.role }),

@@ -32,8 +32,8 @@ struct RolloverCommand: AsyncParsableCommand {
             not: without --retiring nothing is taken out of it.
 
             The wait lasts as long as a client may continue to use an older document (--staleness): for a list seven \
-            days, for a trust server's document 25 hours, for a pin file what its refresh says, for a repository what that \
-            of its pins says, or 7 days. A pin file without refresh is shipped with an app, and only \
+            days, for a trust server's document 25 hours, for a pin file what its refresh says, for a repository seven days, or \
+            what the refresh of its pins says if that is longer. gate, check and sign wait for as long. A pin file without refresh is shipped with an app, and only \
             you know how long older versions are in use. The wait begins when the document was published \
             (--published): by default when it took the place of the last document that --replaced names, then at issuedAt \
             of a pin file, or when the file of a list was last changed, otherwise now, since nobody knows. Until it is over, \

@@ -35,6 +35,24 @@ struct PinNearMissTests {
             let text = try #require(try texts(octets).first, "\(words)")
             #expect(text.contains(words) && text.contains("instead"))
         }
+        for (octets, words) in [
+            (Array("\(base64)\n".utf8), "the Base64 of the public key"),
+            (Array("\(leaf.publicKeyPin.description.dropFirst("sha256/".count))\n".utf8), "hashed once more"),
+        ] {
+            #expect(try texts(octets).first?.contains(words) == true, "\(words)")
+        }
+        let whole =
+            "-----BEGIN CERTIFICATE-----\n"
+            + Data(leaf.der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+            + "\n-----END CERTIFICATE-----\n"
+        #expect(try texts(Array(whole.utf8), .certificate)[0].contains("pin \(leaf.certificatePin) instead"))
+        let rsa = try X509Certificate(
+            der: TestAuthority.root().leaf(names: ["a.example.com"], key: .sharedRSA(bits: 2048, index: 0)).der)
+        let bits = Array(rsa.subjectPublicKeyInfo.suffix(270))
+        // INTEGER of 257 bytes, whose first is zero, and the exponent.
+        let modulus = "Modulus=\(Hexadecimal.encode(bits.dropFirst(9).prefix(256)).uppercased())\n"
+        let pin = try Pin(subject: .publicKey, digest: Array(SHA256.hash(data: Data(modulus.utf8))))
+        #expect(PinNearMiss.all(of: [pin], in: [rsa]).first?.what.contains("modulus") == true)
         #expect(try texts(leaf.der)[0].contains("\(leaf.publicKeyPin)"))
         #expect(try texts(key, .certificate)[0].contains("write \(leaf.publicKeyPin)"))
     }

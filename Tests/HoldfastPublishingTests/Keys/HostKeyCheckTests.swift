@@ -103,7 +103,19 @@ struct HostKeyCheckTests {
                 Array((0..<32).reversed()), (0..<32).map { [0xDE, 0xAD, 0xBE, 0xEF][$0 % 4] }, sha256(""),
                 sha256("\n"), sha256("test"), sha256("backup\n"), Array(SHA256.hash(data: Data([0x30, 0x00]))),
             ] + repeated
-        for digest in all {
+        let written = [
+            "placeholderplaceholderplaceholderplacehold0=", "YourBackupKeyHashGoesHereYourBackupKeyHash0=",
+            "ReplaceMeReplaceMeReplaceMeReplaceMeReplace=",
+        ].compactMap { Data(base64Encoded: $0).map(Array.init) }
+        let others =
+            written + [
+                sha256("{}"), sha256("123456\n"), sha256("test\r\n"), Array(SHA256.hash(data: sha256(""))),
+                Array("0123456789abcdef0123456789abcdef".utf8),
+                Array(SHA256.hash(data: [UInt8](repeating: 0xFF, count: 32))),
+                (0..<32).map { [1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29][$0 % 11] },
+            ]
+        #expect(written.count >= 2)
+        for digest in all + others {
             for subject in Pin.Subject.allCases {
                 let pin = try Pin(subject: subject, digest: digest)
                 #expect(throws: HostCheckError.self, "\(pin)") { try HostKeyCheck.check(pin) }

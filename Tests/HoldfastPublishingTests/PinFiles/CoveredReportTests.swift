@@ -47,6 +47,31 @@ struct CoveredReportTests {
         }
     }
 
+    @Test("The tools cover the addresses that an app's reporter refuses: the most precise entry alone decides")
+    func sameAsTheLibrary() throws {
+        let sub = ",\"includeSubdomains\":true"
+        // The entry of the host is for another port, and no entry above it takes its place.
+        let ports = [
+            Self.host("example.com", sub, report: "https://api.example.com/r"),
+            Self.host("api.example.com", ",\"ports\":[8443]"),
+        ]
+        // Of pins that have ended, and of a host whose failures are only reported, as well.
+        let ended = ",\"mode\":\"report\""
+        for (hosts, count) in [
+            (ports, 0), ([Self.host("api.example.com", ended, report: "https://api.example.com/r")], 1),
+            ([Self.host("api.example.com", report: "https://api.example.com:8443/r")], 1),
+            ([Self.host("127.0.0.1", report: "https://127.0.0.1/r")], 1),
+        ] {
+            let file = try Self.file(hosts.joined(separator: ","))
+            #expect(file.coveredReports.count == count, "\(hosts)")
+            let manager = TrustManager(policies: file.policies())
+            for host in file.hosts {
+                guard let url = host.report.flatMap({ URL(string: $0.url) }) else { continue }
+                #expect((manager.cover(of: url) != nil) == (count > 0))
+            }
+        }
+    }
+
     @Test("An edit that makes a host report to a pinned host is refused, and another edit only says so")
     func edits() throws {
         let data = try Self.file(Self.host("api.example.com")).json

@@ -20,10 +20,11 @@ struct TextCampaigns {
             acceptedTexts: [
                 "www.example.com", "bücher.example", "xn--bcher-kva.de", "192.0.2.1", "2001:db8::1",
                 "[::ffff:192.0.2.1]", "אב.com", "a_b.c-d.e", "WWW.Example.COM.",
+                "-a.-b-.c-.com",
             ],
             refusedTexts: [
                 "a b.c d.e f.com", "a\u{0}b.\u{0}c.d\u{0}", "a..b..c..com", "http://user@host:1/a b",
-                String(repeating: "a", count: 240) + ".com", "-a.-b.-c.com", "%41%42%43.com",
+                String(repeating: "a", count: 240) + ".com", "%41%42%43.com",
                 String(repeating: "a.", count: 140) + "com",
             ],
             tokens: Self.tokens
@@ -44,8 +45,9 @@ struct TextCampaigns {
         try await Campaign(
             acceptedTexts: [
                 "*.example.com", "**.example.com", "www.example.com", "**.bücher.de", "192.0.2.1", "*.a.b",
+                "*.-a-.example.com",
             ],
-            refusedTexts: ["*a.*b.*c.com", "***.***.com", "*.a b.c d.e f", "*. . . .com", "*.-a.-b.-c.com"],
+            refusedTexts: ["*a.*b.*c.com", "***.***.com", "*.a b.c d.e f", "*. . . .com"],
             tokens: Self.tokens
         ).run(half: half, seed: 102) { bytes in
             guard let pattern = try? HostPattern(String(decoding: bytes, as: UTF8.self)) else { return false }

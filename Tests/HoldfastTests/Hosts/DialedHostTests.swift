@@ -41,7 +41,8 @@ struct DialedHostTests {
             ("a\\b.com", .forbiddenCharacter),
             ("*.example.com", .forbiddenCharacter), ("a,b.com", .forbiddenCharacter), ("a!b", .forbiddenCharacter),
             ("https://example.com", .invalidAddress), ("example.com:443", .invalidAddress),
-            ("-a.com", .hyphenAtEdge), ("a-.com", .hyphenAtEdge), ("a.-", .hyphenAtEdge),
+            ("-a", .hyphenAtEdge), ("a.com-", .hyphenAtEdge), ("a.-", .hyphenAtEdge),
+            ("xn--bcher-kva-.de", .hyphenAtEdge),
             ("1.2.3", .numericName), ("127.1", .numericName), ("2130706433", .numericName),
             ("0x7f000001", .numericName),
             ("1.2.3.0x4", .numericName), ("1.2.3.4.", .numericName), ("1.2.3.4.5", .numericName),
@@ -51,6 +52,17 @@ struct DialedHostTests {
         ] as [(String, HostError.Code)])
     func refusals(_ text: String, _ expected: HostError.Code) {
         #expect(code(text) == expected, "\(text.debugDescription)")
+    }
+
+    @Test(
+        "A label may begin or end with a hyphen as in the DNS, apart from the last one",
+        arguments: ["-a.com", "a-.com", "r4---sn-x.example.com", "a.-.com", "foo-.bar.example.", "-_-.example"])
+    func hyphens(_ text: String) throws {
+        let host = try DialedHost(text)
+        let name = text.hasSuffix(".") ? String(text.dropLast()) : text
+        #expect(host.name == name && host.serverNameIndication == name)
+        #expect(try DialedHost(url: #require(URL(string: "https://\(text)/"))).hasSameName(as: host))
+        #expect(try HostPattern("**.\(text)").matches(host))
     }
 
     @Test("Labels of 63 octets and names of 253 pass, one more does not")

@@ -46,7 +46,27 @@ struct PathSearchTests {
         #expect(try Judge.complaint([own.der, trusted.root], trusting: [trusted.root]) == .unknownIssuer)
         // A root of the same name with another key, presented and trusted.
         let twin = try Judge.root()
-        #expect(try Judge.complaint(leaf.chain + [root.root], trusting: [twin.root]) == .invalidSignature)
+        #expect(try Judge.complaint(leaf.chain + [root.root], trusting: [twin.root]) == .unknownIssuer)
+        let nameless = try Judge.root { $0.subjectKeyIdentifier = .absent }
+        #expect(try Judge.complaint(leaf.chain + [root.root], trusting: [nameless.root]) == .invalidSignature)
+    }
+
+    @Test("An authority that renewed its key under the same name is told from a certificate that was altered")
+    func renewedAuthority() throws {
+        let (old, new) = (try Judge.root(), try Judge.root())
+        let leaf = try new.leaf(names: ["www.example.com"])
+        let failure = try #require(try Judge.outcome(leaf.chain, trusting: [old.root]).failure)
+        #expect(failure.code == .unknownIssuer && failure.expected.contains("authorityKeyIdentifier names"))
+        let identifier = try #require(try X509Certificate(der: new.root).subjectKeyIdentifier)
+        #expect(failure.expected.contains(Hexadecimal.encode(identifier)), "\(failure.expected)")
+        #expect(failure.remedy.contains("more than one key") && !failure.description.contains("altered"))
+        // The same further up in a chain, and whatever else has the name.
+        let deep = try new.intermediate().leaf(names: ["www.example.com"])
+        let other = try Judge.outcome(deep.chain, trusting: [try Judge.root("Other").root, old.root]).failure
+        #expect(other?.remedy == failure.remedy)
+        // With its own key, an altered one is one.
+        let altered = try new.leaf(names: ["www.example.com"]) { $0.faults = [.flippedSignatureBit] }
+        #expect(try Judge.complaint(altered.chain, trusting: [new.root]) == .invalidSignature)
     }
 
     @Test("A missing intermediate cannot be made up for")

@@ -101,6 +101,26 @@ struct GateRepositoryTests {
         }
     }
 
+    @Test("If what is served has ended, a certificate with its key is open all the same, and another one is 5")
+    func ended() async throws {
+        try await Self.withRepository { site, repository, server in
+            let ended = try site.issuing.renew(repository.leaf) {
+                $0.notBefore = .days(-60)
+                $0.notAfter = .days(-2)
+            }
+            try server.serve(ended)
+            try await repository.served { url in
+                let pins = ["--app-root", Self.firstRoot, "--repository", url]
+                let same = try await site.run(Self.gate(server, next: "leaf.pem") + pins)
+                #expect(same.status == 0 && same.output.hasPrefix("Open: "), "\(same.output) \(same.errors)")
+                let other = try await site.run(Self.gate(server, next: "b.pem") + pins)
+                let since = try #require(ended.notAfter).addingTimeInterval(1).formatted(.iso8601)
+                #expect(other.status == 5, "\(other.output) \(other.errors)")
+                #expect(other.output.contains("some clients are locked out either way, since \(since)."))
+            }
+        }
+    }
+
     @Test("What clients held before counts: unnamed it keeps the gate closed, named it is judged")
     func replacedBundle() async throws {
         try await Self.withRepository { site, repository, server in

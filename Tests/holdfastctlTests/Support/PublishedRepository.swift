@@ -16,12 +16,16 @@ struct PublishedRepository {
     /// The octets of the pin file.
     let pins: Data
 
-    /// - Parameter root: for how long the root lasts.
-    init(in site: SigningSite, rootLasting root: Duration = .seconds(365 * 86_400)) async throws {
+    /// - Parameters:
+    ///   - root: for how long the root lasts.
+    ///   - days: when it was published, and not renewed since.
+    init(
+        in site: SigningSite, rootLasting root: Duration = .seconds(365 * 86_400), daysAgo days: Double = 0
+    ) async throws {
         folder = TUFRepositoryFolder(site.folder.appending(path: "site"))
         (leaf, backup) = (try site.leaf("leaf.pem"), try site.leaf("b.pem"))
         let (rare, fresh) = (TUFRoleKeys([offline.publicKey]), TUFRoleKeys([online.publicKey]))
-        let now = SystemWallClock().now
+        let now = SystemWallClock().now.addingTimeInterval(-days * 86_400)
         var state = try TUFRepositoryState(
             roles: [.root: rare, .targets: rare, .snapshot: fresh, .timestamp: fresh], lifetimes: .init(root: root),
             at: now)
@@ -36,7 +40,7 @@ struct PublishedRepository {
             refresh: PinFile.Refresh(after: 21_600, grace: 14 * 86_400), hosts: [host]
         ).json
         try state.prepare(pins: pins, at: now)
-        try await publish(state, by: online)
+        try await publish(state, by: online, at: now)
     }
 
     /// Publishes a next root with another online key, without which nobody takes what comes after it.
@@ -63,13 +67,14 @@ struct PublishedRepository {
     }
 
     private func publish(
-        _ draft: TUFRepositoryState, by keys: TUFSigningKey..., allowing exceptions: Set<TUFPublication.Exception> = []
+        _ draft: TUFRepositoryState, by keys: TUFSigningKey..., allowing exceptions: Set<TUFPublication.Exception> = [],
+        at time: Date = SystemWallClock().now
     ) async throws {
         var state = draft
         _ = try state.sign(by: offline)
         try await folder.writeDrafts(state)
         let publication = try await TUFPublication.make(
-            of: state, in: folder, onlineKeys: keys, allowing: exceptions, at: SystemWallClock().now)
+            of: state, in: folder, onlineKeys: keys, allowing: exceptions, at: time)
         try await folder.write(publication)
     }
 

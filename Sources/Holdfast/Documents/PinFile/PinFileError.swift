@@ -70,7 +70,9 @@ extension PinFileError.Code {
     // What a signed file must have in addition
     /// A host has no backup: no second key in case the first is lost.
     public static var missingBackup: Self {
-        Self("Make a second key, keep it offline, and add its pin with state backup: `holdfastctl pin backup.pem`.")
+        Self(
+            "Make a second key, keep it offline, and add its pin as a backup: `holdfastctl keygen --tls HOST -o backup.key`, "
+                + "`holdfastctl pins add FILE HOST backup.csr --state backup`.")
     }
     /// A signed file has debug anchors.
     public static var debugAnchorsInSignedFile: Self {

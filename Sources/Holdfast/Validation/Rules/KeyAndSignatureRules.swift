@@ -38,6 +38,11 @@ enum SignatureRule {
         switch certificate.signatureCheck(by: issuer) {
         case .valid: return nil
         case .invalid:
+            if let wanted = certificate.authorityKeyIdentifier, let found = issuer.subjectKeyIdentifier,
+                wanted != found
+            {
+                return Violation(certificate, issuedBy: wanted, not: issuer, with: found)
+            }
             return Violation(
                 .invalidSignature, certificate, "a signature by the key of \(issuer.subject)",
                 "one that does not verify under it")

@@ -5,6 +5,8 @@ struct Violation: Error {
     let certificate: X509Certificate?
     /// The results for the leaf's timestamps, if too few count.
     var timestamps: [TimestampFinding] = []
+    /// What to do, if it is not what usually helps against the code.
+    private(set) var specificRemedy: String?
     private let words: @Sendable () -> (expected: String, found: String)
 
     init(
@@ -24,6 +26,29 @@ struct Violation: Error {
         self.init(code, certificate) { (expected(), found()) }
     }
 
+    /// A certificate names another key of its issuer than the one that was tried (RFC 5280 4.2.1.1): an authority has
+    /// renewed its key under the same name. Nothing was altered, the issuer's other certificate is missing.
+    init(
+        _ certificate: X509Certificate, issuedBy wanted: ArraySlice<UInt8>, not issuer: X509Certificate,
+        with found: ArraySlice<UInt8>
+    ) {
+        self.init(.unknownIssuer, certificate) {
+            (
+                "a certificate of \(issuer.subject) with the key identifier \(Self.shown(wanted)), which "
+                    + "authorityKeyIdentifier names",
+                "one of the same name for another key, \(Self.shown(found))"
+            )
+        }
+        specificRemedy =
+            "The authority has more than one key under this name: have the server send the issuer's certificate for the "
+            + "key that is named, or add that one to the anchors if you trust it."
+    }
+
+    /// An identifier is the SHA-1 of a key as a rule (RFC 5280 4.2.1.2), but a stranger may write a long one.
+    private static func shown(_ identifier: ArraySlice<UInt8>) -> String {
+        Hexadecimal.encode(identifier.prefix(20)) + (identifier.count > 20 ? "…" : "")
+    }
+
     /// An extension that does not match its syntax.
     init(_ error: DERError, in field: String, of certificate: X509Certificate) {
         self.init(.malformedExtension, certificate, "\(field) in DER (RFC 5280 4.2)", error.description)
@@ -39,6 +64,7 @@ struct Violation: Error {
 
     /// A specific remedy: a self-signed certificate has no missing intermediates.
     private var remedy: String? {
+        if let specificRemedy { return specificRemedy }
         guard code == .unknownIssuer, certificate?.isSelfIssued == true else { return nil }
         return "If you trust it, add it to the anchors or pin it; or have the server use a certificate of an authority."
     }
@@ -48,6 +74,7 @@ struct Violation: Error {
     var rank: Int {
         switch code {
         case .budgetExceeded: 5
+        case .unknownIssuer where specificRemedy != nil: 1
         case .unknownIssuer, .noAnchors: 0
         case .invalidSignature: 1
         case .unsupportedKey, .unsupportedSignatureAlgorithm: 2
