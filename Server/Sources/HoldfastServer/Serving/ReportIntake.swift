@@ -54,9 +54,43 @@ final class ReportIntake: Sendable {
             SourceShares.Limits(source: count / 8, site: count / 4, provider: count / 2)
         }
 
-        func hasRoom(for octets: Int, of source: SourcePrefix) -> Bool {
+        func hasRoom(for octets: Int) -> Bool {
             items.count < ReportIntake.greatestCount && self.octets + octets <= ReportIntake.greatestOctets
-                && octetShares.hasRoom(for: octets, of: source) && itemShares.hasRoom(for: 1, of: source)
+        }
+
+        /// Whether the source's share has room, and the queue has or can make some.
+        func mayTake(_ octets: Int, of source: SourcePrefix) -> Bool {
+            octetShares.hasRoom(for: octets, of: source) && itemShares.hasRoom(for: 1, of: source)
+                && (hasRoom(for: octets) || displaceable(for: octets, of: source) != nil)
+        }
+
+        /// Which report gives way to one of a source that has less of what is short: of the source that has most of that, so
+        /// that many sources together keep out no others, the one that came last.
+        private func displaceable(for octets: Int, of source: SourcePrefix) -> CircularBuffer<Item>.Index? {
+            let isCount = items.count >= ReportIntake.greatestCount
+            let (shares, more) = isCount ? (itemShares, 1) : (octetShares, octets)
+            // Whoever displaces has no more afterwards than whoever gave way.
+            guard let most = shares.fullestSource, most.count > shares.count(of: source.network) + more else {
+                return nil
+            }
+            return items.lastIndex { $0.prefix.network == most.network }
+        }
+
+        /// Makes room for octets that have come from a source.
+        /// - Returns: how many reports gave way; nil if there is no room.
+        mutating func makeRoom(for octets: Int, of source: SourcePrefix) -> Int? {
+            guard mayTake(octets, of: source) else { return nil }
+            var displaced = 0
+            while !hasRoom(for: octets) {
+                // Each costs a look at all of the queue.
+                guard displaced < ReportIntake.greatestDisplaced, let place = displaceable(for: octets, of: source)
+                else { return nil }
+                let item = items.remove(at: place)
+                giveBack(item.body.readableBytes, of: item.prefix)
+                itemShares.remove(1, of: item.prefix)
+                displaced += 1
+            }
+            return displaced
         }
 
         mutating func take(_ octets: Int, of source: SourcePrefix) {
@@ -73,6 +107,8 @@ final class ReportIntake: Sendable {
     /// How many reports may wait, and how many octets they may have together with those that are on their way.
     static let greatestCount = 2_048
     static let greatestOctets = 16 << 20
+    /// How many reports give way to one at most.
+    private static let greatestDisplaced = 16
     /// Bodies in a second from one source. A carrier's customers share an address, and each has one report a day.
     private static let sourceRate = 50.0
     private static let sourceBurst = 200.0
@@ -81,6 +117,8 @@ final class ReportIntake: Sendable {
     private static let appBurst = 4_000.0
 
     private let state: Mutex<State>
+    /// Counts what gave way.
+    private let counters: ReportCounters?
     /// Kept nowhere else.
     private let salt = UInt64.random(in: .min ... .max)
     /// Yields when something waits.
@@ -88,7 +126,8 @@ final class ReportIntake: Sendable {
     private let arrived: AsyncStream<Void>.Continuation
 
     /// Takes nothing before ``replace(with:)``.
-    init() {
+    init(counters: ReportCounters? = nil) {
+        self.counters = counters
         state = Mutex(
             State(
                 sources: SourceBuckets(rate: Self.sourceRate, burst: Self.sourceBurst),
@@ -132,7 +171,7 @@ final class ReportIntake: Sendable {
         let refusal = state.withLock { state -> Refusal? in
             guard let names = state.names else { return .full }
             guard let name, let target = names[name] else { return .unknown }
-            guard state.hasRoom(for: 1, of: source) else { return .full }
+            guard state.mayTake(1, of: source) else { return .full }
             if let wait = state.sources.take(source, at: now) { return .rate(seconds: max(1, Int(wait.rounded(.up)))) }
             // What a source may not send takes nothing of what its app may get.
             if let wait = state.apps.take(target.app, at: now) {
@@ -142,35 +181,47 @@ final class ReportIntake: Sendable {
         }
         if let refusal { throw refusal }
         return BodyPermit { [weak self] octets in
-            self?.state.withLock { state -> Bool in
-                guard state.hasRoom(for: octets, of: source) else { return false }
-                state.take(octets, of: source)
-                return true
-            } ?? false
+            self?.take(octets, of: source) ?? false
         } _: { [weak self] octets in
             self?.state.withLock { $0.giveBack(octets, of: source) }
         }
     }
 
-    /// Takes a body.
+    private func take(_ octets: Int, of source: SourcePrefix) -> Bool {
+        let displaced = state.withLock { state -> Int? in
+            guard let displaced = state.makeRoom(for: octets, of: source) else { return nil }
+            state.take(octets, of: source)
+            return displaced
+        }
+        if let displaced { note(displaced) }
+        return displaced != nil
+    }
+
+    private func note(_ displaced: Int) {
+        if displaced > 0 { counters?.count(.shed, times: displaced) }
+    }
+
+    /// Takes a body. If the queue is full, what came last of the source that has most in it gives way.
     /// - Returns: whether there was room.
     func take(_ body: ByteBuffer, for name: AppName, from source: SourcePrefix) -> Bool {
         let networks = source.largerNetworks
         let voter = CanaryVotes.Voter(
             site: networks.first.map { tag($0) } ?? tag(source), provider: networks.last.map { tag($0) })
         let own = tag(source)
-        let isTaken = state.withLock { state in
-            guard let target = state.names?[name], state.hasRoom(for: body.readableBytes, of: source) else {
-                return false
-            }
+        let displaced = state.withLock { state -> Int? in
+            guard let target = state.names?[name],
+                let displaced = state.makeRoom(for: body.readableBytes, of: source)
+            else { return nil }
             state.items.append(
                 Item(app: target.app, audience: target.audience, source: own, voter: voter, prefix: source, body: body))
             state.take(body.readableBytes, of: source)
             state.itemShares.add(1, of: source)
-            return true
+            return displaced
         }
-        if isTaken { arrived.yield() }
-        return isTaken
+        guard let displaced else { return false }
+        note(displaced)
+        arrived.yield()
+        return true
     }
 
     /// A tag that distinguishes values while the process runs.

@@ -33,16 +33,22 @@ struct SourceNetwork: Sendable, Hashable {
     /// The length of the prefix, in bits.
     let length: UInt8
     fileprivate let isIPv6: Bool
+
+    /// Whether it is that of one source, not a larger one.
+    var isSource: Bool { length == 24 || length == 56 }
 }
 
 extension SourcePrefix {
+    /// The smallest network: the source itself.
+    var network: SourceNetwork { SourceNetwork(high: high, length: isIPv6 ? 56 : 24, isIPv6: isIPv6) }
+
     /// The networks in which a source is, from the smallest to the largest: the /56, the /48 and the /32 of an IPv6
     /// address, since a site usually has a /48 and a provider a /32 (RFC 6177). An IPv4 address is counted by its
     /// /24 only: larger networks of IPv4 have many owners.
     var networks: [SourceNetwork] {
-        guard isIPv6 else { return [SourceNetwork(high: high, length: 24, isIPv6: false)] }
+        guard isIPv6 else { return [network] }
         return [
-            SourceNetwork(high: high, length: 56, isIPv6: true),
+            network,
             SourceNetwork(high: high >> 8, length: 48, isIPv6: true),
             SourceNetwork(high: high >> 24, length: 32, isIPv6: true),
         ]

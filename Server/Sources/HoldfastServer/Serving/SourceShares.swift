@@ -56,6 +56,11 @@ struct SourceShares: Sendable {
         return (count(of: networks[2]), count(of: networks[1]), own)
     }
 
+    /// The source that has most, and how much; nil if none has anything. It costs a look at each network.
+    var fullestSource: (network: SourceNetwork, count: Int)? {
+        counts.lazy.filter { $0.key.isSource }.max { $0.value < $1.value }.map { ($0.key, $0.value) }
+    }
+
     /// How many networks have something.
     var networkCount: Int { counts.count }
 }

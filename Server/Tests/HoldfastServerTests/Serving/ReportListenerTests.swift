@@ -230,6 +230,36 @@ struct ReportListenerTests {
         #expect(inbox.intake.take(ByteBuffer(repeating: 0x20, count: size), for: app, from: .unknown))
     }
 
+    @Test(
+        "A queue that some sources have filled, with many reports or large ones, has room for others",
+        arguments: [2, 12_000])
+    func filled(size: Int) throws {
+        let inbox = try inbox()
+        let app = try AppName("bank")
+        func fill() throws {
+            let body = ByteBuffer(repeating: 0x20, count: size)
+            for number in 0..<40_000 {
+                _ = inbox.intake.take(body, for: app, from: try ReportDesk.source(number % 200))
+            }
+        }
+        try fill()
+        #expect(
+            inbox.intake.count == min(ReportIntake.greatestCount, ReportIntake.greatestOctets / size))
+        // Nobody reads, and they go on: every other has its report taken, and it stays.
+        let own = ByteBuffer(repeating: 0x21, count: size)
+        for number in 1_000..<1_100 {
+            let other = try ReportDesk.source(number)
+            let permit = try inbox.intake.admit(app, from: other, at: UInt64(number))
+            #expect(permit.receive(size))
+            #expect(inbox.intake.take(own, for: app, from: other))
+        }
+        try fill()
+        #expect(inbox.counters.count(of: .shed) >= 100)
+        var left = 0
+        while let item = inbox.intake.next() { left += item.body == own ? 1 : 0 }
+        #expect(left == 100)
+    }
+
     @Test("A body that does not come is given up after a few seconds, and one that comes slowly is not")
     func slow() throws {
         let limits = ListenerLimits()
