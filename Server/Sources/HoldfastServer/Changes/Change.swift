@@ -64,6 +64,13 @@ public struct Change: Sendable, Hashable {
     /// Whether its time is over: people have not agreed in time, or nothing may be signed for its content anymore.
     func isOver(at now: Int64) -> Bool { now > standing.lastPublication || now > content.end }
 
+    /// The last second for which the canary's lists and challenge answers may say something while this change holds it: until
+    /// no client can have fetched it without asking again. Whoever copies them has nothing for longer, also after a rejection.
+    /// - Parameter settings: the app's.
+    func canaryLimit(_ settings: AppSettings) -> Int64 {
+        max(standing.lastPublication, approvalEnd(with: settings)) + settings.staleness
+    }
+
     /// What each approval must name.
     /// - Throws: ``ServerError`` `invalidValue`.
     public func subject(for chain: ApproverChain) throws(ServerError) -> ApprovalText.Subject {

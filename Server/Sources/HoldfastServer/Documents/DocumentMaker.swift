@@ -8,6 +8,8 @@ struct DocumentMaker: Sendable {
     let keys: DocumentKeys
     /// DER of every SubjectPublicKeyInfo that is known, by its SHA-256: a content has only that of a key.
     let publicKeys: [Digest: [UInt8]]
+    /// The last second for which a list may say something, as ``SigningPermit/limit`` has it.
+    var limit = Int64.max
 
     /// For how many seconds clients that begin take a trust server's document.
     static let trustServerLife: Int64 = 600
@@ -20,7 +22,12 @@ struct DocumentMaker: Sendable {
         var documents: [MadeDocument] = []
         for format in content.formats {
             guard let path = format.path(of: content.app) else { continue }
-            let end = format.kind == .trustServer ? min(content.end, now + Self.trustServerLife) : content.end
+            let end =
+                switch format.kind {
+                case .trustServer: min(content.end, now + Self.trustServerLife)
+                case .list: min(content.end, limit)
+                default: content.end
+                }
             documents.append(
                 MadeDocument(
                     kind: format.kind, path: path, mediaType: format.mediaType, octets: try octets(of: format, at: now),
@@ -48,7 +55,7 @@ struct DocumentMaker: Sendable {
 
     private func list(at now: Int64) throws(ServerError) -> [UInt8] {
         guard let key = keys.fingerprints else { throw missing(.fingerprints) }
-        let draft = PinListDraft(try content.entries(at: now))
+        let draft = PinListDraft(try content.entries(at: now, until: limit))
         return try Self.signing("list") { () throws(SigningError) in Array(try draft.signed(by: key)) }
     }
 
@@ -130,8 +137,9 @@ extension Content {
 
     /// The certificates that lists and challenge answers name at a time, sorted. Clients trust each until it expires or the
     /// content ends, whatever is first: whoever keeps an old list, or serves one, has nothing that was approved for longer.
+    /// - Parameter limit: the last second for which they may say something, as ``SigningPermit/limit`` has it.
     /// - Throws: ``ServerError`` `notPublishable` for what a list cannot say.
-    func entries(at now: Int64) throws(ServerError) -> [FingerprintEntry] {
+    func entries(at now: Int64, until limit: Int64 = .max) throws(ServerError) -> [FingerprintEntry] {
         var entries: [FingerprintEntry] = []
         for host in hosts {
             for certificate in host.certificates where certificate.expires >= now {
@@ -143,7 +151,7 @@ extension Content {
                     try ServerError.translating(.notPublishable, of: subject) { () throws(DocumentError) in
                         try FingerprintEntry(
                             name: host.name, pin: pin,
-                            until: Date(timeIntervalSince1970: Double(min(certificate.expires, end) + 1)),
+                            until: Date(timeIntervalSince1970: Double(min(certificate.expires, end, limit) + 1)),
                             depth: Int(certificate.depth))
                     })
             }

@@ -4,10 +4,13 @@ public struct SigningPermit: Sendable, Hashable {
     public let content: Content
     /// The approvals.
     public let approved: ApprovedSubject
+    /// The last second, since 1970, for which lists and challenge answers may say something; the greatest number for no
+    /// other than the content's end. They do not say that they are the canary's, and are valid for every client of the key.
+    public let limit: Int64
 
     /// Binds approvals to the octets that they are for.
     /// - Throws: ``ServerError`` `notForThis` if they are for another content.
-    public init(_ content: Content, _ approved: ApprovedSubject) throws(ServerError) {
+    public init(_ content: Content, _ approved: ApprovedSubject, limit: Int64 = .max) throws(ServerError) {
         guard approved.subject.content == content.digest, approved.subject.app == content.app else {
             throw ServerError(
                 .notForThis, of: "content", expected: "approvals of \(content.digest)",
@@ -15,5 +18,6 @@ public struct SigningPermit: Sendable, Hashable {
         }
         self.content = content
         self.approved = approved
+        self.limit = limit
     }
 }

@@ -16,7 +16,9 @@ extension Catalog {
                         try approverChain(
                             session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
                     }
-                return try SigningPermit(change.content, try change.approved(by: chain, at: canary.began))
+                return try SigningPermit(
+                    change.content, try change.approved(by: chain, at: canary.began),
+                    limit: change.canaryLimit(try Self.app(app, session, ledger).settings))
             }
         }
         return try ledger.publication(of: app).map { publication throws(ServerError) in

@@ -26,7 +26,8 @@ extension Publisher {
         if let outlook { try await requireNoWorse(outlook, than: change) }
         let beginsCanary = report.refusal?.gate == .canary && scene.canary == nil
         if !beginsCanary { try report.requirePassed(id) }
-        let permit = try await permit(for: change)
+        let permit = try await permit(
+            for: change, limit: beginsCanary ? change.canaryLimit(scene.app.settings) : .max)
         let keys = try keys(for: permit, scene.keys)
         let documents = try await documents(for: permit, scene, keys)
         guard beginsCanary else {
@@ -96,10 +97,10 @@ extension Publisher {
             found: worse.prefix(8).joined(separator: "; "), remedy: "Propose it again; its approvals have lapsed.")
     }
 
-    func permit(for change: Change) async throws(ServerError) -> SigningPermit {
+    func permit(for change: Change, limit: Int64 = .max) async throws(ServerError) -> SigningPermit {
         let chain = try await catalog.approvers()
         let now = try await catalog.look { session, _ throws(ServerError) in try session.now() }
-        return try SigningPermit(change.content, try change.approved(by: chain, at: now))
+        return try SigningPermit(change.content, try change.approved(by: chain, at: now), limit: limit)
     }
 
     // MARK: Signing
@@ -116,7 +117,8 @@ extension Publisher {
     private func documents(
         for permit: SigningPermit, _ scene: AppScene, _ keys: DocumentKeys
     ) async throws(ServerError) -> [MadeDocument] {
-        let maker = DocumentMaker(content: permit.content, keys: keys, publicKeys: scene.publicKeys)
+        let maker = DocumentMaker(
+            content: permit.content, keys: keys, publicKeys: scene.publicKeys, limit: permit.limit)
         let documents = try await maker.signedDocuments(at: scene.now)
         // Of challenges the answer to one is judged, which a program may sign.
         let judged = try await ProgramThreads.run { () throws(ServerError) in

@@ -93,7 +93,7 @@ extension Publisher {
         guard !outdated.isEmpty, let format = content.formats.first(where: { $0.kind == .list }) else { return [] }
         let only = try Content(app: content.app, hosts: content.hosts, formats: [format], end: content.end)
         let maker = DocumentMaker(
-            content: only, keys: try keys(for: permit, scene.keys), publicKeys: scene.publicKeys)
+            content: only, keys: try keys(for: permit, scene.keys), publicKeys: scene.publicKeys, limit: permit.limit)
         let documents = try await maker.signedDocuments(at: scene.now)
         return try await catalog.transact { step throws(ServerError) in
             try Catalog.requireKeys(scene.keys, step)

@@ -233,7 +233,7 @@ extension Publisher {
         }
         return PublishedSnapshot.App(
             generation: ledger.generation(of: app), content: AnsweredContent(permit.content),
-            entries: try permit.content.entries(at: look.now),
+            entries: try permit.content.entries(at: look.now, until: permit.limit),
             // The uncompressed point ends the SubjectPublicKeyInfo (RFC 5480 2).
             publicKey: Base64.encode(stored.publicKey.suffix(65)), key: keys?.challenges,
             signer: stored.place.id)

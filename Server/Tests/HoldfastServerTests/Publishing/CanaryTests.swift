@@ -54,6 +54,33 @@ struct CanaryTests {
         }
     }
 
+    @Test("A canary's list and its answers are valid for days only; what everybody gets, for as long as was approved")
+    func shortLife() async throws {
+        try await World.run(canary: Self.day) { world in
+            let formats = World.formats.filter { $0.kind == .list || $0.kind == .challenge }
+            try await world.publish(world.draft { $0.formats = formats }, forcing: [.canary])
+            let change = try await world.catalog.change(try await world.approved(formats).change)
+            try await world.publisher.publish(change.id)
+            let settings = try await world.catalog.app(world.app).settings
+            let limit = change.end + Self.day + settings.staleness
+            #expect(limit < change.content.hosts[0].certificates[0].expires)
+            func ends(_ path: String, _ app: String) throws -> Set<Int64> {
+                let live = world.publisher.live.current
+                let octets = try #require(live.document(at: path.utf8)?.octets)
+                let answers = try #require(live.apps[try AppName(app)])
+                let list = try FingerprintList(
+                    verifying: Data(octets), with: DocumentPublicKey(base64: answers.publicKey))
+                return Set((list.entries + answers.entries).map { Int64($0.end.timeIntervalSince1970) - 1 })
+            }
+            #expect(try ends(Self.canaryList, "bank-canary").max() == limit)
+            #expect(try ends(Self.list, "bank").allSatisfy { $0 > limit })
+            try await world.pass(Self.day + 1)
+            #expect(try await world.publisher.publish(change.id) == .published(generation: 2))
+            #expect(try ends(Self.list, "bank").allSatisfy { $0 > limit })
+            #expect(try ends(Self.canaryList, "bank-canary") == ends(Self.list, "bank"))
+        }
+    }
+
     @Test("A change whose seven days are over lets go of the canary by itself, with an entry in the audit")
     func lapsed() async throws {
         try await withPublished { world in
