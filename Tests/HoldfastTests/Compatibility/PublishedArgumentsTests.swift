@@ -57,6 +57,16 @@ struct PublishedArgumentsTests {
         #expect(fixture.provider.requests.count == 1 && store.judge(1) == .trusted)
     }
 
+    @Test("A store with nothing but a configuration keeps files, downloads by URLSession, and has the system's time")
+    func usualParts() throws {
+        var configuration = try StoreFixture().configuration
+        // Its key in the storage of whoever runs the tests.
+        configuration.identifier = UUID().uuidString
+        let parts = CertStore(configuration: configuration).documents
+        #expect((parts.dataStore as? FileDataStore)?.folder == FileDataStore.defaultFolder)
+        #expect(parts.provider is URLSessionDataProvider && parts.clock is SystemWallClock)
+    }
+
     @Test("A shared store writes to the log that it was made with, and keeps it when it is asked for again")
     func sharedLog() async throws {
         let fixture = try TrustServerStoreFixture()
