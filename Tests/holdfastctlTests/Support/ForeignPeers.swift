@@ -73,7 +73,8 @@ extension ForeignProgram {
             && (ForeignPeers.areRequired
                 || ["/usr/sbin/useradd", "/usr/bin/setpriv"].allSatisfy {
                     FileManager.default.isExecutableFile(atPath: $0)
-                }))
+                })
+    )
     static let fullDevice = ForeignProgram(
         "/dev/full", .machine, runsTests: FileManager.default.fileExists(atPath: "/dev/full"))
     static let s3Tools = ForeignProgram("moto and aws", .script("scripts/s3-tools"), runsTests: S3Store.isAvailable)
