@@ -169,7 +169,7 @@ struct NoticeFinder: Sendable {
     private func ends(_ ledger: Ledger, _ snapshot: PublishedSnapshot, at now: Int64) -> [Notice] {
         ledger.appNames.compactMap { app in
             guard let end = snapshot.parts[app]?.end, let staleness = stalenesses[app]?.seconds,
-                end - now <= staleness
+                PublicationTiming(staleness: .seconds(staleness)).endsBeforeClientsAsk(end, at: now)
             else { return nil }
             let text = ClockGuard.text(end)
             return Notice(

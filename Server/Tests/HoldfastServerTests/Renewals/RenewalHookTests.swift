@@ -105,4 +105,23 @@ struct RenewalHookTests {
             #expect(shop.world.catalog.ledger.generation(of: shop.app) == 1)
         }
     }
+
+    @Test("Once what is served has expired, the hook installs what no app knows yet, and exits with 5 to call people")
+    func expired() async throws {
+        try await run(reusesKey: false, [.list]) { acme, shop in
+            let (world, old) = (shop.world, try acme.installed())
+            _ = try await shop.fleet()
+            try await acme.renew()
+            #expect(try acme.installed() == old && acme.fetched() != old)
+            world.clock.advance(by: .seconds(7_200))
+            let expired = try world.root.leaf(names: [.dns(World.host)]) {
+                $0.notBefore = .hours(-20)
+                $0.notAfter = .hours(-1)
+            }
+            try await world.see(expired, of: shop.app, on: shop.host)
+            let said = try await acme.runUrgentScript()
+            #expect(said.contains("install now, and alert") && said.contains("installed now"), "\(said)")
+            #expect(try acme.installed() == acme.fetched())
+        }
+    }
 }
