@@ -63,7 +63,9 @@ extension DocumentError.Code {
 
     // Proof
     /// The public key is not a point of P-256 in X9.63 form.
-    public static var invalidPublicKey: Self { Self("Give the Base64 that `holdfastctl export` prints.") }
+    public static var invalidPublicKey: Self {
+        Self("Give the Base64 that `holdfastctl export --key signer.pem` prints.")
+    }
     /// A signature does not verify under the public key.
     public static var invalidSignature: Self {
         Self("Do not use the document: it was altered, or signed with another key than the one configured.")

@@ -19,7 +19,7 @@ public struct DocumentPublicKey: Sendable {
             throw DocumentError(
                 .notCanonicalBase64, field: "publicKey", expected: "the Base64 of a public key",
                 found: "a text of \(base64.utf8.count) octets that is not canonical Base64",
-                remedy: "Give the Base64 that `holdfastctl export` prints.")
+                remedy: "Give the Base64 that `holdfastctl export --key signer.pem` prints.")
         }
         try self.init(x963: octets)
     }

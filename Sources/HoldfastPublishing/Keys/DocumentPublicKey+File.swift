@@ -10,7 +10,7 @@ extension DocumentPublicKey {
         guard file.range(of: Data("PRIVATE KEY".utf8)) == nil else {
             throw PublishingError(
                 .invalidInput, of: path, expected: "a public key", found: "a private key",
-                remedy: "Give the public one, which holdfastctl export prints.")
+                remedy: "Give the public one, which `holdfastctl export --key signer.pem` prints.")
         }
         do {
             guard let block = PEMBlocks.read(file).first(where: { $0.kind == .publicKey }) else {

@@ -184,10 +184,10 @@ package struct PublishedPins: Sendable {
         let facts = (error as? StoreError)?.underlying as? TUFError
         let error = facts ?? error as? any HoldfastError
         var remedy: String?
-        if let role = TUFRole(expiredIn: facts) {
+        if let expired = ExpiredMetadata(facts) {
             remedy =
-                "The \(role.rawValue) was not renewed; where the repository's folder is: "
-                + role.renewal(of: "FOLDER")
+                "The \(expired.role) was not renewed; where the repository's folder is: "
+                + expired.renewal(of: "FOLDER")
         } else if let document = error as? DocumentError, Self.areOwnRemedies.contains(document.code) {
             remedy = document.remedy.replacing("FILE.der", with: ForeignFile.quoted("\(name).der"))
                 .replacing("-in FILE", with: "-in \(ForeignFile.quoted(name))")

@@ -21,9 +21,13 @@ extension PinFile {
     /// - Throws: ``PublishingError`` `notTheHosts`.
     package func checkPlaceholders(_ subject: String) throws(PublishingError) {
         guard let placeholder = placeholders.first else { return }
+        let (file, host) = (ForeignFile.quoted(subject), ForeignFile.quoted("\(placeholder.pattern)"))
         throw PublishingError(
             .notTheHosts, of: subject, expected: "pins of keys", found: placeholder.text,
-            remedy: "Remove the pin from the file, and add that of a real key, which `holdfastctl pin FILE` prints.")
+            remedy: "Put the pin of a real key in its place: "
+                + "`holdfastctl keygen --tls \(placeholder.pattern.base.name) -o backup.key`, "
+                + "`holdfastctl pins add \(file) \(host) backup.csr --state backup`, "
+                + "`holdfastctl pins remove \(file) \(host) \(placeholder.pin)`.")
     }
 
     /// The hosts without a second key that can exist; losing the first one locks every client out.

@@ -9,7 +9,7 @@ package struct TUFFollowedPins: Sendable {
     /// Why clients that fetch `bundle.json` get none; nil if they do.
     package let bundleProblem: String?
     /// The role that has expired, if that is the reason; nil otherwise.
-    package let expired: TUFRole?
+    package let expired: ExpiredMetadata?
     /// The pins that such an app has, from the bundle if there is one; nil if it has none.
     package let pins: PinFile?
     /// The same for an outlook; nil without a bundle that such an app accepts.
@@ -23,7 +23,7 @@ package struct TUFFollowedPins: Sendable {
     package init(_ following: TUFFollowing, bundle: Data?, root: Data, at time: Date) {
         let (single, problem) = Self.pins(of: following)
         let (bundled, bundleProblem, bundleError) = Self.pins(of: bundle, root: root, at: time)
-        expired = TUFRole(expiredIn: following.problem) ?? TUFRole(expiredIn: bundleError)
+        expired = ExpiredMetadata(following.problem) ?? ExpiredMetadata(bundleError)
         self.problem = problem
         self.bundleProblem = bundleProblem
         pins = bundle == nil ? single : bundled

@@ -36,7 +36,7 @@ extension SigningError.Code {
     /// The key is of a kind that cannot be used here, or too short.
     public static var unsupportedKey: Self {
         Self(
-            "Make a key with `holdfastctl keygen`, or with openssl genpkey on prime256v1. Roles of a repository may also "
+            "Make a key with `holdfastctl keygen -o signer.pem`, or with openssl genpkey on prime256v1. Roles of a repository may also "
                 + "have keys of Ed25519, P-384, or RSA of 2048 bits or more.")
     }
     /// The key is encrypted in an unsupported way, or with too many rounds.
@@ -60,7 +60,9 @@ extension SigningError.Code {
         Self("Correct what the error names; clients would refuse the document.")
     }
     /// The text is not the number of a private key.
-    public static var invalidNumber: Self { Self("Give the Base64 that `holdfastctl export-private` prints.") }
+    public static var invalidNumber: Self {
+        Self("Give the Base64 that `holdfastctl export-private --key signer.pem` prints.")
+    }
     /// The challenge is missing, too short, too long or not Base64 (`INVALID_CHALLENGE`).
     public static var invalidChallenge: Self { Self("Send the Base64 of 16 to 32 random octets.") }
     /// A list that should be written again has a field that would be lost.

@@ -121,7 +121,7 @@ struct ExportCommand: AsyncParsableCommand {
             throw CommandFailure(
                 .unreadableFile,
                 "\(path): unsupportedKey: expected a key of P-256 or Ed25519, found one of another kind. Print its public "
-                    + "key with `openssl pkey -pubout`.")
+                    + "key with `openssl pkey -in \(ForeignFile.quoted(path)) -pubout`.")
         }
         if printing.json { try Output.standard.json(["publicKey": text]) } else { try output.write(text) }
     }

@@ -16,7 +16,7 @@ struct RepositoryFollowing: Encodable {
     /// Why clients that fetch bundle.json cannot follow; nil if they can.
     let bundleProblem: String?
     /// The role that has expired, if that is why; nil otherwise.
-    let expired: TUFRole?
+    let expired: ExpiredMetadata?
     /// The files for which the server answered with 403.
     var forbidden: [String] = []
     /// When the pins end. Grace follows.

@@ -134,7 +134,7 @@ struct CheckInstalledAppsTests {
 
     // MARK: Reports
 
-    @Test("A host that reports to a host of the same file is named by check in text, JSON and metrics, and by others")
+    @Test("check names a host that reports to a host of the same file in text, JSON and metrics")
     func coveredReports() async throws {
         try await SigningSite.with { site in
             let leaf = try site.leaf("leaf.pem")

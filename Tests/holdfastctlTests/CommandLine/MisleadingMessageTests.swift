@@ -17,7 +17,7 @@ struct MisleadingMessageTests {
         try await site.run(["check", "--chain", "chain.pem", "--host=\(host)", "--ca", ca] + more)
     }
 
-    @Test("A certificate by an authority's other key is not called altered, and the missing certificate is named")
+    @Test("A certificate by an authority's other key is not called altered, and what is missing is named")
     func renewedAuthority() async throws {
         try await SigningSite.with { site in
             let (old, new) = (try TestAuthority.root(name: "CA"), try TestAuthority.root(name: "CA"))
@@ -53,7 +53,7 @@ struct MisleadingMessageTests {
         }
     }
 
-    @Test("status of a repository that nobody renewed names the command that renews it, also for its root and pins")
+    @Test("status of a repository that has ended names the command that renews it, its root and its pins")
     func endedRepository() async throws {
         for (days, commands) in [
             (20.0, ["renew site --key"]),

@@ -40,6 +40,8 @@ struct ObeyedRemedyTests {
             .replacing(" FILE ", with: " bank.pins.json ")
             // A test has no terminal at which a password could be asked for.
             .replacing("holdfastctl keygen", with: "holdfastctl keygen --no-password")
+            // Nor a host that could be asked.
+            + (command.contains("holdfastctl pins remove") ? " --force offline" : "")
     }
 
     static func obey(_ refusal: Refusal, in site: SigningSite) async throws {
@@ -203,6 +205,13 @@ struct ObeyedRemedyTests {
             Refusal(
                 setup: "holdfastctl pin leaf.pem --certificates leaf --format json --host www.example.com "
                     + "-o bank.pins.json --quiet\n\(repository)",
+                refused: "holdfastctl repository pins site bank.pins.json --key offline.pem --no-shipped-pins "
+                    + "--force offline"),
+            Refusal(
+                setup: "pin=$(holdfastctl pin leaf.pem --certificates leaf | grep -m1 ^sha256)\n"
+                    + "printf '{\"schema\":1,\"hosts\":[{\"host\":\"www.example.com\",\"pins\":[{\"pin\":\"%s\"},"
+                    + "{\"pin\":\"%s\",\"state\":\"backup\"}]}]}' $pin "
+                    + "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= > bank.pins.json\n\(repository)",
                 refused: "holdfastctl repository pins site bank.pins.json --key offline.pem --no-shipped-pins "
                     + "--force offline"),
             Refusal(
