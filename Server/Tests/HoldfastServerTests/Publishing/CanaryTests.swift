@@ -74,7 +74,8 @@ struct CanaryTests {
             }
             #expect(try ends(Self.canaryList, "bank-canary").max() == limit)
             #expect(try ends(Self.list, "bank").allSatisfy { $0 > limit })
-            try await world.pass(Self.day + 1)
+            try await world.followCanary(for: Self.day)
+            try await world.approve(change.id)
             #expect(try await world.publisher.publish(change.id) == .published(generation: 2))
             #expect(try ends(Self.list, "bank").allSatisfy { $0 > limit })
             #expect(try ends(Self.canaryList, "bank-canary") == ends(Self.list, "bank"))
