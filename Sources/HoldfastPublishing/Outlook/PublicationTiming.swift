@@ -47,7 +47,9 @@ public struct PublicationTiming: Sendable, Hashable {
     public func oldestReplacement(inUseAt instant: Date) -> Date { instant.addingTimeInterval(-staleness.inSeconds) }
 
     /// Whether something ends before every client has asked again that asked right before an instant, to the second.
-    /// - Parameter end: the first instant at which it no longer counts.
+    /// - Parameters:
+    ///   - end: the first instant at which it no longer counts.
+    ///   - instant: when clients asked.
     public func endsBeforeClientsAsk(_ end: Date, at instant: Date) -> Bool {
         end <= lastUse(ofDocumentReplacedAt: instant).addingTimeInterval(1)
     }
@@ -69,7 +71,9 @@ public struct PublicationTiming: Sendable, Hashable {
     public func lastSafePublication(before lockout: Date) -> Date { lockout.addingTimeInterval(-wait.inSeconds) }
 
     /// The instant from which people are alerted that something has to be published before a lock-out.
-    /// - Parameter lead: how much time they get, as ``lead(forLifetimes:)`` says.
+    /// - Parameters:
+    ///   - lockout: the first instant at which a client is locked out.
+    ///   - lead: how much time they get, as ``lead(forLifetimes:)`` says.
     public func alert(before lockout: Date, lead: Duration) -> Date {
         lastSafePublication(before: lockout).addingTimeInterval(-lead.inSeconds)
     }
@@ -88,6 +92,9 @@ public struct PublicationTiming: Sendable, Hashable {
     }
 
     /// When an approval of a change ends that is signed now: with the change, extended by the time that the canary takes.
+    /// - Parameters:
+    ///   - proposed: when the change was proposed.
+    ///   - skippingCanary: whether everybody gets the change at once.
     public func approvalEnd(ofChangeProposedAt proposed: Date, skippingCanary: Bool = false) -> Date {
         Self.changeEnd(ofChangeProposedAt: proposed).addingTimeInterval(skippingCanary ? 0 : canary.inSeconds)
     }

@@ -74,6 +74,12 @@ public struct HostChain: Sendable, Hashable {
 
     /// The SHA-256 of its SubjectPublicKeyInfo.
     var leafKey: Digest? { leaf.map { Digest(of: $0.subjectPublicKeyInfo) } }
+
+    /// The digests of the server's own certificate and of its key.
+    var digestsOfLeaf: [Digest] { [fingerprint] + (leafKey.map { [$0] } ?? []) }
+
+    /// The last second of the server's own certificate, since 1970.
+    var end: Int64? { leaf.map { Int64($0.notAfter.timeIntervalSince1970) } }
 }
 
 extension HostChain {

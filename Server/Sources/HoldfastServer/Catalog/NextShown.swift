@@ -72,6 +72,11 @@ public struct NextShown: Sendable, Hashable {
     }
 }
 
+extension NextShown {
+    /// The digests of the certificates and keys that were announced.
+    var digests: Set<Digest> { Set(keys.map { Digest(of: $0) } + chains.flatMap { $0.chain.digestsOfLeaf }) }
+}
+
 extension NextShown.Origin {
     fileprivate var json: CanonicalJSON { .object(["by": .text(actor), "at": .integer(time)]) }
 }

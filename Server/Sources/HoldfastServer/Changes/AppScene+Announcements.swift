@@ -201,13 +201,6 @@ extension AppScene.Host {
     }
 }
 
-extension HostChain {
-    /// The digests of the server's own certificate and of its key.
-    var digestsOfLeaf: [Digest] {
-        [fingerprint] + (leaf.map { [Digest(of: $0.subjectPublicKeyInfo)] } ?? [])
-    }
-}
-
 extension Pin.Subject {
     fileprivate init?(isKey: Bool) { self = isKey ? .publicKey : .certificate }
 }

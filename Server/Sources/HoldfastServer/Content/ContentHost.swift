@@ -154,6 +154,11 @@ public struct ContentHost: Sendable, Hashable {
     }
 }
 
+extension ContentHost {
+    /// The digests of its keys and certificates.
+    var digests: Set<Digest> { Set(keys.map(\.pin) + certificates.map(\.fingerprint)) }
+}
+
 extension RawRepresentable where RawValue == String, Self: CaseIterable {
     /// The case whose name has exactly these octets.
     init?(octets: some Collection<UInt8>) {

@@ -140,16 +140,6 @@ extension AppFacts.Choice {
     }
 }
 
-extension ContentHost {
-    /// The digests of its keys and certificates.
-    var digests: Set<Digest> { Set(keys.map(\.pin) + certificates.map(\.fingerprint)) }
-}
-
-extension NextShown {
-    /// The digests of the certificates and keys that were announced.
-    var digests: Set<Digest> { Set(keys.map { Digest(of: $0) } + chains.flatMap { $0.chain.digestsOfLeaf }) }
-}
-
 extension AppFacts.Place {
     /// As the audit and links name a host: its name, a colon, and its port.
     var label: String { "\(name):\(port)" }

@@ -286,8 +286,3 @@ struct AppSummary: Sendable, Hashable {
         }
     }
 }
-
-extension HostChain {
-    /// The last second of the server's own certificate.
-    var end: Int64? { leaf.map { Int64($0.notAfter.timeIntervalSince1970) } }
-}
