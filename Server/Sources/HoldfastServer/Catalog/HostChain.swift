@@ -1,3 +1,4 @@
+import Foundation
 import Holdfast
 
 /// A chain of certificates as a server shows it, or is about to.
