@@ -28,10 +28,12 @@ def connect(port, source, target="127.0.0.1", timeout=5):
 
 
 def is_open(connection):
-    """Whether the other side has not closed a connection."""
+    """Whether the other side has not closed a connection. What it said before, such as a refusal, is thrown away."""
     connection.setblocking(False)
     try:
-        return connection.recv(1) != b""
+        while connection.recv(65_536):
+            pass
+        return False
     except (BlockingIOError, InterruptedError):
         return True
     except OSError:
