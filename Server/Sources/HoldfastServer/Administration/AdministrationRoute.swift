@@ -121,8 +121,7 @@ extension AdministrationRoute {
     var judges: Bool {
         switch self {
         case .getStatus, .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot,
-            .rotateKeys,
-            .replaceKey:
+            .rotateKeys, .replaceKey:
             true
         default: false
         }

@@ -64,11 +64,11 @@ public struct Change: Sendable, Hashable {
     /// Whether its time is over: people have not agreed in time, or nothing may be signed for its content anymore.
     func isOver(at now: Int64) -> Bool { now > standing.lastPublication || now > content.end }
 
-    /// The last second for which the canary's lists and challenge answers may say something while this change holds it: until
-    /// no client can have fetched it without asking again. Whoever copies them has nothing for longer, also after a rejection.
+    /// The last second for which entries of the canary's lists and challenge answers are valid while this change holds it:
+    /// every client that fetched them has asked again by then. Copies are not valid for longer, also after a rejection.
     /// - Parameter settings: the app's.
     func canaryLimit(_ settings: AppSettings) -> Int64 {
-        max(standing.lastPublication, approvalEnd(with: settings)) + settings.staleness
+        settings.timing.lastUse(ofReplaced: max(standing.lastPublication, approvalEnd(with: settings)))
     }
 
     /// What each approval must name.

@@ -138,6 +138,7 @@ struct GateKeeper {
         let staleness = timing.staleness.components.seconds
         var refusals = content.missingBackups(at: scene.now).map(\.words)
         refusals += dropped
+        // A client that asks in the very last second gets a document that can still be signed.
         if timing.endsBeforeClientsAsk(content.end + 1, at: scene.now) {
             refusals.append(
                 "documents can be signed until \(UTCText.encode(content.end) ?? ""), and clients may not ask for \(staleness) s: "

@@ -8,7 +8,7 @@ struct DocumentMaker: Sendable {
     let keys: DocumentKeys
     /// DER of every SubjectPublicKeyInfo that is known, by its SHA-256: a content has only that of a key.
     let publicKeys: [Digest: [UInt8]]
-    /// The last second for which a list may say something, as ``SigningPermit/limit`` has it.
+    /// The last second for which entries of a list are valid: ``SigningPermit/limit``.
     var limit = Int64.max
 
     /// For how many seconds clients that begin take a trust server's document.
@@ -137,7 +137,9 @@ extension Content {
 
     /// The certificates that lists and challenge answers name at a time, sorted. Clients trust each until it expires or the
     /// content ends, whatever is first: whoever keeps an old list, or serves one, has nothing that was approved for longer.
-    /// - Parameter limit: the last second for which they may say something, as ``SigningPermit/limit`` has it.
+    /// - Parameters:
+    ///   - now: the time, in seconds since 1970.
+    ///   - limit: the last second for which they are valid: ``SigningPermit/limit``.
     /// - Throws: ``ServerError`` `notPublishable` for what a list cannot say.
     func entries(at now: Int64, until limit: Int64 = .max) throws(ServerError) -> [FingerprintEntry] {
         var entries: [FingerprintEntry] = []

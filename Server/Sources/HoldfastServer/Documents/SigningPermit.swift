@@ -4,8 +4,8 @@ public struct SigningPermit: Sendable, Hashable {
     public let content: Content
     /// The approvals.
     public let approved: ApprovedSubject
-    /// The last second, since 1970, for which lists and challenge answers may say something; the greatest number for no
-    /// other than the content's end. They do not say that they are the canary's, and are valid for every client of the key.
+    /// The last second, since 1970, for which entries of lists and challenge answers are valid; `Int64.max` if only the
+    /// content's end counts. Lists do not say that they are the canary's, so every client with the app's key accepts them.
     public let limit: Int64
 
     /// Binds approvals to the octets that they are for.

@@ -58,9 +58,13 @@ final class ReportIntake: Sendable {
             items.count < ReportIntake.greatestCount && self.octets + octets <= ReportIntake.greatestOctets
         }
 
+        private func shareHasRoom(for octets: Int, of source: SourcePrefix) -> Bool {
+            octetShares.hasRoom(for: octets, of: source) && itemShares.hasRoom(for: 1, of: source)
+        }
+
         /// Whether the source's share has room, and the queue has or can make some.
         func mayTake(_ octets: Int, of source: SourcePrefix) -> Bool {
-            octetShares.hasRoom(for: octets, of: source) && itemShares.hasRoom(for: 1, of: source)
+            shareHasRoom(for: octets, of: source)
                 && (hasRoom(for: octets) || displaceable(for: octets, of: source) != nil)
         }
 
@@ -79,11 +83,11 @@ final class ReportIntake: Sendable {
         /// Makes room for octets that have come from a source.
         /// - Returns: how many reports gave way; nil if there is no room.
         mutating func makeRoom(for octets: Int, of source: SourcePrefix) -> Int? {
-            guard mayTake(octets, of: source) else { return nil }
+            guard shareHasRoom(for: octets, of: source) else { return nil }
             var displaced = 0
             while !hasRoom(for: octets) {
                 // Each costs a look at all of the queue.
-                guard displaced < ReportIntake.greatestDisplaced, let place = displaceable(for: octets, of: source)
+                guard displaced < ReportIntake.maximumDisplaced, let place = displaceable(for: octets, of: source)
                 else { return nil }
                 let item = items.remove(at: place)
                 giveBack(item.body.readableBytes, of: item.prefix)
@@ -108,7 +112,7 @@ final class ReportIntake: Sendable {
     static let greatestCount = 2_048
     static let greatestOctets = 16 << 20
     /// How many reports give way to one at most.
-    private static let greatestDisplaced = 16
+    private static let maximumDisplaced = 16
     /// Bodies in a second from one source. A carrier's customers share an address, and each has one report a day.
     private static let sourceRate = 50.0
     private static let sourceBurst = 200.0

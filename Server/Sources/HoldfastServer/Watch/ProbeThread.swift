@@ -2,11 +2,11 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// The thread that connects to watched hosts and reads what they show. Handshakes with 64 addresses that present long
-/// chains take seconds of a processor: on the threads of the listeners each of them would be time that clients wait.
+/// The thread that connects to watched hosts and reads what they show. On the threads of the listeners, clients would wait
+/// for the handshakes with 64 addresses that present long chains.
 enum ProbeThread {
-    /// On Linux, where a thread has a niceness of its own, it gives way to what clients wait for, and has a tenth of a busy
-    /// processor left, so that hosts are still seen before their deadlines.
+    /// Lower than that of the threads on which clients wait, and not the lowest: hosts are to answer before their deadlines
+    /// on a busy machine too. Only on Linux does a thread have a niceness of its own.
     private static let niceness: Int32 = 10
 
     /// One event loop, for as long as the process lives.
