@@ -26,7 +26,7 @@ struct DocumentTableTests {
         let command = try await CommandHelp.json(HelpTreeTests.Tree.self).command
         let help = try #require(command.leaves().first { $0.name == verb }?.verb.discussion)
         let sentence = try #require(help.split(separator: "Exit codes: ").last?.prefix { $0 != "." })
-        let codes = sentence.matches(of: /(?:^|, )([0-9]) /).map { String($0.1) }
+        let codes = sentence.matches(of: #/(?:^|, )([0-9]) /#).map { String($0.1) }
         #expect(codes.count > 4)
         #expect(try Self.firstCells(of: page, under: head) == codes)
     }
