@@ -83,9 +83,10 @@ private enum DocumentExamples {
         return session
     }
 
-    static func shipped(_ pinFile: URL) throws -> TrustManager {
-        let manager = try TrustManager(pinFile: pinFile)
-        return manager
+    static func shipped(_ pinFile: URL) throws -> URLSession {
+        let manager = try TrustManager(pinFile: pinFile)  // throws an error that names the invalid field and the fix
+        let session = URLSession(pinnedBy: manager)
+        return session
     }
 
     static func reason(_ manager: TrustManager, _ url: URL, log: (String) -> Void) async throws {
@@ -280,7 +281,7 @@ struct DocumentTests {
                 lines += block.components(separatedBy: "```")[0].split(separator: "\n").map(Self.code)
             }
         }
-        #expect(lines.count > 5)
+        #expect(lines.count > 7)
         for line in lines { #expect(compiled.contains(line), "not compiled: \(line)") }
     }
 
