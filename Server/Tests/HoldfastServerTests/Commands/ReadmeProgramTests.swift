@@ -36,10 +36,8 @@ struct ReadmeProgramTests {
     }
 
     /// Writes a program into the folder that stands for `/usr/local/bin`.
-    private func install(_ name: String, _ octets: Data, on desk: ManualDesk) throws {
-        let file = desk.folder.appending(path: "bin/\(name)")
-        try octets.write(to: file)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
+    private func install(_ name: String, _ text: String, on desk: ManualDesk) async throws {
+        try await ExecutableScript.write(text, to: desk.folder.appending(path: "bin/\(name)"))
     }
 
     @Test(
@@ -54,7 +52,8 @@ struct ReadmeProgramTests {
             let key = try await token.makeKey(id: "01")
             let base64 = Data(key.publicKey).base64EncodedString(options: .lineLength64Characters)
             try desk.write("list.pub", "-----BEGIN PUBLIC KEY-----\n\(base64)\n-----END PUBLIC KEY-----\n")
-            try install("verifying-signer.py", Data(contentsOf: VerifyingSigner.script), on: desk)
+            try await install(
+                "verifying-signer.py", String(contentsOf: VerifyingSigner.script, encoding: .utf8), on: desk)
             let log = folder.appending(path: "signer.log")
             try await makeFirstApp(&desk) { command, desk in
                 guard command.contains("app key bank") else { return false }
@@ -94,7 +93,7 @@ struct ReadmeProgramTests {
             var desk = try await ManualDesk(in: folder)
             try await makeFirstApp(&desk, until: "holdfast-server approve")
             let told = folder.appending(path: "told")
-            try install("tell-us", Data("#!/bin/sh\nset -e\ncat >>'\(told.path)'\n".utf8), on: desk)
+            try await install("tell-us", "#!/bin/sh\nset -e\ncat >>'\(told.path)'\n", on: desk)
             let certificate = try desk.authority.leaf(names: [.address([127, 0, 0, 1])])
             try await WebhookReceiver.run(certificate) { [desk] receiver in
                 let commands = try Self.block(with: "whsec_").commands

@@ -106,15 +106,14 @@ struct TakingOverProcedureTests {
         let desk: Desk
         let environment: [String: String]
 
-        init(_ desk: Desk, _ postgres: PostgresServer) throws {
+        init(_ desk: Desk, _ postgres: PostgresServer) async throws {
             self.desk = desk
             let programs = desk.folder.appending(path: "bin")
             try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
             try FileManager.default.createSymbolicLink(
                 at: programs.appending(path: "holdfast-server"), withDestinationURL: ServerProgram.url)
             let manager = programs.appending(path: "systemctl")
-            try Data("#!/bin/sh\necho \"$@\" >stopped\n".utf8).write(to: manager)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: manager.path)
+            try await ExecutableScript.write("#!/bin/sh\necho \"$@\" >stopped\n", to: manager)
             let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
             environment = postgres.environment.merging(["PATH": "\(programs.path):\(path)"]) { $1 }
         }
@@ -145,7 +144,7 @@ struct TakingOverProcedureTests {
                 try await postgres.run("CREATE DATABASE mus;")
                 try await postgres.run(Self.schema + rows(of: old), in: "mus")
                 try Data(blocks[0].text.utf8).write(to: folder.appending(path: "export.sql"))
-                let operation = try Operator(desk, postgres)
+                let operation = try await Operator(desk, postgres)
                 var said: [String] = []
 
                 said.append(try await operation.run(blocks[1].text))

@@ -130,7 +130,7 @@ struct ReplicaRenewalTests {
                             TokenGrant(
                                 name: "renewals", app: shop.app, scope: .propose, end: replicated.site.now + 86_400),
                             by: "test", using: &generator)
-                        try acme.install(script, asking: admin, with: token.secretText)
+                        try await acme.install(script, asking: admin, with: token.secretText)
 
                         // One dies as soon as the certificate is announced, and the balancer asks the others.
                         let victim = replicated.replicas[1]

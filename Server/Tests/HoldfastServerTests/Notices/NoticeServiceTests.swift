@@ -20,8 +20,7 @@ struct NoticeServiceTests {
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
                 let told = site.folder.appending(path: "told")
                 let program = site.folder.appending(path: "program")
-                try Data("#!/bin/sh\ncat >>\(told.path)\n".utf8).write(to: program)
-                try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program.path)
+                try await ExecutableScript.write("#!/bin/sh\ncat >>\(told.path)\n", to: program)
                 let arguments = [
                     "--no-watch", "--webhook", "https://127.0.0.1:\(receiver.port)/s3cret", "--webhook-secret",
                     secret.path, "--webhook-ca", anchors.path, "--allow", "127.0.0.0/8", "--on-event", program.path,

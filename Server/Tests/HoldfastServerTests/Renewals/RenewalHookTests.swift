@@ -25,7 +25,7 @@ struct RenewalHookTests {
                 let shop = try await Shop(kinds, on: acme.web, in: world, trusting: acme.anchor)
                 let token = try await world.token("renewals", .propose, app: shop.app)
                 try await AdministrationSite.listening(for: world.publisher) { port in
-                    try acme.install(script, asking: port, with: token.secretText)
+                    try await acme.install(script, asking: port, with: token.secretText)
                     try await shop.announce(acme.installed(), in: 0)
                     #expect(try await shop.verdicts().allSatisfy { $0 == .known })
                     try await shop.publish()
