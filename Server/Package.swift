@@ -115,8 +115,7 @@ let package = Package(
             name: "holdfast-server",
             dependencies: [
                 "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastProbe"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
-                holdfast("HoldfastNIOTesting"), logging,
+                holdfast("HoldfastProbe"), logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -34,7 +34,7 @@ struct ReadmeTests {
         ("holdfast-server publish CHANGE --data /srv/pins --dry-run", "approved"),
         ("holdfast-server publish", "published: generation 1"), ("holdfast-server status", "bank  generation 1"),
         ("holdfast-server doctor", "all that is published was approved"),
-        ("holdfast-server gate", "ready: every client gets in with it"), ("holdfast-server demo", "ok     published"),
+        ("holdfast-server gate", "ready: every client gets in with it"),
         ("holdfast-server backup", "worth writing down"),
         ("holdfast-server restore pins.backup --check", "every key opens"),
         ("holdfast-server restore", "The server may start."),

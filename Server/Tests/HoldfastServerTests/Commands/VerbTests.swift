@@ -71,7 +71,9 @@ struct VerbTests {
                     verb.path == ["place", "add"]
                     ? ["--program", "/bin/true"]
                     : hasNone
-                        ? [] : isTakeover ? ["--compare", "http://127.0.0.1:1/"] : choices[verb.path.last ?? ""] ?? []
+                        ? [] : isTakeover
+                            ? ["--pins", "x", "--app", "bank", "--anchors", "x", "--reason", "x", "--no-proposer"]
+                            : choices[verb.path.last ?? ""] ?? []
                 let isApprovers = verb.path.first == "approvers"
                 let line = desk.line(verb) { needed.contains($0) } + (isApprovers ? [] : choice)
                 let stranger = try await desk.run(line + ["--no-such-option"], status: 2)
