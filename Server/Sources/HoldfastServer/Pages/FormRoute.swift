@@ -71,7 +71,5 @@ enum FormRoute: Sendable, Hashable {
     }
 
     /// The formats that need nothing but the key that a new app gets.
-    static let kinds: [ContentFormat.Kind] = [
-        .list, .challenge, .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp,
-    ]
+    static let kinds: [ContentFormat.Kind] = [.list, .challenge, .pinFile]
 }

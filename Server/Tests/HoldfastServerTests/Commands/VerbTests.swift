@@ -153,7 +153,7 @@ struct VerbTests {
             try await refuses(
                 ["next", "key", "bank", World.host, "--key", "hello.txt"], 2, "hello.txt", "no public key")
             try await refuses(["next", "withdraw", "bank", "\(World.host):444"], 2, "host list bank")
-            try await refuses(propose + ["--format", "carrier-pigeon"], 2, "trust-server", "okhttp")
+            try await refuses(propose + ["--format", "carrier-pigeon"], 2, "trust-server", "pin-file")
             try await refuses(
                 propose + ["--force", "gravity"], 2, "no gate gravity to --force", "lint, replay, outlook")
             try await refuses(propose + ["--lifetime", "0"], 2, "--lifetime of 1 to 366 days")
