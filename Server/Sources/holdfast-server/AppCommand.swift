@@ -9,7 +9,7 @@ struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Add apps, and make the keys that sign for them.",
         subcommands: [
-            Add.self, Settings.self, List.self, Key.self, AppSignerCommand.self, AppAnswersCommand.self,
+            Add.self, Settings.self, List.self, Key.self, AppSignerCommand.self,
             AppRepositoryCommand.self, AppReportsCommand.self,
         ])
 

@@ -100,7 +100,7 @@ struct UsageTests {
             (["export", "--key", "key.pem", "--password-fd", "-1"], "--password-fd"),
             (["sign", "--key", "key.pem"], "--fingerprint"),
             (["sign", "--key", "key.pem", "no host"], "neither a file nor a host"),
-            (["sign", "--key", "key.pem", "cert.pem", "--proxy", "proxy.example:3128", "--force", "offline"], "with a host"),
+            (["sign", "--key", "key.pem", "cert.pem", "--proxy", "a.example:1", "--force", "offline"], "with a host"),
             (["sign", "--key", "key.pem", "cert.pem", "--expires", "1900000000"], "--expires"),
             (["sign", "--key", "key.pem", "cert.pem", "--json"], "--list"),
             (["sign", "--key", "key.pem", "cert.pem", "--replace"], "--list"),

@@ -5,8 +5,6 @@ import Holdfast
 /// and add one only where a person asks for it.
 struct ContentBuilder {
     let scene: AppScene
-    let versions: [VersionRule]
-    let texts: [LocalizedText]
     /// The formats to publish; nil for those that are published.
     var formats: [ContentFormat]?
     /// What challenge answers say about hosts without pins; nil for what is published.
@@ -29,7 +27,7 @@ struct ContentBuilder {
         hosts += (scene.published?.hosts ?? []).filter { !names.contains($0.sortingKey) }
         return try Content(
             app: scene.app.name, hosts: hosts, formats: formats ?? scene.published?.formats ?? [],
-            domains: domains ?? scene.published?.domains, versions: versions, texts: texts, end: end)
+            domains: domains ?? scene.published?.domains, end: end)
     }
 
     private func content(of host: AppScene.Host, by check: AnnouncementCheck) throws(ServerError) -> ContentHost {
@@ -167,12 +165,11 @@ extension Catalog {
     /// - Throws: ``ServerError``.
     public func draft(of app: AppName, _ wishes: ContentWishes = ContentWishes()) async throws(ServerError) -> Content {
         let scene = try await scene(of: app)
-        let (versions, texts) = try await versionsAndTexts(of: app)
         guard (1...Int64(366 * 86_400)).contains(wishes.lifetime) else {
             throw ServerError(
                 .invalidValue, of: "lifetime", expected: "1 to 31622400 seconds", found: "\(wishes.lifetime)")
         }
-        var builder = ContentBuilder(scene: scene, versions: versions, texts: texts, end: scene.now + wishes.lifetime)
+        var builder = ContentBuilder(scene: scene, end: scene.now + wishes.lifetime)
         builder.formats = wishes.formats
         builder.domains = wishes.domains
         builder.includesSeen = wishes.includesSeen

@@ -43,17 +43,13 @@ struct TakingOverProcedureTests {
             INSERT INTO mus_mobile_app VALUES (7, \(literal(old.name)), \(literal(old.displayName)), \
             \(literal(old.privateKey)), \(literal(old.publicKey)));
             INSERT INTO mus_mobile_domain VALUES (1, 7, \(literal(World.host)));
-            INSERT INTO mus_mobile_app_version VALUES (1, 7, 'IOS', 15, '3.0.0', NULL, NULL), \
-            (2, 7, 'ANDROID', NULL, '2.0.0', '1.0.0', 'text-1');
+            INSERT INTO mus_mobile_app_version VALUES (1, 7, 'IOS', 15, '3.0.0', NULL, NULL);
             INSERT INTO mus_user VALUES (1, 'admin', 'bcrypt', true);
 
             """
         for (index, row) in old.certificates.enumerated() {
             sql +=
                 "INSERT INTO mus_certificate VALUES (\(index + 1), '\(row.fingerprint)', \(row.expires), 1, \(literal(row.pem)));\n"
-        }
-        for (index, text) in Self.texts.enumerated() {
-            sql += "INSERT INTO mus_localized_text VALUES ('text-\(index)', 'en', \(literal(text)));\n"
         }
         return sql
     }
@@ -81,16 +77,19 @@ struct TakingOverProcedureTests {
                 let desk = try Desk(in: folder)
                 let old = try oldServer(desk)
                 try await postgres.run("CREATE DATABASE mus;")
-                try await postgres.run(Self.schema + rows(of: old), in: "mus")
+                let others = Self.texts.enumerated().map { index, text in
+                    "INSERT INTO mus_mobile_app VALUES (\(100 + index), 'text-\(index)', \(literal(text)), "
+                        + "\(literal(old.privateKey)), \(literal(old.publicKey)));\n"
+                }
+                try await postgres.run(Self.schema + rows(of: old) + others.joined(), in: "mus")
                 let stream = try await postgres.run(script, in: "mus")
                 let tables = try MobileUtilityTables(stream: Array(stream.utf8))
-                let texts = try tables.rows(.text).map { try $0.text("text", 1...4_096) }
-                #expect(texts == Self.texts)
+                let texts = try tables.rows(.app).map { try $0.text("display_name", 1...255) }
+                #expect(texts == [old.displayName] + Self.texts)
                 let now = Int64(desk.clock.now.timeIntervalSince1970)
                 let app = try #require(try tables.takeover(at: now, refresh: 60).apps.first)
                 #expect(app.keys.map(\.configured) == [old.publicKey] && app.displayName == old.displayName)
                 #expect(app.hosts.first?.certificates.count == 2)
-                #expect(app.versions.count == 2 && app.texts.map(\.text) == ["a, b"])
                 // A column that a later version of the old server has.
                 try await postgres.run(
                     "ALTER TABLE mus_mobile_app ADD sign_private_key_encryption varchar(32);", in: "mus")

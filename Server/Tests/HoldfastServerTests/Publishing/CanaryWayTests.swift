@@ -189,7 +189,8 @@ struct CanaryWayTests {
             try Data(#"{"schema":1"#.utf8).write(to: file)
             let damaged = await world.publisher.probeCanaries()
             #expect(
-                damaged.count == 1 && damaged[0].contains("pins/bank-canary.pins.json refuse it: expected"), "\(damaged)")
+                damaged.count == 1 && damaged[0].contains("pins/bank-canary.pins.json refuse it: expected"),
+                "\(damaged)")
             try (octets + Data("\n".utf8)).write(to: file)
             let other = await world.publisher.probeCanaries()
             #expect(other.count == 1 && other[0].contains("something else is there"), "\(other)")
