@@ -95,7 +95,6 @@ let package = Package(
                 .embedInCode("Storage/Migrations/postgres-0010.sql"),
                 .embedInCode("Storage/Migrations/postgres-0011.sql"),
                 .embedInCode("Storage/Migrations/postgres-0012.sql"),
-                .embedInCode("Storage/Migrations/postgres-0013.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0001.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0002.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0003.sql"),
@@ -108,7 +107,6 @@ let package = Package(
                 .embedInCode("Storage/Migrations/sqlite-0010.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0011.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0012.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0013.sql"),
             ],
             swiftSettings: strict),
         .executableTarget(

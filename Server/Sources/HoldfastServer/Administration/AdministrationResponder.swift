@@ -206,6 +206,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         case .listHosts: return try await listHosts(call)
         case .getHost: return try await getHost(call)
         case .setHost: return try await setHost(call)
+        case .reportSightings: return try await reportSightings(call)
         case .announceNext: return try await announceNext(call)
         case .withdrawNext: return try await withdrawNext(call)
         case .withdrawAnnouncement: return try await withdrawAnnouncement(call)

@@ -33,8 +33,6 @@ extension Catalog {
             try step.requireApp(app)
             try step.session.run(
                 "UPDATE app_setting SET octets = $2 WHERE app = $1", [.text("\(app)"), .octets(settings.octets)])
-            try step.session.run(
-                "UPDATE app SET vantages = $2 WHERE name = $1", [.text("\(app)"), .integer(settings.vantages)])
             try step.set(app, Self.settingsName, settings.octets, by: actor)
         }
     }
@@ -74,8 +72,8 @@ extension Catalog.Step {
             throw ServerError(.constraint, of: "app \(name)", expected: "a new app", found: "one that exists")
         }
         try session.run(
-            "INSERT INTO app (name, display_name, created_at, vantages) VALUES ($1, $2, $3, $4)",
-            [.text("\(name)"), .text(displayName), .integer(now), .integer(settings.vantages)])
+            "INSERT INTO app (name, display_name, created_at) VALUES ($1, $2, $3)",
+            [.text("\(name)"), .text(displayName), .integer(now)])
         try session.run(
             "INSERT INTO app_setting (app, octets) VALUES ($1, $2)",
             [.text("\(name)"), .octets(settings.octets)])

@@ -64,7 +64,7 @@ public struct MobileUtilityTables: Sendable {
             throw ServerError(
                 .invalidValue, of: folder.path, expected: files.joined(separator: ", "),
                 found: ASCIIText.isPrintable(stranger.utf8, 1...64) ? stranger : "a file with another name",
-                remedy: "Leave out what is not taken over: accounts become tokens (token add), and rules for versions end.")
+                remedy: "Leave out what is not taken over: accounts become tokens (token add), rules for versions end.")
         }
         var tables: [Table: [CSVTable.Row]] = [:]
         for table in Table.allCases where names.contains("\(table.rawValue).csv") {

@@ -92,7 +92,6 @@ public struct ServerProcess: Sendable {
                 PlacesLoop(publisher, logger: logger),
                 DeadlineWatch(publisher, lease: lease, logger: logger),
                 CanaryWatch(publisher, lease: lease, logger: logger), ReportService(catalog, reports, logger: logger),
-                VantageWatch(catalog, logger: logger),
             ]
         }
         // Who looks at a host writes that down first.

@@ -27,8 +27,7 @@ struct ReadmeTests {
         ("holdfast-server init", "The approvers' digest, which is worth writing down"), ("holdfast-server app add", ""),
         ("holdfast-server app key", "="), ("holdfast-server host add", ""),
         ("holdfast-server host see", " key "),
-        ("holdfast-server app reports", "bank takes reports"), ("holdfast-server host look", ""),
-        ("holdfast-server host import", ""), ("holdfast-server next chain", ""),
+        ("holdfast-server app reports", "bank takes reports"), ("holdfast-server next chain", ""),
         ("holdfast-server change propose", "gate replay: passed"),
         ("holdfast-server approve", "approve: "),
         ("holdfast-server publish CHANGE --data /srv/pins --dry-run", "approved"),
@@ -50,7 +49,7 @@ struct ReadmeTests {
             var left = Set(Self.answers.map(\.0))
             var served = 0
             for command in try commands() {
-                // Here everything is announced; VantageCommandTests run it where something is not.
+                // Here everything is announced.
                 guard !command.text.contains("--include-seen") else { continue }
                 if command.text.hasPrefix("holdfast-server serve") {
                     let line = "exec \(desk.fitted(command.text)) --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0"
