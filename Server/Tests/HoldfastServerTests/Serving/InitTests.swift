@@ -115,7 +115,7 @@ struct InitTests {
                 #expect(try isSigned(answer, by: site))
             }
             for wrong in [
-                "appVersion=1.0", "appVersion=1.0.0.0", "appVersion=1.0.0000000001", "appVersion=1.0.0%0A",
+                "appVersion=1.0", "appVersion=1.0.0.0", "appVersion=1.0.0000000001", "appVersion=1..0",
                 "osVersion=17.0", "osVersion=x", "platform=ios", "platform=IOS&platform=IOS",
             ] {
                 let answer = try await client.get("/app/init?appName=bank&\(wrong)", Self.header)
