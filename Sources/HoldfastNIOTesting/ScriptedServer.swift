@@ -28,7 +28,6 @@ package final class ScriptedServer: Sendable {
         /// Bytes that came although the script was at its end without TLS.
         package var bytesAfterEnd = 0
         package var handshakes = 0
-        package var plaintextBytesInTLS = 0
     }
 
     package let port: Int
@@ -153,11 +152,6 @@ package final class ScriptedServer: Sendable {
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
             if case .handshakeCompleted? = event as? TLSUserEvent { values.change { $0.handshakes += 1 } }
             context.fireUserInboundEventTriggered(event)
-        }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            let count = unwrapInboundIn(data).readableBytes
-            values.change { $0.plaintextBytesInTLS += count }
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

@@ -34,8 +34,6 @@ struct ServeCommand: AsyncParsableCommand {
     var adminTlsKey: String?
     @Option(help: "Where browsers find the pages, https://NAME: people sign in there with passkeys of that name.")
     var adminOrigin: String?
-    @Flag(help: "Answer tools of a mobile utility server there, at /admin: what they write is proposed.")
-    var utilityAdmin = false
     @Option(help: "Addresses that may be watched although they are private, such as 10.0.0.0/8. Repeat it.")
     var allow: [String] = []
     @Flag(help: "Do not watch hosts.")
@@ -71,7 +69,6 @@ struct ServeCommand: AsyncParsableCommand {
         flags[.adminTLSCertificate] = adminTlsCertificate
         flags[.adminTLSKey] = adminTlsKey
         flags[.adminOrigin] = adminOrigin
-        flags[.utilityAdmin] = utilityAdmin ? "true" : nil
         flags[.allow] = allow.isEmpty ? nil : allow.joined(separator: ",")
         flags[.watch] = noWatch ? "false" : nil
         flags[.vantage] = vantage

@@ -267,7 +267,7 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
         let source = try InputDocument(url)
         let data = try await source.content(
             maximumBytes: DocumentLimits().bytes + 1, timeout: connection.timeout,
-            through: connection.proxiesOfDownloads
+            through: connection.proxies
         ) { () async throws(CommandFailure) in try await connection.anchors() }
         return (data, source.name)
     }

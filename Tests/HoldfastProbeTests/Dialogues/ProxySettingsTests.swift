@@ -6,7 +6,7 @@ import Testing
 @Suite("Proxies for connections to hosts")
 struct ProxySettingsTests {
     @Test(
-        "HTTPS_PROXY of the environment is used, but for the hosts of NO_PROXY and for STARTTLS",
+        "HTTPS_PROXY of the environment is used, but for the hosts of NO_PROXY",
         arguments: [
             ([:], true), (["NO_PROXY": "example.com"], false), (["no_proxy": "x, .example.com:443"], false),
             (["NO_PROXY": "*"], false), (["NO_PROXY": "ple.com,api.example.com:444,10.0.0.1"], true),

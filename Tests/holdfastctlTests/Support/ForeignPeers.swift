@@ -62,9 +62,6 @@ extension ForeignProgram {
         .packages(
             debian: ["certbot", "pebble", "nginx-light", "curl"], homebrew: ["certbot", "pebble", "nginx", "curl"]),
         canRun: ACMESite.canRun)
-    static let postgreSQL = ForeignProgram(
-        "PostgreSQL's initdb and postgres", .packages(debian: ["postgresql"], homebrew: ["postgresql"]),
-        canRun: PostgresServer.canRun)
     static let root = ForeignProgram("the rights of root", .machine, runsTests: geteuid() == 0)
     /// Root, and what makes an account without touching those of this machine.
     static let accounts = ForeignProgram(

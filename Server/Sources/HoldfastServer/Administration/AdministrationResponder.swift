@@ -16,8 +16,6 @@ struct AdministrationResponder: RefusingResponder, Sendable {
     var rates = AdministrationRates()
     /// Who may have clients judge something now.
     var turns = JudgingTurns()
-    /// Whether tools of the reference server are answered as well.
-    var answersUtilityTools = false
     /// Whether `/metrics`, which has the names of all apps and hosts, is for holders of tokens only.
     var hidesMetrics = false
     /// Who is asked first: those who answer people's browsers.
@@ -26,11 +24,6 @@ struct AdministrationResponder: RefusingResponder, Sendable {
     var catalog: Catalog { publisher.catalog }
 
     func answer(_ request: ListenerRequest) async -> ListenerAnswer {
-        if answersUtilityTools,
-            let answer = await UtilityAdministration(publisher: publisher, rates: rates, turns: turns).answer(request)
-        {
-            return answer
-        }
         for other in others {
             if let answer = await other(request) { return answer }
         }
@@ -213,6 +206,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         case .listHosts: return try await listHosts(call)
         case .getHost: return try await getHost(call)
         case .setHost: return try await setHost(call)
+        case .reportSightings: return try await reportSightings(call)
         case .announceNext: return try await announceNext(call)
         case .withdrawNext: return try await withdrawNext(call)
         case .withdrawAnnouncement: return try await withdrawAnnouncement(call)

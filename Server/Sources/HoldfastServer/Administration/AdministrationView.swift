@@ -18,7 +18,6 @@ package enum AdministrationView {
             "name": .text("\(name)"), "displayName": .text(app.displayName),
             "generation": .integer(catalog.ledger.generation(of: name)),
             "staleness": .integer(app.settings.staleness), "canary": .integer(app.settings.canary),
-            "vantages": .integer(app.settings.vantages),
         ]
         if let publication = catalog.ledger.publication(of: name) {
             members["change"] = .text("\(publication.change)")

@@ -124,8 +124,6 @@ public struct Ledger: Sendable {
     private(set) var keyAlarms = HostMarks()
     /// The reminders that something has to be published, each with the host and the digest of what ends.
     private(set) var reminderMarks = HostMarks()
-    /// Which vantages disagreed, and which are silent.
-    private(set) var vantages = VantageAlarms()
     /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
     public private(set) var sightings: [Name: [String: Sighting]] = [:]
     /// The tokens that were made and not revoked, by their digests.
@@ -251,7 +249,6 @@ public struct Ledger: Sendable {
             signedAt[name] = entry.time
             outdatedLists.remove(name)
         case .alarm:
-            guard try !vantages.take(facts, at: entry.time) else { break }
             let host = Name(app: try facts.app(), name: try facts.text("host"))
             let name = Name(app: host.app, name: "\(host.name) \(try facts.digest("digest"))")
             if facts.has("until") {

@@ -27,7 +27,7 @@ struct GateKeeper {
                     refusals =
                         gate == .lint
                         ? lint + losses.dropped
-                        : gate == .replay ? losses.refused : losses.lockedOut + scene.held
+                        : gate == .replay ? losses.refused : losses.lockedOut
                 } catch {
                     refusals = [error.description] + clients.goingOn(without: change.content)
                 }

@@ -40,6 +40,22 @@ public struct ContentDomains: Sendable, Hashable {
         ])
     }
 
+    /// Reads `{"unlistedNeedPins": true, "domains": [...]}`, as an operator writes it.
+    /// - Parameters:
+    ///   - octets: the text.
+    ///   - name: what it is, for errors.
+    /// - Throws: ``ServerError`` `invalidValue`, naming the field, or both lines of one that is there twice.
+    public init(_ octets: [UInt8], named name: String) throws(ServerError) {
+        do throws(ServerError) {
+            self = try ContentDomains(
+                reading: try JSONReader.read(octets, name, limit: Content.greatestSize), name)
+        } catch {
+            throw ServerError(
+                .invalidValue, of: error.subject ?? name, expected: error.expected, found: error.found,
+                remedy: "Correct the file.")
+        }
+    }
+
     init(reading value: CanonicalJSON, _ path: String) throws(ServerError) {
         var fields = try JSONFields(value, path)
         let unlistedNeedPins = try fields.boolean("unlistedNeedPins")

@@ -47,9 +47,7 @@ struct DocumentMaker: Sendable {
         case .challenge, .repository: []
         case .list: try list(at: now)
         case .trustServer: try trustServerDocument(of: format, at: now)
-        case .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp:
-            try PinFileMaker(content: content, format: format, publicKeys: publicKeys)
-                .octets(of: format.kind, at: now)
+        case .pinFile: try PinFileMaker(content: content, format: format).pinFile(at: now)
         }
     }
 

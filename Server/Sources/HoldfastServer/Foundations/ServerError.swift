@@ -95,8 +95,6 @@ extension ServerError.Code {
     public static var moved: Self { Self(rawValue: "moved") }
     /// Something that was named does not exist.
     public static var notFound: Self { Self(rawValue: "notFound") }
-    /// Another server does not answer, or it is not the one that its name belongs to.
-    public static var unreachable: Self { Self(rawValue: "unreachable") }
     /// A content cannot be published as it is: a document of it cannot be made, or clients would refuse it.
     public static var notPublishable: Self { Self(rawValue: "notPublishable") }
     /// A gate refuses a change.
@@ -150,7 +148,6 @@ extension ServerError.Code {
         "databaseInUse": "Stop the server of the older version, or wait until the tables are changed.",
         "moved": "Name the folder that the server was moved to.",
         "notFound": "Check the name.",
-        "unreachable": "Check the address, and ask again when the server answers.",
         "notPublishable": "Correct the content, and propose the change again.",
         "gate": "Propose a change that passes the gate, or one that names it with --force.",
         "signerProgram": "Run the program by hand, and read its own log; nothing was published.",

@@ -76,7 +76,7 @@ struct NoticeFinder: Sendable {
     ) -> [Notice] {
         var notices: [Notice] = []
         if let now { notices += emergencies(ledger, at: now) }
-        notices += canaries(ledger) + alarms(ledger) + vantages(ledger) + reminders(ledger)
+        notices += canaries(ledger) + alarms(ledger) + reminders(ledger)
         if let now {
             notices += ends(ledger, snapshot, at: now) + alerts(at: now)
             notices += changes(ledger, at: now)
@@ -134,23 +134,6 @@ struct NoticeFinder: Sendable {
         }.sorted { "\($0.id)" < "\($1.id)" }
     }
 
-    private func vantages(_ ledger: Ledger) -> [Notice] {
-        let disagreements = ledger.vantages.disagreements.map { name, said in
-            let (app, host) = ("\(name.app)", Self.parts(name).host)
-            return Notice(
-                .alarm, of: server,
-                ["app": app, "host": host, "vantages": said.vantages, "raised": ClockGuard.text(said.time)],
-                words: "Vantages disagree about the key of \(host) of \(app): \(said.vantages).")
-        }
-        let silences = ledger.vantages.silences.map { name, since in
-            let (app, text) = ("\(name.app)", ClockGuard.text(since))
-            return Notice(
-                .alarm, of: server, ["app": app, "vantage": name.name, "since": text],
-                words: "Vantage \(name.name) has seen nothing of \(app) since \(text), and is needed.")
-        }
-        return (disagreements + silences).sorted { "\($0.id)" < "\($1.id)" }
-    }
-
     private func reminders(_ ledger: Ledger) -> [Notice] {
         ledger.reminders.map { reminder in
             let (host, digest) = Self.parts(reminder)
@@ -195,7 +178,7 @@ struct NoticeFinder: Sendable {
         switch kind {
         case .lockedOut: "Clients of \(app) are locked out or will be, or nobody can say whether they are"
         case .expired: "A host of \(app) shows a certificate that has expired"
-        case .held: "Nothing is signed for \(app), or judged by what was seen"
+        case .held: "Nothing is signed for \(app)"
         case .canary: "Clients refuse what the canary of \(app) has"
         case .publish: "Something has to be published for \(app) soon, or at once"
         }

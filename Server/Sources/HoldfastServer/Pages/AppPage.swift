@@ -22,7 +22,6 @@ struct AppPage: Sendable {
             "ends": .text(facts.published.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
             "staleness": .text(QuantityText.span(facts.app.settings.staleness)),
             "canary": .text(canary == 0 ? "none" : QuantityText.span(canary)),
-            "vantages": .number(facts.app.settings.vantages),
             "reports": .text(reports), "reportsAddress": .text(PageLink.reports(facts.name)),
             "hostCount": .text(QuantityText.count(facts.hostCount, "host")), "hosts": .list(facts.hosts.map(host)),
             "moreHosts": .optional(facts.rest.map { PageLink.hosts(of: facts.name, after: $0) }),
@@ -48,10 +47,8 @@ struct AppPage: Sendable {
         let pins = facts.pins(of: host.host)
         let shown = host.observations.prefix(Int(AppFacts.greatestPlaceCount))
         let hasMore = host.observations.count > shown.count
-        // What is cut says nothing about who agrees; the page of the host has it.
-        let isHeld = !hasMore && host.agreement(by: facts.app.settings, at: facts.now).words != nil
         return [
-            "label": .text(host.host.label), "isHeld": .flag(isHeld),
+            "label": .text(host.host.label),
             "address": .text(PageLink.host(host.host, of: facts.name)),
             "backups": .text(Self.words(pins)), "isUnseen": .flag(shown.isEmpty), "hasMore": .flag(hasMore),
             "span": .number(Int64(shown.count) + (hasMore ? 2 : 1)),

@@ -124,7 +124,6 @@ extension Ledger {
     /// The apps of which the audit says something that waits for people, as far as it alone can say so.
     fileprivate func urgentApps(at now: Int64) -> Set<AppName> {
         let alarms = alarmedAt.filter { !mayBeQuiet(since: $0.value, of: $0.key.app, at: now) }.keys.map(\.app)
-        let disagreements = vantages.disagreements.filter { $0.value.time >= now - Catalog.alarmSpan }.keys.map(\.app)
-        return Set(openChanges(at: now).map(\.proposal.app)).union(alarms).union(disagreements).union(canaries.keys)
+        return Set(openChanges(at: now).map(\.proposal.app)).union(alarms).union(canaries.keys)
     }
 }

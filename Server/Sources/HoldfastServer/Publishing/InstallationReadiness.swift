@@ -15,8 +15,6 @@ public struct InstallationReadiness: Sendable, Hashable {
     public let words: String
     /// When this was judged, in seconds since 1970.
     public let now: Int64
-    /// Whether it waits for vantages that must agree, whatever is published.
-    public internal(set) var isHeld = false
     /// Since when, or from when on, some clients are locked out whether or not it is installed, in seconds since 1970:
     /// what is served has ended, or ends before the wait is over. Nil if that is not so.
     public internal(set) var lockedOutSince: Int64?
@@ -82,12 +80,6 @@ extension Publisher {
             return closed(
                 "clients may have documents from before a backup was restored, or from another server",
                 until: end == .max ? nil : end)
-        }
-        // By what one vantage sees nothing is judged where several must agree.
-        if let words = place.agreement(by: scene.app.settings, at: scene.now).words {
-            var held = closed(words, until: nil)
-            held.isHeld = true
-            return held
         }
         guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else {
             throw ServerError(.invalidValue, of: "host", expected: "a host that can be dialed", found: host.label)

@@ -119,9 +119,10 @@ public struct PublishedSnapshot: Sendable {
         }
 
         /// The body of an answer.
-        /// - Parameter verdict: what it says about the version of the application, as the end of a member of JSON.
-        func answer(at now: Int64, verdict: String = "") -> [UInt8] {
-            Array(#"{"timestamp":\#(now),"#.utf8) + parts.fingerprints + verdict.utf8 + parts.domains
+        /// - Parameter saysVersion: whether it says that the application needs no update.
+        func answer(at now: Int64, saysVersion: Bool = false) -> [UInt8] {
+            let verdict = saysVersion ? #","verifyVersionResult":{"update":"NOT_REQUIRED"}"# : ""
+            return Array(#"{"timestamp":\#(now),"#.utf8) + parts.fingerprints + verdict.utf8 + parts.domains
                 + [UInt8(ascii: "}")]
         }
 

@@ -176,7 +176,6 @@ extension Publisher {
             try Self.requireFollowed(change, scene, step)
             if !repository.documents.isEmpty { try Catalog.requireUnchanged(scene.repository.base, of: app, step) }
             let generation = step.ledger.generation(of: app) + 1
-            try step.follow(permit.content, after: scene.published)
             // An older program that proposed the change, beside this one, did not keep them.
             try Catalog.keepKeys(of: permit.content, step.session, step.ledger)
             try step.record(

@@ -33,8 +33,7 @@ extension Publisher {
         public let plainTextKeys: [String]
         /// The servers that show a certificate that has expired, such as one that was forgotten, in words.
         public let expiredServers: [String]
-        /// Why nothing is signed, or judged by what was seen, in words: a backup was restored, or too few vantages agree about
-        /// a host.
+        /// Why nothing is signed, in words: a backup was restored.
         public let held: [String]
 
         /// Whether something has to be published so soon that people have to act.
@@ -53,7 +52,7 @@ extension Publisher {
             case lockedOut
             /// A server shows a certificate that has expired.
             case expired
-            /// Nothing is signed, or nothing is judged.
+            /// Nothing is signed.
             case held
             /// Clients refuse what the canary has.
             case canary
@@ -102,7 +101,7 @@ extension Publisher {
             refusedFrom: refusedFrom, deadline: deadline, open: try await openChanges(of: app),
             canary: canaryStanding(scene), plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning),
             expiredServers: scene.expiredServers,
-            held: scene.held + (catalog.ledger.isHeld(app) ? [Self.heldByRestoring] : []))
+            held: catalog.ledger.isHeld(app) ? [Self.heldByRestoring] : [])
         standings.note(standing, at: place)
         return standing
     }

@@ -71,11 +71,8 @@ public struct ServerProcess: Sendable {
             })
         let browsers = try Self.browsers(publisher, settings.adminOrigin)
         let administration = try AdministrationListener(
-            settings.adminListen, for: publisher, counters: counters,
-            answersUtilityTools: settings.answersUtilityTools,
-            beside: browsers.responders,
-            health: health, on: group,
-            logger: listenerLogger, requests: logger, notices: notices, reports: reports,
+            settings.adminListen, for: publisher, counters: counters, beside: browsers.responders,
+            health: health, on: group, logger: listenerLogger, requests: logger, notices: notices, reports: reports,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
@@ -95,7 +92,6 @@ public struct ServerProcess: Sendable {
                 PlacesLoop(publisher, logger: logger),
                 DeadlineWatch(publisher, lease: lease, logger: logger),
                 CanaryWatch(publisher, lease: lease, logger: logger), ReportService(catalog, reports, logger: logger),
-                VantageWatch(catalog, logger: logger),
             ]
         }
         // Who looks at a host writes that down first.

@@ -25,16 +25,15 @@ struct ReadmeTests {
         ("holdfastctl keygen", ""), ("holdfast-server genesis", "With 3 approvers of whom 2 must agree"),
         ("holdfast-server sign", "These 3 people approve from now on, 2 for each change?"),
         ("holdfast-server init", "The approvers' digest, which is worth writing down"), ("holdfast-server app add", ""),
-        ("holdfast-server app key", "="), ("holdfast-server app answers", ""), ("holdfast-server host add", ""),
+        ("holdfast-server app key", "="), ("holdfast-server host add", ""),
         ("holdfast-server host see", " key "),
-        ("holdfast-server app reports", "bank takes reports"), ("holdfast-server host look", ""),
-        ("holdfast-server host import", ""), ("holdfast-server next chain", ""),
+        ("holdfast-server app reports", "bank takes reports"), ("holdfast-server next chain", ""),
         ("holdfast-server change propose", "gate replay: passed"),
         ("holdfast-server approve", "approve: "),
         ("holdfast-server publish CHANGE --data /srv/pins --dry-run", "approved"),
         ("holdfast-server publish", "published: generation 1"), ("holdfast-server status", "bank  generation 1"),
         ("holdfast-server doctor", "all that is published was approved"),
-        ("holdfast-server gate", "ready: every client gets in with it"), ("holdfast-server demo", "ok     published"),
+        ("holdfast-server gate", "ready: every client gets in with it"),
         ("holdfast-server backup", "worth writing down"),
         ("holdfast-server restore pins.backup --check", "every key opens"),
         ("holdfast-server restore", "The server may start."),
@@ -50,8 +49,6 @@ struct ReadmeTests {
             var left = Set(Self.answers.map(\.0))
             var served = 0
             for command in try commands() {
-                // Here everything is announced; VantageCommandTests run it where something is not.
-                guard !command.text.contains("--include-seen") else { continue }
                 if command.text.hasPrefix("holdfast-server serve") {
                     let line = "exec \(desk.fitted(command.text)) --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0"
                     let server = try ServingProcess(["/bin/bash", "-c", line], environment: desk.environment)
@@ -100,7 +97,7 @@ struct ReadmeTests {
             ("whsec_", "ReadmeProgramTests"), ("app signer", "ReadmeProgramTests"),
             ("--admin-origin", "ReadmePasskeyTests"), ("--passkey dave", "ReadmePasskeyTests"),
             ("place add bank bucket", "ReadmeTests"), ("place add bank folder", "ReadmeTests"),
-            (#""versions""#, "ReadmeTests"), (#""domains""#, "ReadmeTests"),
+            (#""domains""#, "ReadmeTests"),
         ]
         let marks = ["install", "taking over", "taking over files", "taking over a repository"]
         for block in try Manual("Server/README.md").blocks {
@@ -112,13 +109,11 @@ struct ReadmeTests {
         }
     }
 
-    @Test("The files that it shows are read, and say what they are there for")
+    @Test("The file that it shows is read, and says what it is there for")
     func files() throws {
         let files = try Manual("Server/README.md").blocks.filter { $0.language == "json" }.map { Array($0.text.utf8) }
-        try #require(files.count == 2)
-        let answers = try AnswersFile(files[0], named: "answers.json")
-        #expect(answers.versions.count == 1 && answers.texts.map(\.key) == answers.versions.compactMap(\.messageKey))
-        let domains = try ContentDomains(files[1], named: "domains.json")
+        try #require(files.count == 1)
+        let domains = try ContentDomains(files[0], named: "domains.json")
         #expect(domains.unlistedNeedPins && domains.domains.map(\.needsPins) == [false])
     }
 

@@ -182,8 +182,8 @@ struct RepositoryTakingOverTests {
                     ], end: world.now + lifetime)
             }
             let said = try await content(.nothing)
-            let pins = try PinFileMaker(content: said, format: #require(said.repository), publicKeys: [:])
-                .octets(of: .pinFile, at: world.now)
+            let pins = try PinFileMaker(content: said, format: #require(said.repository))
+                .pinFile(at: world.now)
             let old = try await OldRepository(
                 in: world.folder.appending(path: "old"), pins: Data(pins), at: world.clock.now)
             let apps = try apps(old, world.clock)

@@ -18,7 +18,6 @@ struct BrowserPageTests {
             let statement = try PasskeyStory.statement(after: try await world.catalog.approvers().head)
             try await world.catalog.append(try PasskeyStory.signed(statement))
             let open = try await PageDesk.fill(world, "Renewal of api.example.com")
-            try await PageDesk.disagree(world)
             var pages = [
                 (name: "signin", address: "/signin"), (name: "invitation", address: "/invitation/\(Digest(of: [1]))"),
             ]

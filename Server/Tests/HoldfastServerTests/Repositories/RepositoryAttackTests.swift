@@ -56,10 +56,8 @@ struct RepositoryAttackTests {
                             .init(pin: Digest(of: world.shown.subjectPublicKeyInfo), state: .backup),
                         ])
                 ], formats: published.formats, end: published.end)
-            let pins = try PinFileMaker(
-                content: content, format: #require(published.repository), publicKeys: [:]
-            )
-            .octets(of: .pinFile, at: world.now)
+            let pins = try PinFileMaker(content: content, format: #require(published.repository))
+                .pinFile(at: world.now)
             try state.prepare(pins: Data(pins), at: world.clock.now)
             for key in [mallory.root] + mallory.targets { _ = try state.sign(by: key) }
             try await folder.write(

@@ -36,16 +36,15 @@ struct AdministrationSite: Sendable {
     /// Runs a listener, and gives its port.
     static func listening(
         for publisher: Publisher, counters: ListenerCounters = ListenerCounters(),
-        _ settings: ListenerSettings? = nil, answersUtilityTools: Bool = false, beside others: [AddressResponder] = [],
+        _ settings: ListenerSettings? = nil, beside others: [AddressResponder] = [],
         health: @escaping @Sendable () -> ServerHealth = { ServerHealth() }, requests: Logger? = nil,
         reports: ReportInbox = ReportInbox(), _ body: (Int) async throws -> Void
     ) async throws {
         let (addresses, found) = AsyncStream.makeStream(of: Int?.self)
         let listener = try AdministrationListener(
             try settings ?? ListenerSettings(port: 0), for: publisher, counters: counters,
-            answersUtilityTools: answersUtilityTools, beside: others, health: health,
-            on: .singletonMultiThreadedEventLoopGroup, logger: quiet, requests: requests, notices: NoticeCounters(),
-            reports: reports,
+            beside: others, health: health, on: .singletonMultiThreadedEventLoopGroup, logger: quiet,
+            requests: requests, notices: NoticeCounters(), reports: reports,
             onListening: { found.yield($0?.port) })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

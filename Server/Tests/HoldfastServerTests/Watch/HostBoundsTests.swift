@@ -238,12 +238,10 @@ struct HostBoundsTests {
             let stranger = try TestAuthority.root(clock: world.clock)
             let padding = (0..<700).map { TestGeneralName.dns("host\($0).example.com") }
             func hand(_ chains: [[[UInt8]]], at network: String) async throws {
-                let findings = chains.enumerated().map { number, chain in
-                    WatchFinding(place: "\(network).\(number)", chain: chain, verdict: .unpinned, words: "", key: nil)
-                }
-                let file = SightingsFile([(label: world.catalogHost.label, findings: findings)], at: world.now)
+                let shown = chains.enumerated().map { (address: "\(network).\($0)", chain: $1) }
+                let octets = SightingsReport.octets(world.catalogHost.label, shown, at: world.now)
                 try await world.catalog.take(
-                    try SightingsFile(file.octets), from: "office", of: world.app, by: "test")
+                    SightingsReport(octets), from: "office", of: world.app, by: "test")
             }
             try await hand([world.shown.chain], at: "198.51.100")
             for _ in 0..<3 {

@@ -150,26 +150,6 @@ CREATE TABLE token (
     ends_at INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE app_version (
-    id INTEGER PRIMARY KEY,
-    app TEXT NOT NULL REFERENCES app (name),
-    platform TEXT NOT NULL CHECK (platform IN ('ANDROID', 'IOS')),
-    -- -1 for all systems that have no rule of their own.
-    major_system_version INTEGER NOT NULL CHECK (major_system_version >= -1),
-    suggested TEXT,
-    required TEXT,
-    message_key TEXT,
-    UNIQUE (app, platform, major_system_version)
-) STRICT;
-
-CREATE TABLE localized_text (
-    app TEXT NOT NULL REFERENCES app (name),
-    message_key TEXT NOT NULL,
-    language TEXT NOT NULL,
-    text TEXT NOT NULL,
-    PRIMARY KEY (app, message_key, language)
-) STRICT;
-
 CREATE TABLE report_count (
     app TEXT NOT NULL REFERENCES app (name),
     host TEXT NOT NULL,
