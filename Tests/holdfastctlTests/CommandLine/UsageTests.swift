@@ -160,7 +160,7 @@ struct UsageTests {
             "check", "pin", "keygen", "sign", "verify", "export", "export-private", "list", "list show",
             "list prune", "list remove", "show", "import", "tuf", "rollover", "repository init", "repository pins",
             "pins add", "pins remove", "pins retire",
-            "pins promote", "pins set", "pins diff", "trust-server init", "trust-server show", "trust-server status",
+            "pins promote", "pins set", "pins diff", "trust-server publish", "trust-server show",
             "repository sign", "repository publish", "repository renew", "repository rotate", "repository status",
         ])
     func help(verb: String) async throws {
