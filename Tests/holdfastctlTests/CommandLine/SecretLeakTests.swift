@@ -2,6 +2,7 @@ import Foundation
 import HoldfastOutput
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastPublishing
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
