@@ -241,12 +241,17 @@ let package = Package(
         .executableTarget(
             name: "instruction-counter", dependencies: ["Holdfast"], path: "Tools/instruction-counter",
             swiftSettings: strict),
+        /// How tests start and find other programs. It has no product.
+        .target(
+            name: "HoldfastTestSupport", dependencies: ["Holdfast", "HoldfastTesting", "HoldfastNIOTesting", nioSSL],
+            path: "Tests/HoldfastTestSupport", swiftSettings: strict),
         /// How a test run goes that is not told otherwise. The tests of all targets run in one process.
         .target(name: "TestRunDefaults", path: "Tests/TestRunDefaults"),
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "Holdfast", "HoldfastCompatibility", "HoldfastSigning", "HoldfastTesting", "LimboCases",
+                "Holdfast", "HoldfastCompatibility", "HoldfastSigning",
+                "HoldfastTestSupport", "HoldfastTesting", "LimboCases",
                 "TestRunDefaults",
                 crypto, logging, serviceLifecycle,
             ],
@@ -270,43 +275,50 @@ let package = Package(
             name: "HoldfastNIOTests",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
-                "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
+                "HoldfastTUF",
+                "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastSigningTests",
             dependencies: [
-                "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTesting", crypto, cryptoExtras,
+                "Holdfast", "HoldfastPublishing", "HoldfastSigning",
+                "HoldfastTestSupport", "HoldfastTesting", crypto, cryptoExtras,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastProbeTests",
             dependencies: [
-                "Holdfast", "HoldfastProbe", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+                "Holdfast", "HoldfastProbe",
+                "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastPublishingTests",
             dependencies: [
-                "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto,
+                "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF",
+                "HoldfastTestSupport", "HoldfastTesting", crypto,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastTUFTests",
-            dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto],
+            dependencies: [
+                "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTestSupport", "HoldfastTesting", crypto,
+            ],
             exclude: ["Support/Python"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
-                "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting", "grammar-runner",
+                "HoldfastTUF", "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", "grammar-runner",
                 asyncHTTPClient, crypto, nioCore, nioPosix, nioEmbedded, nioTLS, nioHTTP1, nioHTTP2, nioSSL, logging,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastHummingbirdTests",
             dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, logging,
+                "Holdfast", "HoldfastNIO",
+                "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, logging,
             ] + hummingbird,
             swiftSettings: strict),
         .testTarget(
@@ -320,11 +332,14 @@ let package = Package(
             dependencies: [
                 "holdfastctl", "Holdfast", "HoldfastProbe", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF",
                 "HoldfastOutput",
-                "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioSSL,
+                "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "HoldfastDemoTests", dependencies: ["holdfast-demo", "Holdfast", "HoldfastTesting"],
+            name: "HoldfastDemoTests",
+            dependencies: [
+                "holdfast-demo", "Holdfast", "HoldfastTestSupport", "HoldfastTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PublishedUsageTests",

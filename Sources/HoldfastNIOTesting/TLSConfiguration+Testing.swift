@@ -35,7 +35,7 @@ extension TLSConfiguration {
         } catch {
             throw TestKitError(
                 .credentialsRefused, expected: "certificates that BoringSSL can read", found: "\(error)",
-                remedy: "Serve it with OpenSSLServer, which reads more.")
+                remedy: "Serve it with openssl s_server, which reads more.")
         }
     }
 }

@@ -74,7 +74,7 @@ extension DocumentError.Code {
     // Signed messages (CMS, RFC 5652) and their signers
     /// The configured signer cannot be used: not a certificate, or an authority without a purpose.
     public static var invalidSigner: Self {
-        Self("Give the certificate that `holdfastctl trust-server init` printed, or an authority with a purpose.")
+        Self("Give the certificate that `holdfastctl trust-server show` prints, or an authority with a purpose.")
     }
     /// Not a CMS SignedData, or one that breaks its own rules.
     public static var malformedMessage: Self { Self(publishAnew) }

@@ -20,7 +20,7 @@ extension SigningError.Code {
     /// Not a private key in PEM (RFC 7468).
     public static var notAKeyFile: Self {
         Self(
-            "Give the file that `holdfastctl keygen` or `trust-server init` wrote; openssl pkey -inform der converts "
+            "Give the file that `holdfastctl keygen` or `trust-server publish --first-run` wrote; openssl pkey -inform der converts "
                 + "DER to PEM.")
     }
     /// The key is encrypted and no password was given.
@@ -45,7 +45,7 @@ extension SigningError.Code {
     }
     /// Not a certificate, or not the certificate of the key.
     public static var wrongCertificate: Self {
-        Self("Give the certificate and the key that `holdfastctl trust-server init` wrote.")
+        Self("Give the certificate and the key that `holdfastctl trust-server publish --first-run` wrote.")
     }
     /// The customer's name is empty, too long, or not fit to be part of a file name.
     public static var invalidCustomer: Self {

@@ -2,6 +2,7 @@
 import Foundation
 import HoldfastAsyncHTTPClient
 import HoldfastNIOTesting
+import HoldfastTestSupport
 import HoldfastTesting
 import NIOCore
 import NIOPosix

@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastProbe
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -17,7 +17,7 @@ extension AdministrationResponder {
         let app = try call.app()
         try takeTurn(call)
         let members = try await refusing { [publisher] () async throws(ServerError) in
-            AdministrationView.standing(try await publisher.standing(of: app, during: try await publisher.outage()))
+            AdministrationView.standing(try await publisher.standing(of: app))
         }
         return Self.octets(CanonicalJSON.object(members).octets)
     }

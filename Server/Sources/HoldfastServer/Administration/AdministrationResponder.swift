@@ -243,6 +243,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         let now = catalog.signingTime ?? 0
         let families =
             counters.families + MetricsText.families(of: publisher.live.current)
+            + MetricsText.families(of: catalog.engine.reserve)
             + MetricsText.families(
                 of: catalog.ledger, isReady: health().isGood(.writable), at: now)
             + MetricsText.families(of: await publisher.currentStandings(at: now), at: now)

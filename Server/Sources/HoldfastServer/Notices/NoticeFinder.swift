@@ -10,6 +10,8 @@ struct NoticeFinder: Sendable {
     /// The documents and generations of the last round, and where the audit ended after it.
     private var round: (documents: [Ledger.Name: Ledger.Version], generations: [AppName: Int64], head: AuditHead)?
 
+    /// Whether no space is held back for a full disk.
+    private var lacksReserve = false
     /// How apps stand.
     private var standings: [Publisher.Standing] = []
     /// Why people should look at reports, and when that was last so.
@@ -46,6 +48,7 @@ struct NoticeFinder: Sendable {
     /// Reads how apps stand, as every surface shows it.
     /// - Parameter now: seconds since 1970; nil if the clock is not to be trusted, when nothing is judged.
     mutating func readStandings(from publisher: Publisher, at now: Int64?) async {
+        lacksReserve = publisher.catalog.engine.reserve?.isMissing ?? false
         standings = if let now { await publisher.currentStandings(at: now) } else { [] }
     }
 
@@ -76,6 +79,7 @@ struct NoticeFinder: Sendable {
     ) -> [Notice] {
         var notices: [Notice] = []
         if let now { notices += emergencies(ledger, at: now) }
+        if lacksReserve { notices.append(reserve) }
         notices += canaries(ledger) + alarms(ledger) + reminders(ledger)
         if let now {
             notices += ends(ledger, snapshot, at: now) + alerts(at: now)
@@ -83,6 +87,12 @@ struct NoticeFinder: Sendable {
         }
         notices.append(head(ledger))
         return notices + reports()
+    }
+
+    private var reserve: Notice {
+        Notice(
+            .status, of: server, ["about": "reserve"],
+            words: "The disk of the server is full or nearly so, and no space is held back anymore: make room.")
     }
 
     /// One for each approver who may approve something of the app, so that a receiver can call each of them.

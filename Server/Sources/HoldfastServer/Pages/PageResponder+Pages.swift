@@ -89,7 +89,7 @@ extension PageResponder {
         let found = try await summaries.found(apps, first: shown, from: publisher)
         return OverviewPage(
             found, of: apps.count, showing: shown, rest: behind.count > shown.count ? shown.last : nil,
-            at: try await catalog.now())
+            warning: catalog.engine.reserve?.warning, at: try await catalog.now())
     }
 
     private func appPage(

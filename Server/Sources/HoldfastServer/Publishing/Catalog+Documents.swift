@@ -28,11 +28,6 @@ extension Catalog {
         _ octets: [UInt8], at path: String, of app: AppName, generation: Int64, end: Int64, _ step: inout Step,
         as event: AuditEntry.Event
     ) throws(ServerError) {
-        guard !step.waitsForJournal else {
-            throw ServerError(
-                .outOfTurn, of: path, expected: "a history with everything that was signed",
-                found: "a journal that is not entered yet", remedy: "Run holdfast-server renew with the secret.")
-        }
         let version = step.ledger.nextVersion(of: Ledger.Name(app: app, name: path))
         let document = StoredDocument(
             app: app, path: path, version: version, octets: octets, signedAt: step.now, end: end,

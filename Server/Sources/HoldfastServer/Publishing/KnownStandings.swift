@@ -47,7 +47,7 @@ extension Publisher {
     /// - Throws: ``ServerError``.
     func currentStanding(of app: AppName) async throws(ServerError) -> Standing {
         if let known = standings.current(app, catalog.ledger, at: try await catalog.now()) { return known }
-        return try await standing(of: app, during: try? await outage())
+        return try await standing(of: app)
     }
 
     /// How many apps one page, one scrape or one look for notices judges at most.
@@ -60,7 +60,7 @@ extension Publisher {
         let unknown = catalog.apps.filter { standings.current($0, ledger, at: now) == nil }
             .sorted { (standings.latest($0)?.now ?? 0) < (standings.latest($1)?.now ?? 0) }
         for app in unknown.prefix(Self.greatestJudging) {
-            _ = try? await standing(of: app, during: try? await outage())
+            _ = try? await standing(of: app)
         }
         return catalog.apps.compactMap(standings.latest)
     }

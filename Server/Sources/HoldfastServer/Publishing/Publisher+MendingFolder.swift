@@ -18,8 +18,6 @@ extension Publisher {
     /// - Throws: ``ServerError`` of the database.
     public func mendFolder() async throws(ServerError) -> Delivery {
         var delivery = Delivery()
-        // What the journal has signed is newer than what history knows.
-        guard !live.current.isAhead else { return delivery }
         let arrived = try await catalog.look { session, ledger throws(ServerError) in
             var arrived: [Arrived] = []
             for row in try session.run(

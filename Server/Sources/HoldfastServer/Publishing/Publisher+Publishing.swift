@@ -10,7 +10,6 @@ extension Publisher {
     ///   afterwards is a problem of the outcome, and is tried again.
     @discardableResult
     public func publish(_ id: RandomID) async throws(ServerError) -> Outcome {
-        _ = try await enterJournal()
         // Whatever the canary had before is over.
         _ = try await settle(try await catalog.change(id).content.app)
         let change = try await catalog.change(id)

@@ -67,9 +67,8 @@ extension Publisher {
     }
 
     /// Says how an app stands: whether everybody gets in, until when, and what waits for people.
-    /// - Parameter outage: what ``outage(isUnwritable:)`` says.
     /// - Throws: ``ServerError``.
-    public func standing(of app: AppName, during outage: Outage? = nil) async throws(ServerError) -> Standing {
+    public func standing(of app: AppName) async throws(ServerError) -> Standing {
         let place = catalog.ledger.touches.latest(of: app)
         let scene = try await catalog.scene(of: app)
         let timing = scene.app.settings.timing
@@ -85,7 +84,7 @@ extension Publisher {
                 let all = OutlookLosses(judged, scene)
                 (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
             }
-            let documents = await DocumentsEnd(scene, published, signingUntil: outage?.until).time
+            let documents = await DocumentsEnd(scene, published, signingUntil: catalog.writeProblem.map { _ in scene.now }).time
             // Documents that go on are of no use where a host's last known certificate ends.
             let hosts =
                 if let deadline { deadline.lockout } else {

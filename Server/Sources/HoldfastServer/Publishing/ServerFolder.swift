@@ -1,7 +1,7 @@
 public import Foundation
 public import Holdfast
 
-/// The folder of a server: `configuration.json`, `server.db`, `head`, `journal`, `clock`, `lock`, `public/` and
+/// The folder of a server: `configuration.json`, `server.db`, `head`, `reserve`, `clock`, `lock`, `public/` and
 /// `versions/`, and while a backup is being restored `restoring`.
 public struct ServerFolder: Sendable {
     /// The folder.
@@ -218,7 +218,9 @@ public struct ServerFolder: Sendable {
         }
         // Another program may hold a lock that stops readers too; what is damaged is damaged for them as well.
         do throws(ServerError) {
-            return .reading(try await openAnyway(clock: clock, steady: steady, access: .reading), problem)
+            let open = try await openAnyway(clock: clock, steady: steady, access: .reading)
+            open.catalog.cannotWrite(because: problem)
+            return .reading(open, problem)
         } catch {
             return .documents(problem)
         }

@@ -203,7 +203,7 @@ public struct ServerProcess: Sendable {
             unready: unready,
             unwritable: [
                 problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
-                isReading || snapshot.isAhead ? "The database cannot be written." : nil,
+                isReading || catalog.writeProblem != nil ? "The database cannot be written." : nil,
                 catalog.isOutOfReach(at: now) ? "The database was not read for a minute." : nil,
                 snapshot.isOfDocuments ? "The database cannot be read." : nil,
             ].compactMap(\.self) + unready)

@@ -124,6 +124,16 @@ struct MetricsText: Sendable {
         ]
     }
 
+    /// Whether the disk was full, or has no room for what should be held back.
+    static func families(of reserve: DiskReserve?) -> [Family] {
+        guard let reserve else { return [] }
+        return [
+            Family(
+                "holdfast_disk_reserve_missing", .gauge, "Whether no space is held back for a full disk.",
+                [Sample([], reserve.isMissing ? 1 : 0)])
+        ]
+    }
+
     /// Where documents are on their way to places besides the folder.
     static func families(of places: [PlaceStanding]) -> [Family] {
         func samples(_ value: (PlaceStanding) -> Int64?) -> [Sample] {

@@ -180,6 +180,7 @@ struct DeploymentTests {
             let text = MetricsText(
                 families: counters.families + MetricsText.families(of: world.publisher.live.current)
                     + MetricsText.families(of: world.catalog.ledger, isReady: true, at: world.now)
+                    + MetricsText.families(of: world.engine.reserve)
                     + MetricsText.families(of: places) + MetricsText.families(of: notices)
                     + desk.inbox.families
             ).text

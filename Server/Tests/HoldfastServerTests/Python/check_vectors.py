@@ -329,32 +329,6 @@ def webhook():
     check(hmac.compare_digest(vector["webhook-signature"], f"v1,{code}"), "signature of a notice")
 
 
-def journal():
-    vector = load("server-journal.json")
-    secret = base64.b64decode(vector["secretFile"].split(" ")[1])
-    key = HKDF(hashes.SHA256(), 32, salt=None, info=b"holdfast-journal-v1").derive(secret)
-
-    def holds(indices):
-        previous = bytes(32)
-        for place, index in enumerate(indices):
-            mac, text = vector["lines"][index].split(" ", 1)
-            value = json.loads(text)
-            check(canonical(value) == text, "a line is canonical")
-            if not hmac.compare_digest(hmac.new(key, previous + text.encode(), "sha256").hexdigest(), mac):
-                return False
-            check(value["format"] == "holdfast-journal-v1" if place == 0 else value["index"] == place - 1, "a place")
-            for document in value.get("documents", []):
-                octets = document.get("octets")
-                check(octets is None or sha256(base64.b64decode(octets)) == document["digest"], "digest of a document")
-            previous = bytes.fromhex(mac)
-        return True
-
-    for indices in vector["accepted"]:
-        check(holds(indices), f"the lines {indices}")
-    for indices in vector["refused"]:
-        check(not holds(indices), f"not the lines {indices}")
-
-
 def audit_head():
     vector = load("server-audit-head.json")
     secret = base64.b64decode(vector["secretFile"].split(" ")[1])
@@ -432,7 +406,7 @@ def passkeys():
         check(sha256(base64.b64decode(key, validate=True)) == one["identity"], "identity of a passkey")
 
 
-for part in (approvals, approvers, outbox, contents, audit, sealed_key, challenge, backup, webhook, journal, audit_head,
+for part in (approvals, approvers, outbox, contents, audit, sealed_key, challenge, backup, webhook, audit_head,
              passkeys):
     part()
 print(f"{checks} checks hold")

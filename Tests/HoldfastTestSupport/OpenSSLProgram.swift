@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 package import Foundation
+package import HoldfastTesting
 
 /// The `openssl` command of this machine, as a peer that shares no code with us.
 package enum OpenSSLProgram {

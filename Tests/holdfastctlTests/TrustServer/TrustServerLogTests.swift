@@ -3,93 +3,27 @@ import Holdfast
 import HoldfastNIOTesting
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
 @testable import holdfastctl
 
-@Suite("holdfastctl trust-server: approval, signing again, and its log", .timeLimit(.minutes(15)))
-struct TrustServerApprovalTests {
+@Suite("holdfastctl trust-server: signing again, and its log", .timeLimit(.minutes(15)))
+struct TrustServerLogTests {
     private struct Line: Decodable {
         struct Failure: Decodable {
             let host: String
             let consequence: String
             let problems: [String]
         }
-        struct Waiting: Decodable {
-            let host: String
-            let fingerprints: [String]
-            let since: String
-        }
         let time: String
         let event: String
         let hosts: Int?
         let failures: [Failure]?
         let newPins: [String]?
-        let waiting: [Waiting]?
         let message: String?
         let code: String?
-    }
-
-    private static func fingerprint(_ certificate: TestCertificate) -> String {
-        Hexadecimal.encode(Pin.certificate(certificate.der).digest)
-    }
-
-    private func pins(_ site: TrustServerSite) throws -> [Pin] {
-        try site.document().entries.flatMap(\.certificatePins)
-    }
-
-    @Test("A new certificate waits until it is approved, and nothing but that certificate is approved")
-    func holdChanges() async throws {
-        try await TrustServerSite.with { site in
-            try await withLoopbackTLSServer(serving: site.leaf) { server in
-                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
-                let host = "127.0.0.1:\(server.port)"
-                func approve(_ host: String) async throws -> CommandRun {
-                    try await CommandRun.holdfastctl(
-                        ["trust-server", "approve", host, "--customer", "acme", "--domains", "data/acme.domains"],
-                        in: site.folder)
-                }
-                // A host that is new on the list was approved by whoever wrote it there.
-                #expect(try await site.publish(["--hold-changes"]).status == 0)
-                #expect(try pins(site) == [.certificate(site.leaf.der)])
-                #expect(try await approve(host).errors.contains("\(host): expected a change that waits for approval"))
-
-                let (next, thief) = (
-                    try site.root.leaf(names: [.address([127, 0, 0, 1])]),
-                    try site.root.leaf(names: [.address([127, 0, 0, 1])])
-                )
-                try server.serve(next)
-                for _ in 0..<2 {
-                    let held = try await site.publish(["--hold-changes"])
-                    #expect(held.status == 1 && held.errors.contains("waits for approval"), "\(held.errors)")
-                    #expect(held.errors.contains(Self.fingerprint(next)) && held.output.contains(" published 1 host"))
-                    #expect(try pins(site) == [.certificate(site.leaf.der)])
-                }
-                let json = try await site.publish(["--hold-changes", "--json"])
-                let line = try json.json(Line.self)
-                #expect(json.status == 1 && line.event == "published" && line.failures?.first?.consequence == "kept")
-                #expect(line.waiting?.map(\.host) == [host])
-                #expect(line.waiting?.first?.fingerprints == [Self.fingerprint(next)])
-
-                let other = try await approve("127.0.0.1:1")
-                #expect(other.status == 1 && other.errors.contains("but for \(host)"))
-                let approved = try await approve(host)
-                #expect(approved.status == 0 && approved.output == "\(host)  cert-sha256/\(Self.fingerprint(next))\n")
-                try server.serve(thief)
-                let refused = try await site.publish(["--hold-changes"])
-                #expect(refused.status == 1 && refused.errors.contains(Self.fingerprint(thief)))
-                #expect(try pins(site) == [.certificate(site.leaf.der)])
-
-                try server.serve(next)
-                let published = try await site.publish(["--hold-changes"])
-                // Clients with the document of before refuse it until they ask again.
-                #expect(published.output.contains("new pins of \(host)"), "\(published.errors)")
-                #expect(published.status == 1 && published.errors.contains("an earlier document, which was replaced"))
-                #expect(try Set(pins(site)) == [.certificate(site.leaf.der), .certificate(next.der)])
-                #expect(try await approve(host).status == 1)
-            }
-        }
     }
 
     @Test("What is published is signed again while no host can be asked, and stays as it was")
@@ -119,8 +53,6 @@ struct TrustServerApprovalTests {
                 try await site.publication([], muchLater) { _ in .unreachable("nobody is asked") }.resign()
             }
             #expect(try site.document(at: clock.now).timestamp == document.timestamp)
-            let both = try await site.publish(["--resign-only", "--hold-changes"])
-            #expect(both.status == 2 && both.errors.contains("no changes to hold"))
         }
     }
 
@@ -147,22 +79,6 @@ struct TrustServerApprovalTests {
         }
     }
 
-    @Test("approve needs a host, a customer and the list, and says which file is not there")
-    func usage() async throws {
-        try await withTemporaryFolder { folder in
-            for (arguments, status, text) in [
-                (["--customer", "acme", "--domains", "d"], 2, "host"),
-                (["a.example", "--domains", "d"], 2, "--customer"),
-                (["a.example", "--customer", "acme"], 2, "--domains"),
-                (["127.1", "--customer", "acme", "--domains", "d"], 2, "numericName"),
-                (["a.example", "--customer", "a/b", "--domains", "d"], 2, "--customer"),
-                (["a.example", "--customer", "acme", "--domains", "d"], 3, "acme.hosts.json is not there"),
-            ] as [([String], Int32, String)] {
-                let run = try await CommandRun.holdfastctl(["trust-server", "approve"] + arguments, in: folder)
-                #expect(run.status == status && run.errors.contains(text), "\(arguments): \(run.errors)")
-            }
-        }
-    }
 }
 
 @Suite("The files of the published signing script", .needs(.openSSL), .timeLimit(.minutes(15)))
@@ -222,12 +138,12 @@ struct TrustServerTakeoverTests {
                         "output/acme.pem", "-purpose", "any",
                     ], in: folder)
                 #expect(verified.status == 0 && verified.text.contains("127.0.0.1"), "\(verified.text)")
-                // Without the DER the PEM serves; a new key is not made beside the old one.
+                // Without the DER the PEM serves; no other key is made beside the old one.
                 try FileManager.default.removeItem(at: folder.appending(path: "output/acme.crt"))
                 #expect(try await CommandRun.holdfastctl(arguments + ["--resign-only"], in: folder).status == 0)
-                let again = try await CommandRun.holdfastctl(
-                    ["trust-server", "init", "--customer", "acme", "--kind", "p-256"], in: folder)
-                #expect(again.status == 3 && again.errors.contains("certs/acme.key is there already"))
+                let again = try await CommandRun.holdfastctl(arguments + ["--first-run"], in: folder)
+                #expect(again.status == 3 && again.errors.contains("certs/acme.key"), "\(again.errors)")
+                #expect(again.errors.contains("there already: leave out --first-run"), "\(again.errors)")
             }
         }
     }

@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 package import Foundation
+import HoldfastTesting
 
 /// What a program that ran to its end left behind.
 package struct CommandRun {

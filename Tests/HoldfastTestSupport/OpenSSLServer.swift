@@ -1,16 +1,16 @@
 #if os(macOS) || os(Linux)
 import Foundation
 import Holdfast
-public import HoldfastTesting
+package import HoldfastTesting
 
 /// `openssl s_server` on this machine's loopback address: a peer that shares no code with ours.
 ///
 /// It ends with `stop()`, when the object is released, when the test process ends in any way, or after its time limit.
 /// It needs OpenSSL 3 as `openssl` on the search path; LibreSSL is not enough. All methods may be called from any
 /// thread.
-public final class OpenSSLServer: Sendable {
+package final class OpenSSLServer: Sendable {
     /// What the server does with a connection.
-    public enum Behavior: String, Sendable, Hashable {
+    package enum Behavior: String, Sendable, Hashable {
         /// Sends every line back with its characters in reverse order.
         case reverse = "-rev"
         /// Answers `GET /` with a status page, and closes.
@@ -18,7 +18,7 @@ public final class OpenSSLServer: Sendable {
     }
 
     /// The versions of TLS to which it can be restricted.
-    public enum Version: String, Sendable, Hashable {
+    package enum Version: String, Sendable, Hashable {
         /// Only TLS 1.2.
         case tls12 = "-tls1_2"
         /// Only TLS 1.3.
@@ -27,12 +27,12 @@ public final class OpenSSLServer: Sendable {
 
     /// Whether tests that need OpenSSL should run: it was found, or `HOLDFAST_REQUIRE_FOREIGN_PEERS` is 1, with which
     /// such tests fail instead of being skipped.
-    public static var isAvailable: Bool { OpenSSLProgram.isAvailable }
+    package static var isAvailable: Bool { OpenSSLProgram.isAvailable }
 
     /// The port on which it listens.
-    public let port: Int
+    package let port: Int
     /// The address on which it listens.
-    public let address: String
+    package let address: String
     private let process: GuardedProcess
 
     private init(address: String, port: Int, process: GuardedProcess) {
@@ -44,7 +44,7 @@ public final class OpenSSLServer: Sendable {
     deinit { process.end() }
 
     /// Starts a server that presents the chain of a certificate, without its root. See the other `start`.
-    public static func start(
+    package static func start(
         serving certificate: TestCertificate, version: Version? = nil, behavior: Behavior = .reverse,
         address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(600)
     ) async throws(TestKitError) -> OpenSSLServer {
@@ -66,7 +66,7 @@ public final class OpenSSLServer: Sendable {
     ///   - limit: the server is ended after this time, whatever happens.
     ///
     /// Throws `programMissing`, or `serverFailed` with openssl's output.
-    public static func start(
+    package static func start(
         chain: [[UInt8]], key: TestKey, version: Version? = nil, behavior: Behavior = .reverse,
         address: String = "127.0.0.1", arguments: [String] = [], limit: Duration = .seconds(600)
     ) async throws(TestKitError) -> OpenSSLServer {
@@ -102,10 +102,10 @@ public final class OpenSSLServer: Sendable {
     }
 
     /// What the server has written so far: its report on connections and errors.
-    public var output: String { process.output }
+    package var output: String { process.output }
 
     /// Ends the server, and returns when it is gone. May be called twice.
-    public func stop() async {
+    package func stop() async {
         process.end()
         await process.waitUntilGone()
     }
