@@ -1,3 +1,4 @@
+#if Services
 package import Holdfast
 package import HoldfastTesting
 import NIOCore
@@ -65,4 +66,5 @@ extension ForeignProgram {
         "all of 127.0.0.0/8", .machine, runsTests: LoopbackFleet.hasWholeBlock)
     package static let ipv6Loopback = ForeignProgram("::1", .machine, runsTests: LoopbackFleet.hasIPv6)
 }
+#endif
 #endif

@@ -48,7 +48,7 @@ struct JournalTests {
         return octets.split(separator: 0x0A).map { Array($0) + [0x0A] }
     }
 
-    @Test("vectors/server-journal.json is what this program writes")
+    @Test("docs/vectors/server-journal.json is what this program writes")
     func vector() throws {
         let lines = try Self.lines(true)
         let accepted = [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3]]
