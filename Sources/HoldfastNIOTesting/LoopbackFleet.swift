@@ -1,3 +1,4 @@
+#if Services
 package import Holdfast
 package import HoldfastTesting
 import NIOCore
@@ -58,3 +59,4 @@ package struct LoopbackFleet: Sendable {
         for server in servers { await server.shutdown() }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Services
 import Holdfast
 public import HoldfastTesting
 import NIOCore
@@ -185,3 +186,4 @@ public func withLoopbackTLSServer<Result>(
         throw error
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Services
 import Holdfast
 package import HoldfastTesting
 import NIOCore
@@ -157,3 +158,4 @@ package final class ScriptedServer: Sendable {
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }
 }
+#endif

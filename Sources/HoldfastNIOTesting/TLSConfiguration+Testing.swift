@@ -1,3 +1,4 @@
+#if Services
 import Holdfast
 public import HoldfastTesting
 public import NIOSSL
@@ -47,3 +48,4 @@ extension SignatureAlgorithm {
         .rsaPssRsaeSha384, .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
     ]
 }
+#endif

@@ -49,6 +49,6 @@ extension ForeignProgram {
     package static let openSSL = ForeignProgram(
         "OpenSSL 3", .packages(debian: ["openssl"], homebrew: ["openssl@3"]), runsTests: OpenSSLProgram.isAvailable)
     package static let pythonTUF = ForeignProgram(
-        "python-tuf", .script("scripts/tuf-python"), runsTests: PythonTUF.runs)
+        "python-tuf", .script("scripts/python tuf"), runsTests: PythonTUF.runs)
 }
 #endif

@@ -1,4 +1,4 @@
-#if os(macOS) || os(Linux)
+#if Services && (os(macOS) || os(Linux))
 package import Foundation
 package import HoldfastTesting
 package import NIOSSL

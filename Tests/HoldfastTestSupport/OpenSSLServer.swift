@@ -1,4 +1,4 @@
-#if os(macOS) || os(Linux)
+#if Services && (os(macOS) || os(Linux))
 import Foundation
 import Holdfast
 package import HoldfastTesting

@@ -3,7 +3,7 @@ package import Foundation
 
 /// python-tuf, the reference implementation of The Update Framework, as a peer that shares no code with us.
 package enum PythonTUF {
-    /// The Python that `scripts/tuf-python` made, or the one that `HOLDFAST_TUF_PYTHON` names. An empty name says that
+    /// The Python that `scripts/python tuf` made, or the one that `HOLDFAST_TUF_PYTHON` names. An empty name says that
     /// this machine cannot have one.
     package static let program: URL? = {
         guard !isOutOfReach else { return nil }

@@ -55,7 +55,7 @@ struct TestRunTests {
     func report() {
         let one = ForeignProgram("b", .packages(debian: ["b1", "b2"], homebrew: ["b"]), runsTests: false)
         let two = ForeignProgram("a", .packages(debian: ["b1", "a"], homebrew: ["a"]), runsTests: false)
-        let script = ForeignProgram("c", .script("scripts/tuf-python"), runsTests: false)
+        let script = ForeignProgram("c", .script("scripts/python tuf"), runsTests: false)
         let included = ForeignProgram("d", .included, runsTests: false)
         #expect(SkippedTests.lines(about: [:], isDarwin: false).isEmpty)
         #expect(
@@ -68,11 +68,11 @@ struct TestRunTests {
             SkippedTests.lines(about: noted, isDarwin: false) == [
                 "4 tests were skipped, because this machine lacks: a (1), b (2), c (1), d (1).", "  u", "  x", "  y",
                 "  z", "To run them, install the programs:", "  sudo apt-get install -y a b1 b2",
-                "  scripts/tuf-python",
+                "  scripts/python tuf",
             ])
         #expect(
             SkippedTests.lines(about: noted, isDarwin: true).suffix(2) == [
-                "  brew install a b", "  scripts/tuf-python",
+                "  brew install a b", "  scripts/python tuf",
             ])
         #expect(SkippedTests.lines(about: [included: ["u"]], isDarwin: false).count == 2)
         let address = ForeignProgram("::1", .machine, runsTests: false)

@@ -75,5 +75,5 @@ extension ForeignProgram {
     )
     static let fullDevice = ForeignProgram(
         "/dev/full", .machine, runsTests: FileManager.default.fileExists(atPath: "/dev/full"))
-    static let s3Tools = ForeignProgram("moto and aws", .script("scripts/s3-tools"), runsTests: S3Store.isAvailable)
+    static let s3Tools = ForeignProgram("moto and aws", .script("scripts/python s3"), runsTests: S3Store.isAvailable)
 }

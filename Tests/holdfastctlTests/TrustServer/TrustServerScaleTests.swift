@@ -5,7 +5,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// `scripts/measure-trust-server` runs it with a thousand.
+/// `scripts/measure trust-server` runs it with a thousand.
 @Suite("A trust server with many hosts", .needs(.openSSL), .timeLimit(.minutes(15)))
 struct TrustServerScaleTests {
     @Test("So many hosts are published from loopback servers in one round")

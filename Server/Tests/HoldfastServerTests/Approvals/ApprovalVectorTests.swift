@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Vectors of approvals")
 struct ApprovalVectorTests {
-    @Test("vectors/server-approval.json is what this program writes")
+    @Test("docs/vectors/server-approval.json is what this program writes")
     func vectors() throws {
         // Only Ed25519: its signatures are the same each time.
         let people: [Approver] = [.alice, .carol, .dave]

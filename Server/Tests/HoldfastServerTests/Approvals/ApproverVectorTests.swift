@@ -176,7 +176,7 @@ struct ApproverVectorTests {
         return good + badlySigned + badlyWritten + (try statementsWithApps(after: genesis))
     }
 
-    @Test("vectors/server-approvers.json is what this program writes, and what it accepts and refuses")
+    @Test("docs/vectors/server-approvers.json is what this program writes, and what it accepts and refuses")
     func vectors() throws {
         let statements = try Self.statements()
         let genesis = Digest(of: statements[0].text)

@@ -13,7 +13,7 @@ struct InvitationVectorTests {
             scope: scope, approvers: Story().chain.head.digest, end: Story.end)
     }
 
-    @Test("vectors/server-invitation.json is what this program writes, and what it accepts and refuses")
+    @Test("docs/vectors/server-invitation.json is what this program writes, and what it accepts and refuses")
     func vectors() throws {
         let shop = try AppName("shop")
         let bank = try AppName("bank")

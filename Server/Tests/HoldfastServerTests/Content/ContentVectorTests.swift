@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Vectors of contents, audits, fences and sealed keys")
 struct ContentVectorTests {
-    @Test("vectors/server-content.json is what this program writes")
+    @Test("docs/vectors/server-content.json is what this program writes")
     func content() throws {
         let contents = try [
             ("everything", ContentTests.content()),
@@ -32,7 +32,7 @@ struct ContentVectorTests {
             ])
     }
 
-    @Test("vectors/server-audit.json is what this program writes")
+    @Test("docs/vectors/server-audit.json is what this program writes")
     func audit() throws {
         let (entries, heads) = try AuditChainTests.story()
         try Vectors.expect(
@@ -43,7 +43,7 @@ struct ContentVectorTests {
             ])
     }
 
-    @Test("vectors/server-outbox.json is what this program does")
+    @Test("docs/vectors/server-outbox.json is what this program does")
     func outbox() throws {
         let steps: [(String, Int64, Int64)] = [
             ("take", 0, 100), ("retake", 1, 105), ("uploaded", 1, 106), ("uploaded", 2, 106), ("failed", 2, 107),
@@ -81,7 +81,7 @@ struct ContentVectorTests {
             ])
     }
 
-    @Test("The sealed key of vectors/server-sealed-key.json opens")
+    @Test("The sealed key of docs/vectors/server-sealed-key.json opens")
     func sealedKey() throws {
         let name = "server-sealed-key.json"
         let secret = SealedKeyTests.secret()

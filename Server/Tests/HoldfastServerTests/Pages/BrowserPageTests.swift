@@ -4,9 +4,9 @@ import Testing
 
 @testable import HoldfastServer
 
-/// Every page in a real browser, with what browsers are told about it. `scripts/screenshots` keeps the pictures.
+/// Every page in a real browser, with what browsers are told about it. `scripts/lib/screenshots` keeps the pictures.
 @Suite(
-    "Pages in Chromium", .enabled(if: Browser.isTested, "no browser: scripts/browser-python"),
+    "Pages in Chromium", .enabled(if: Browser.isTested, "no browser: scripts/python browser"),
     .timeLimit(.minutes(10)))
 struct BrowserPageTests {
     @Test(

@@ -13,7 +13,7 @@ struct PasskeyVectorTests {
         let evidence: [UInt8]
     }
 
-    @Test("vectors/server-passkey.json is what this program writes, and what it accepts and refuses")
+    @Test("docs/vectors/server-passkey.json is what this program writes, and what it accepts and refuses")
     func vectors() throws {
         let party = try SoftPasskey.party
         let text = try ApprovalText(.approve, Story().subject, end: Story.end).octets

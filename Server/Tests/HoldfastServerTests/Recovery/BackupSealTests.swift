@@ -127,7 +127,7 @@ struct BackupSealTests {
         #expect(try BackupExample.opened(file).database == database)
     }
 
-    @Test("vectors/server-backup.json opens, and this program's own do as well")
+    @Test("docs/vectors/server-backup.json opens, and this program's own do as well")
     func vector() throws {
         let name = "server-backup.json"
         let secret = SealedKeyTests.secret()
