@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastServer
 
-/// `Server/README.md` from the export of a real PostgreSQL to the old signer's end, word by word.
+/// `docs/server/operating.md` from the export of a real PostgreSQL to the old signer's end, word by word.
 @Suite("Taking over, as the README of the server has it", .timeLimit(.minutes(10)))
 struct TakingOverProcedureTests {
     private typealias Desk = CommandTests.Desk
@@ -60,7 +60,7 @@ struct TakingOverProcedureTests {
 
     /// The blocks of the procedure, in their order.
     private func blocks() throws -> [Manual.Block] {
-        try Manual("Server/README.md").blocks.filter { $0.mark == "taking over" }
+        try Manual("docs/server/operating.md").blocks.filter { $0.mark == "taking over" }
     }
 
     private func oldServer(_ desk: Desk) throws -> OldUtilityServer {
@@ -119,9 +119,8 @@ struct TakingOverProcedureTests {
             environment = postgres.environment.merging(["PATH": "\(programs.path):\(path)"]) { $1 }
         }
 
-        func run(_ block: String, change: String = "", oldServer: Int = 0) async throws -> String {
+        func run(_ block: String, change: String = "") async throws -> String {
             let text = block.replacing("/srv/pins", with: desk.data).replacing("CHANGE", with: change)
-                .replacing("https://mus.example.com/", with: "http://127.0.0.1:\(oldServer)/")
             let (status, output) = try await ForeignProgram.run(
                 ForeignProgram.required("bash"), ["-euo", "pipefail", "-c", text], in: desk.folder, withErrors: true,
                 environment: environment)
@@ -132,11 +131,11 @@ struct TakingOverProcedureTests {
     }
 
     @Test(
-        "From the old server's tables to a new server that answers alike, with the old signer stopped and the export gone",
+        "From the old server's tables to a new server, with the old signer stopped and the export gone",
         .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
     func procedure() async throws {
         let blocks = try blocks()
-        #expect(blocks.map(\.language) == ["sql", "sh", "sh", "sh", "sh", "sh"])
+        #expect(blocks.map(\.language) == ["sql", "sh", "sh", "sh", "sh"])
         try await PostgresServer.run { postgres in
             try await withFolder { folder in
                 let desk = try Desk(in: folder)
@@ -166,13 +165,8 @@ struct TakingOverProcedureTests {
                 }
                 _ = try await desk.run("publish", second, "--data", desk.data)
 
-                let site = try await oldSite(old, desk)
-                try await site.listening { port in
-                    said.append(try await operation.run(blocks[4].text, oldServer: port))
-                    #expect(said[3].contains("bank  alike"))
-                }
-                said.append(try await operation.run(blocks[5].text))
-                #expect(said[4].contains("was in plain text before it came here"))
+                said.append(try await operation.run(blocks[4].text))
+                #expect(said[3].contains("was in plain text before it came here"))
                 let stopped = try String(contentsOf: folder.appending(path: "stopped"), encoding: .utf8)
                 #expect(stopped == "disable --now mobile-utility-server\n")
                 #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "export").path))
@@ -190,22 +184,6 @@ struct TakingOverProcedureTests {
     private func change(in output: String) throws -> String {
         let line = try #require(output.split(separator: "\n").first { $0.hasPrefix("change ") }, "\(output)")
         return String(line.dropFirst("change ".count))
-    }
-
-    /// The old server, which still answers.
-    private func oldSite(_ old: OldUtilityServer, _ desk: Desk) async throws -> ServingSite {
-        let open = try await ServerFolder(URL(filePath: desk.data)).open(clock: desk.clock)
-        let content = try #require(try await open.publisher.published(AppName("bank")))
-        await open.engine.close()
-        let site = ServingSite(key: try SigningKey(exportedPrivateKey: old.privateKey))
-        let now = Int64(desk.clock.now.timeIntervalSince1970)
-        site.time.withLock { $0 = now }
-        site.publish(apps: [
-            try site.app(
-                "bank", entries: content.entries(at: now), versions: content.versions, texts: content.texts,
-                end: content.end)
-        ])
-        return site
     }
 
     /// An app that was built for the old server, against the new one.
