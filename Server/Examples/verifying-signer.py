@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A signer program for holdfast-server that believes approvers, and nobody else.
 
-It reads a request (holdfast-signing-request-v1, Server/README.md) on standard input, verifies that people approved the
+It reads a request (holdfast-signing-request-v1, docs/formats.md) on standard input, verifies that people approved the
 content and that the octets to sign say what the content says, and prints the signature. So whoever controls the server
 can have signed again what approvers agreed to, until it ends, and nothing else.
 

@@ -45,20 +45,20 @@ struct HelpTreeTests {
         return verbs
     }
 
-    @Test("Every verb has --json and --quiet, says its exit codes, and docs/formats.md has its fields")
+    @Test("Every verb has --json and --quiet, says its exit codes, and docs/reference/output.md has its fields")
     func json() async throws {
         let documented = try DocumentedFields().fields
         let verbs = try await Self.verbs()
         for (name, verb) in verbs {
             #expect(verb.option("json") != nil, "\(name)")
             #expect(verb.option("quiet")?.abstract?.hasPrefix("Print failures only") == true, "\(name)")
-            #expect(documented[name].map { $0.count > 1 } == true, "\(name) has no table in docs/formats.md")
+            #expect(documented[name].map { $0.count > 1 } == true, "\(name) has no table in docs/reference/output.md")
             #expect(verb.discussion?.contains("Exit codes") == true, "\(name) says no exit codes")
         }
         #expect(Set(documented.keys).subtracting(verbs.map(\.name)).isEmpty)
     }
 
-    @Test("A field that docs/formats.md names is one that the code has")
+    @Test("A field that docs/reference/output.md names is one that the code has")
     func documentedFields() throws {
         var code = ""
         for folder in ["Sources/holdfastctl", "Sources/HoldfastPublishing"] {

@@ -72,7 +72,7 @@ struct QuietTests {
         }
     }
 
-    @Test("A field that docs/formats.md does not have is found, at any depth")
+    @Test("A field that docs/reference/output.md does not have is found, at any depth")
     func undocumented() throws {
         let documented = try DocumentedFields()
         let object: [String: Any] = ["outcome": "x", "chain": [["subject": "x", "color": 1]], "news": 1]

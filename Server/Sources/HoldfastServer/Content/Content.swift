@@ -1,5 +1,5 @@
 /// Everything that a change publishes for an app, in one canonical form (`holdfast-content-v1`): the same content has the
-/// same octets, so its digest is what people approve. `Server/README.md` lists the fields.
+/// same octets, so its digest is what people approve. `docs/vectors` has every field.
 ///
 /// Documents are made from it again and again, for a new time or challenge, without another approval: it has all that
 /// they say except times and signatures.

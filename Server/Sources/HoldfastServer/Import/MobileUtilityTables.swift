@@ -43,7 +43,7 @@ public struct MobileUtilityTables: Sendable {
                 throw ServerError(
                     .malformed, of: "the export, line \(row.line)",
                     expected: "one of \(Self.names) on a line of its own", found: "another line",
-                    remedy: "Export the tables as Server/README.md has it, with \\echo before each \\copy.")
+                    remedy: "Export the tables as docs/server/operating.md has it, with \\echo before each \\copy.")
             }
             let read = try CSVTable(&reader, table.schema, until: { Self.table($0) != nil }, next: &next)
             guard tables.updateValue(read.rows, forKey: table) == nil else {

@@ -62,7 +62,7 @@ struct InvitationVectorTests {
             [
                 "format": "holdfast-invitation-v1, for all apps, holdfast-invitation-v2, for some, and "
                     + "holdfast-invitation-v3, for more than reading. "
-                    + "Server/README.md says what the lines mean.",
+                    + "docs/server/people.md says what the lines mean.",
                 "accepted": good.map { text in
                     [
                         "text": String(decoding: text.octets, as: UTF8.self), "sha256": "\(Digest(of: text.octets))",

@@ -5,15 +5,11 @@ import Testing
 
 @testable import HoldfastServer
 
-/// The blocks of `Server/README.md` that need programs of an operator: one that signs, and those who are told.
-@Suite("Programs that the README of the server names", .timeLimit(.minutes(10)))
+/// The blocks of `docs/server/operating.md` that need programs of an operator: one that signs, one that takes notices.
+@Suite("Programs that docs/server/operating.md names", .timeLimit(.minutes(10)))
 struct ReadmeProgramTests {
-    private static let page = "Server/README.md"
-
-    private static func block(with words: String) throws -> Manual.Block {
-        let found = try Manual(page).blocks.filter { $0.text.contains(words) }
-        try #require(found.count == 1, "\(found.count) blocks have \(words)")
-        return found[0]
+    private static func block(_ name: String) throws -> Manual.Block {
+        try Manual("docs/server/operating.md").block("run: \(name)")
     }
 
     /// Runs the commands of the first app, up to its publication.
@@ -24,7 +20,8 @@ struct ReadmeProgramTests {
         _ desk: inout ManualDesk, until end: String = "holdfast-server serve",
         instead replacement: (String, inout ManualDesk) async throws -> Bool = { _, _ in false }
     ) async throws {
-        let all = try Manual(Self.page).blocks.filter { $0.language == "sh" && $0.mark.isEmpty }.flatMap(\.commands)
+        let all = try Manual("Server/README.md").blocks.filter { $0.language == "sh" && $0.mark.isEmpty }
+            .flatMap(\.commands)
         for command in all.prefix(while: { !$0.text.hasPrefix(end) }) {
             if try await replacement(command.text, &desk) { continue }
             for name in ["alice"] + command.others {
@@ -65,7 +62,7 @@ struct ReadmeProgramTests {
                 let file = folder.appending(path: "bank.json")
                 try JSONSerialization.data(withJSONObject: settings).write(to: file)
                 // No user of that name is here, and a machine that does much else takes longer than ten seconds.
-                let text = try Self.block(with: "holdfast-server app signer").text
+                let text = try Self.block("signer").text
                     .replacing("/usr/bin/sudo -u signer ", with: "")
                     .replacing("/usr/bin/timeout", with: ForeignProgram.required("timeout").path)
                     .replacing("KILL 10", with: "KILL 120")
@@ -96,7 +93,7 @@ struct ReadmeProgramTests {
             try await install("tell-us", "#!/bin/sh\nset -e\ncat >>'\(told.path)'\n", on: desk)
             let certificate = try desk.authority.leaf(names: [.address([127, 0, 0, 1])])
             try await WebhookReceiver.run(certificate) { [desk] receiver in
-                let commands = try Self.block(with: "whsec_").commands
+                let commands = try Self.block("notices").commands
                 #expect(commands.count == 2, "\(commands)")
                 _ = try await desk.run(commands[0].text)
                 let line = desk.fitted(commands[1].text)

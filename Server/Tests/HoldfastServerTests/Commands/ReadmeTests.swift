@@ -5,19 +5,22 @@ import Testing
 
 @testable import HoldfastServer
 
-/// Every command of `Server/README.md`, read from there, in its order, in a folder of its own, with a host on loopback. The
-/// block that installs is left to `scripts/nightly`, since a test cannot build what it is built with.
+/// Every command of `Server/README.md`, and then those of the pages for operators that need nothing else, in order, in a
+/// folder of its own, with a host on loopback. The block that installs is left to `scripts/nightly`, since a test cannot
+/// build what it is built with.
 @Suite("The README of the server", .timeLimit(.minutes(10)))
 struct ReadmeTests {
     private static let isTested = ManualDesk.isTested
 
-    /// - Parameter ofRepositories: those of the procedure of repositories, in which holders sign elsewhere, or all others.
-    private func commands(ofRepositories: Bool = false) throws -> [Manual.Command] {
-        try Manual("Server/README.md").blocks.filter { block in
-            // TakingOverProcedureTests and RepositoryTakingOverTests run what takes over from another server.
-            block.language == "sh" && block.mark != "install" && !block.mark.hasPrefix("taking over")
-                && block.text.contains("app repository") == ofRepositories
-        }.flatMap(\.commands)
+    /// The commands of the README, up to an app that gets in.
+    private func commands() throws -> [Manual.Command] {
+        try Manual("Server/README.md").blocks.filter { $0.language == "sh" && $0.mark.isEmpty }.flatMap(\.commands)
+    }
+
+    /// The commands of blocks on the pages for operators.
+    private func commands(of names: String...) throws -> [Manual.Command] {
+        let manual = try Manual.procedures()
+        return try names.flatMap { try manual.block("run: \($0)").commands }
     }
 
     /// What each says, by how it begins: the first that fits.
@@ -48,7 +51,7 @@ struct ReadmeTests {
             var desk = try await ManualDesk(in: folder)
             var left = Set(Self.answers.map(\.0))
             var served = 0
-            for command in try commands() {
+            for command in try commands() + commands(of: "reports", "clock", "replace-key", "backup") {
                 if command.text.hasPrefix("holdfast-server serve") {
                     let line = "exec \(desk.fitted(command.text)) --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0"
                     let server = try ServingProcess(["/bin/bash", "-c", line], environment: desk.environment)
@@ -79,7 +82,7 @@ struct ReadmeTests {
                     try Data(contentsOf: folder.appending(path: "srv/restored/\(list)"))
                         == Data(contentsOf: folder.appending(path: "srv/pins/\(list)")))
             }
-            #expect(left.isEmpty && served == 2, "\(left)")
+            #expect(left.isEmpty && served == 1, "\(left)")
             _ = try await desk.run("holdfast-server doctor --data /srv/pins")
             // A backup of before the change of the secret needs the old one, of which there is a copy.
             let check = "holdfast-server restore pins.backup --check --key backup.pem --password-file backup.password"
@@ -90,30 +93,17 @@ struct ReadmeTests {
         }
     }
 
-    @Test("Every block is one that a test runs or reads")
+    @Test("Every block is a command that a test runs, or installs")
     func everyBlock() throws {
-        // What is in a block of another kind than `sh`, and the suite that runs it.
-        let others = [
-            ("whsec_", "ReadmeProgramTests"), ("app signer", "ReadmeProgramTests"),
-            ("--admin-origin", "ReadmePasskeyTests"), ("--passkey dave", "ReadmePasskeyTests"),
-            ("place add bank bucket", "ReadmeTests"), ("place add bank folder", "ReadmeTests"),
-            (#""domains""#, "ReadmeTests"),
-        ]
-        let marks = ["install", "taking over", "taking over files", "taking over a repository"]
         for block in try Manual("Server/README.md").blocks {
-            if !block.mark.isEmpty {
-                #expect(marks.contains(block.mark), "\(block.mark)")
-            } else if block.language != "sh" {
-                #expect(others.contains { block.text.contains($0.0) }, "nothing runs \(block.text)")
-            }
+            #expect(block.language == "sh" && ["", "install"].contains(block.mark), "nothing runs \(block.text)")
         }
     }
 
-    @Test("The file that it shows is read, and says what it is there for")
+    @Test("The file about hosts without pins is read, and says what it is there for")
     func files() throws {
-        let files = try Manual("Server/README.md").blocks.filter { $0.language == "json" }.map { Array($0.text.utf8) }
-        try #require(files.count == 1)
-        let domains = try ContentDomains(files[0], named: "domains.json")
+        let file = try Manual.procedures().block("run: domains").text
+        let domains = try ContentDomains(Array(file.utf8), named: "domains.json")
         #expect(domains.unlistedNeedPins && domains.domains.map(\.needsPins) == [false])
     }
 
@@ -126,8 +116,7 @@ struct ReadmeTests {
                     _ = try await desk.run(command.text.replacing("alice", with: name))
                 }
             }
-            let places = try Manual("Server/README.md").blocks.flatMap(\.commands).map(\.text)
-                .filter { $0.hasPrefix("holdfast-server place") }
+            let places = try commands(of: "places").map(\.text)
             #expect(places.count == 4, "\(places)")
             let list = "holdfast-server place list bank --data /srv/pins"
             for command in places {
@@ -166,7 +155,7 @@ struct ReadmeTests {
                 }
             }
             var published = 0
-            for command in try commands(ofRepositories: true) {
+            for command in try commands(of: "repository", "repository-rotate") {
                 var lines = [command.text]
                 if command.text.contains("--key tom.pem") {
                     // Whoever signs asks the hosts, which no name leads to here.

@@ -21,7 +21,7 @@ struct ContentVectorTests {
         try Vectors.expect(
             "server-content.json",
             [
-                "format": "holdfast-content-v1. Server/README.md says what the fields mean.",
+                "format": "holdfast-content-v1. docs/server/backup.md says how they are written.",
                 "contents": contents.map { name, content in
                     [
                         "name": name, "text": String(decoding: content.octets, as: UTF8.self),
@@ -38,7 +38,7 @@ struct ContentVectorTests {
         try Vectors.expect(
             "server-audit.json",
             [
-                "format": "holdfast-audit-v1. Server/README.md says what the fields mean.",
+                "format": "holdfast-audit-v1. docs/server/backup.md says how they are written.",
                 "entries": entries.map { String(decoding: $0, as: UTF8.self) }, "heads": heads.map(\.description),
             ])
     }
@@ -93,7 +93,7 @@ struct ContentVectorTests {
                 name,
                 [
                     "format": "A private key sealed with AES-256-GCM: nonce, ciphertext, tag. "
-                        + "Server/README.md says how the key and the associated data are made.",
+                        + "docs/server/backup.md says how the key and the associated data are made.",
                     "secretFile": String(decoding: secret.fileContent, as: UTF8.self),
                     "secretID": Hex.encode(secret.id),
                     "associatedData": String(decoding: SealedKey.associated(place, key.publicKey), as: UTF8.self),

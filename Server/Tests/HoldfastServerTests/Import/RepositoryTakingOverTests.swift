@@ -351,7 +351,7 @@ struct RepositoryTakingOverTests {
         }
     }
 
-    @Test("Every command of the README that takes a repository over does what it is there for, and apps follow")
+    @Test("Every command of the manual that takes a repository over does what it is there for, and apps follow")
     func procedure() async throws {
         try await withFolder { folder in
             let desk = try CommandTests.Desk(in: folder)
@@ -366,7 +366,7 @@ struct RepositoryTakingOverTests {
             try Data(old.keys.joined().utf8).write(to: file)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
             var (change, left) = ("", Set(["import", "host", "change", "approve", "app", "publish"]))
-            for block in try Manual("Server/README.md").blocks where block.mark == "taking over a repository" {
+            for block in try Manual("docs/server/operating.md").blocks where block.mark == "taking over a repository" {
                 for command in block.commands {
                     let text = command.text.replacing("/srv/pins", with: desk.data)
                         .replacing("CHANGE", with: change)

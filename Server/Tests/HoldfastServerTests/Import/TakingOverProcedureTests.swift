@@ -7,7 +7,7 @@ import Testing
 
 @testable import HoldfastServer
 
-/// `Server/README.md` from the export of a real PostgreSQL to the old signer's end, word by word.
+/// `docs/server/operating.md` from the export of a real PostgreSQL to the old signer's end, word by word.
 @Suite("Taking over, as the README of the server has it", .timeLimit(.minutes(10)))
 struct TakingOverProcedureTests {
     private typealias Desk = CommandTests.Desk
@@ -56,7 +56,7 @@ struct TakingOverProcedureTests {
 
     /// The blocks of the procedure, in their order.
     private func blocks() throws -> [Manual.Block] {
-        try Manual("Server/README.md").blocks.filter { $0.mark == "taking over" }
+        try Manual("docs/server/operating.md").blocks.filter { $0.mark == "taking over" }
     }
 
     private func oldServer(_ desk: Desk) throws -> OldUtilityServer {

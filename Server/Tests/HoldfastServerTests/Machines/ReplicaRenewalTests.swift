@@ -99,7 +99,7 @@ struct ReplicaRenewalTests {
         "A certificate is renewed, announced and installed although a machine dies in between; no app refuses it"
     )
     func renewal() async throws {
-        let script = try Manual("docs/server.md").block("run: announce-certificate").text
+        let script = try Manual.procedures().block("run: announce-certificate").text
         let postgres = try #require(PostgresServer.current)
         let name = try await postgres.database()
         let machine = ReplicaSite.Machine(options: ["--allow", "127.0.0.0/8"])

@@ -33,7 +33,7 @@ struct PasskeyVectorTests {
             "server-passkey.json",
             [
                 "format": "holdfast-passkey-evidence-v1 over a text, and holdfast-approvers-v2. "
-                    + "docs/formats.md and Server/README.md say what the lines mean.",
+                    + "docs/formats.md and docs/server/people.md say what the lines mean.",
                 "origin": party.origin, "text": String(decoding: text, as: UTF8.self),
                 "challenge": Base64.encode(PasskeyChallenge.approval(of: text).octets),
                 "registration": [

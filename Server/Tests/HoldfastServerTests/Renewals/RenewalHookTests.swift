@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastServer
 
-/// From an ACME client's renewal to apps that follow: certbot fetches, the script of `docs/server.md` announces over HTTP,
+/// From an ACME client's renewal to apps that follow: certbot fetches, the script of `docs/server/operating.md` announces over HTTP,
 /// people approve, the gate lets the script install, and nginx shows it. Only the server's clock is turned.
 @Suite(
     "Renewal by an ACME client", .enabled(if: ACMEHost.isTested, "needs certbot, pebble, nginx, curl and openssl"),
@@ -17,7 +17,7 @@ struct RenewalHookTests {
     private func run(
         reusesKey: Bool, _ kinds: [ContentFormat.Kind], _ body: (ACMEHost, Shop) async throws -> Void
     ) async throws {
-        let script = try Manual("docs/server.md").block("run: announce-certificate").text
+        let script = try Manual.procedures().block("run: announce-certificate").text
         let now = Int64(SystemWallClock().now.timeIntervalSince1970)
         try await ACMEHost.run(reusesKey: reusesKey) { acme in
             // What was just issued is valid by then.

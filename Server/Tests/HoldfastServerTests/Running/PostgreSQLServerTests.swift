@@ -254,7 +254,7 @@ struct PostgreSQLServerTests {
             let audit = try await site.open.catalog.audit(after: -1, limit: 10_000)
             await site.open.engine.close()
             let new = site.folder.appending(path: "new")
-            let commands = try Manual("docs/server.md").block("run: postgresql-move").commands
+            let commands = try Manual.procedures().block("run: postgresql-move").commands
             let arguments = commands[0].text.split(separator: " ").dropFirst().map { word in
                 let known = ["/srv/pins": site.data, "/srv/pins-pg": new.path]
                 return known[String(word)] ?? (word.hasPrefix("\"postgresql:") ? text(address) : String(word))
@@ -307,7 +307,7 @@ struct PostgreSQLServerTests {
     @Test("A role and a database as the documentation makes them are all that a server needs")
     func creating() async throws {
         let server = try #require(PostgresServer.current)
-        try await server.run(try Manual("docs/server.md").block("run: postgresql-create").text)
+        try await server.run(try Manual.procedures().block("run: postgresql-create").text)
         let address = try PostgreSQLAddress("postgresql://holdfast_pins@127.0.0.1:\(server.port)/pins")
         try await ServeSite.run(database: address) { site in
             try await site.publish()

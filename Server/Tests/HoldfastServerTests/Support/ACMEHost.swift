@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastServer
 
 /// A host with certbot, a pebble that issues whatever it is asked for, and an nginx that shows what the script of
-/// `docs/server.md` has installed.
+/// `docs/server/operating.md` has installed.
 struct ACMEHost {
     private static let programs = ["certbot", "pebble", "nginx", "curl", "openssl", "python3"]
     static let isTested = programs.allSatisfy(ForeignProgram.isTested)

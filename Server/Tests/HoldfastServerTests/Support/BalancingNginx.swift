@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// nginx as the balancer before several machines, as docs/server.md configures it.
+/// nginx as the balancer before several machines, as docs/server/machines.md configures it.
 enum BalancingNginx {
     /// How it chooses among machines.
     enum Choice {
-        /// Clients of one address get to the same machine, as docs/server.md has it.
+        /// Clients of one address get to the same machine, as docs/server/machines.md has it.
         case address
         /// Each request goes to the next machine.
         case turns
@@ -20,7 +20,7 @@ enum BalancingNginx {
     static func with(
         _ ports: [Int], by choice: Choice = .address, _ body: (Int) async throws -> Void
     ) async throws {
-        var block = try Manual("docs/server.md").block("run: balancer").text
+        var block = try Manual.procedures().block("run: balancer").text
         try #require(ports.count == names.count)
         for (name, port) in zip(names, ports) {
             try #require(block.contains(name))
