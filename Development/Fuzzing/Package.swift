@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// libFuzzer targets for Holdfast, built and run by `scripts/fuzz`; see docs/fuzzing.md.
+/// libFuzzer targets for Holdfast, built and run by `scripts/fuzz`; see CONTRIBUTING.md.
 let package = Package(
     name: "holdfast-fuzzing",
     platforms: [.macOS(.v15)],

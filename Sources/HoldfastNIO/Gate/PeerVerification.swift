@@ -28,7 +28,7 @@ public import NIOSSL
 /// - **It does not run when a session is resumed.** A server's TLS remembers a client that was trusted once: for hours
 ///   with TLS 1.2 and up to days with TLS 1.3 it gets in again, even if the policy or the pins have changed or the
 ///   certificate has expired. To shut it out, restart the server or give it a new TLS context; or use
-///   ``PinnedTLSServer`` in place of the framework's TLS; docs/hummingbird.md has the twenty lines for Hummingbird. In
+///   ``PinnedTLSServer`` in place of the framework's TLS; docs/services.md has the lines for Hummingbird. In
 ///   gRPC a resumed session has a `peerCertificateChain` of nil: if your policy validates paths, refuse calls without
 ///   one. (NIOSSL's clients never resume.)
 /// - **It decides before the handshake has proved the peer's key.** A peer that replays a trusted chain without its key

@@ -69,7 +69,7 @@ extension URLSessionConfiguration {
     fileprivate static func background(withIdentifier identifier: String) -> URLSessionConfiguration { .default }
 }
 
-/// The examples of docs/apple.md and docs/migrating.md, line by line: they compile because they stand here, and stand in
+/// The examples of docs/apps.md and docs/migrating, line by line: they compile because they stand here, and stand in
 /// the documents because a test compares. The README's example for an app is above.
 private enum DocumentExamples {
     static func session(keyInUse: String, keyKeptOffline: String) throws -> URLSession {
@@ -255,7 +255,11 @@ struct DocumentTests {
     @Test(
         "Every line of their examples stands in code that compiles",
         arguments: [
-            ("docs/apple.md", ["```swift\n", "```objc\n"]), ("docs/migrating.md", ["```swift\n", "```objc\n"]),
+            ("docs/apps.md", ["```swift\n", "```objc\n"]),
+            ("docs/migrating/gcxtrustpolicy.md", ["```swift\n"]),
+            ("docs/migrating/wultrasslpinning.md", ["```swift\n"]),
+            ("docs/migrating/ispcertificatepinning.md", ["```swift\n", "```objc\n"]),
+            ("docs/migrating/trustkit.md", ["```swift\n"]), ("docs/migrating/alamofire.md", ["```swift\n"]),
             ("README.md", ["```swift apple\n"]),
         ])
     func everyLineCompiles(_ name: String, fences: [String]) throws {

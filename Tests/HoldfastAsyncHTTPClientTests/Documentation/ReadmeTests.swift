@@ -119,7 +119,7 @@ struct ReadmeTests {
 
     @Test(
         "Every line of its Swift examples stands in code that compiles",
-        arguments: ["README.md", "docs/pinning.md", "docs/services.md"])
+        arguments: ["README.md", "docs/services.md"])
     func everyLineStandsInCodeThatCompiles(_ document: String) throws {
         let text = try String(
             contentsOf: Self.folder.appending(path: "../../../\(document)").standardizedFileURL, encoding: .utf8)

@@ -48,7 +48,7 @@ struct TrustFailureTextTests {
                 """)
     }
 
-    @Test("The refusals that the README and docs/pinning.md show are what a refusal says, apart from the hashes")
+    @Test("The refusals that the README and docs/apps.md show are what a refusal says, apart from the hashes")
     func documents() throws {
         let name = "api.example.com"
         let root = try TestAuthority.root(name: "Example Root CA", clock: pki.clock)
@@ -63,7 +63,7 @@ struct TrustFailureTextTests {
             String(text).replacing(/sha256\/[A-Za-z0-9+\/]{43}=/, with: "sha256/…").split(separator: "\n").map(
                 String.init)
         }
-        for (document, isWhole) in [("README.md", false), ("docs/pinning.md", true)] {
+        for (document, isWhole) in [("README.md", false), ("docs/apps.md", true)] {
             var file = URL(fileURLWithPath: #filePath)
             for _ in 0..<4 { file.deleteLastPathComponent() }
             let text = try String(contentsOf: file.appending(path: document), encoding: .utf8)

@@ -5,7 +5,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What docs/operating.md says of acme.sh and Caddy, each with the manual's script; CertbotGateTests run it with certbot
+/// What docs/renewals.md says of acme.sh and Caddy, each with the manual's script; CertbotGateTests run it with certbot
 /// and nginx.
 @Suite("The operator's manual, ACME clients other than certbot", .timeLimit(.minutes(10)))
 struct OperatingACMEClientsTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// docs/operating.md, docs/migrating.md and the README, whose marked blocks are run as they are printed.
+/// The documents whose marked blocks are run as they are printed.
 enum OperatingManual {
     /// The fenced block after `<!-- run: NAME -->`.
     static func block(_ name: String) throws -> String {
@@ -14,11 +14,20 @@ enum OperatingManual {
 
     static var text: String {
         get throws {
-            try ["docs/operating.md", "docs/migrating.md", "README.md"].map {
+            try (pages + ["README.md"]).map {
                 try String(contentsOf: DocumentedFields.root.appending(path: $0), encoding: .utf8)
             }.joined()
         }
     }
+
+    /// Every block of commands or settings on these pages is run, or says why it is not.
+    static let pages = [
+        "CONTRIBUTING.md", "SECURITY.md", "docs/apps.md", "docs/concepts.md", "docs/emergencies.md", "docs/installing.md",
+        "docs/migrating.md", "docs/migrating/alamofire.md", "docs/migrating/gcxtrustpolicy.md",
+        "docs/migrating/ispcertificatepinning.md", "docs/migrating/trustkit.md", "docs/migrating/wultrasslpinning.md",
+        "docs/monitoring.md", "docs/operating.md", "docs/renewals.md", "docs/reports.md", "docs/services.md",
+        "docs/should-you-pin.md",
+    ]
 }
 
 @Suite("The operator's manual, as a whole")
@@ -32,11 +41,14 @@ struct OperatingManualTests {
         while let file = files?.nextObject() as? URL {
             if file.pathExtension == "swift" { tests += try String(contentsOf: file, encoding: .utf8) }
         }
-        let manual = try String(contentsOf: root.appending(path: "docs/operating.md"), encoding: .utf8)
-        let lines = manual.split(separator: "\n", omittingEmptySubsequences: false)
-        for (mark, fence) in zip(lines, lines.dropFirst())
-        where ["```sh", "```ini", "```cron", "```nginx"].contains(fence) {
-            #expect(mark.hasPrefix("<!-- run: ") || mark.hasPrefix("<!-- not run: needs "), "\(mark)\n\(fence)")
+        for page in OperatingManual.pages {
+            let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            for (mark, fence) in zip(lines, lines.dropFirst())
+            where fence.wholeMatch(of: /```(sh|shell|bash|console|ini|cron|nginx)/) != nil {
+                #expect(
+                    mark.hasPrefix("<!-- run: ") || mark.hasPrefix("<!-- not run: needs "), "\(page): \(mark)\n\(fence)")
+            }
         }
         let names = try OperatingManual.text.matches(of: /<!-- run: ([a-z.-]+) -->/).map { String($0.1) }
         #expect(names.count > 40 && Set(names).count == names.count)

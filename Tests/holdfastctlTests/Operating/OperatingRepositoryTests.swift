@@ -4,7 +4,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What docs/operating.md says about a repository on a bad day, and about builds of long ago.
+/// What docs/emergencies.md says about a repository on a bad day, and docs/operating.md about builds of long ago.
 @Suite("The operator's manual, a repository and its clients", .timeLimit(.minutes(15)))
 struct OperatingRepositoryTests {
     private static let url = "https://pins.example.com"

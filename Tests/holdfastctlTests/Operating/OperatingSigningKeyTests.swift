@@ -5,7 +5,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What docs/operating.md says about a signing key that is lost, stolen or to be changed, with the apps that have the old
+/// What docs/emergencies.md says about a signing key that is lost, stolen or to be changed, with the apps that have the old
 /// public key and those that have the new one.
 @Suite("The operator's manual, the signing key", .timeLimit(.minutes(15)))
 struct OperatingSigningKeyTests {

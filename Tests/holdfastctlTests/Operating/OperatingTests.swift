@@ -5,7 +5,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// The procedures of docs/operating.md, in their order, with apps of every age: those that were installed before the
+/// The procedures of the operator's pages, in their order, with apps of every age: those that were installed before the
 /// first step, and one more after each.
 @Suite("The operator's manual", .timeLimit(.minutes(15)))
 struct OperatingTests {
@@ -122,7 +122,7 @@ struct OperatingTests {
             var port = 0
             try await serving(old[0], old[1]) { fleet in
                 port = fleet.port
-                try await site.run("fleet-first", at: fleet)
+                try await site.run("first-pins", at: fleet)
             }
             let next = try site.leaf(.existing(try site.key("backup.key")))
             try site.write("next-fullchain.pem", next.chainPEM)
@@ -135,7 +135,7 @@ struct OperatingTests {
                     let pins = try String(contentsOf: site.folder.appending(path: "bank.pins.json"), encoding: .utf8)
                     try site.write("bank.pins.json", pins.replacing("\(port)", with: "\(fleet.port)"))
                     port = fleet.port
-                    try await site.run("fleet-next", at: fleet)
+                    try await site.run("pin-file-next", at: fleet)
                     try await site.run("fleet-deployed", at: fleet, expecting: status)
                 }
             }

@@ -4,7 +4,7 @@ import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
-/// What docs/operating.md prints for cron, systemd and nginx.
+/// What the operator's pages print for cron, systemd and nginx.
 @Suite("The operator's manual, what runs by itself", .timeLimit(.minutes(15)))
 struct OperatingUnitsTests {
     /// The command of a line for cron, or of a unit's ExecStart.

@@ -79,7 +79,7 @@
     return [manager removePolicyWithName:@"*.example.com"] != nil && [manager policyFor:manager.allNames[0]] != nil;
 }
 
-// As docs/apple.md has it.
+// As docs/apps.md has it.
 - (void)useTrustServer:(NSData *)certificate then:(void (^)(NSError *_Nullable))start {
     GCXValidationSettings *settings = [GCXValidationSettings defaultSettings];
     settings.trustServer = [NSURL URLWithString:@"https://pins.example.com/example.json.signed"];

@@ -8,7 +8,7 @@ static NSString *const Host = @"https://www.example.com";
 
 @implementation OlderUsage
 
-// As docs/apple.md has it.
+// As docs/apps.md has it.
 - (GCXPinnedSessionDelegate *)setUp {
     GCXComposePolicy *composer =
         [[GCXComposePolicy alloc] initWithValidation:GCXValidationTypePinPublicKey forHost:@"www.example.com"];

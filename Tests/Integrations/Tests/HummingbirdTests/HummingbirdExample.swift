@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOSSL
 
-// The examples of docs/hummingbird.md: a test compares them line by line.
+// The examples of docs/services.md: a test compares them line by line.
 
 func makeServer(
     certificates: [NIOSSLCertificate], key: NIOSSLPrivateKey, clients: any TrustPolicy, authorities: TrustAnchors

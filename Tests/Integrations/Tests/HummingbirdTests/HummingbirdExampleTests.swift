@@ -27,10 +27,10 @@ struct HummingbirdExampleTests {
     func everyLineCompiles() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         let document = try String(
-            contentsOf: folder.appending(path: "../../../../docs/hummingbird.md").standardizedFileURL, encoding: .utf8)
+            contentsOf: folder.appending(path: "../../../../docs/services.md").standardizedFileURL, encoding: .utf8)
         let example = try String(contentsOf: folder.appending(path: "HummingbirdExample.swift"), encoding: .utf8)
         let compiled = Set(example.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-        let lines = document.components(separatedBy: "```swift\n").dropFirst()
+        let lines = document.components(separatedBy: "```swift hummingbird\n").dropFirst()
             .flatMap { $0.components(separatedBy: "```")[0].split(separator: "\n") }
         #expect(lines.count > 10)
         for line in lines {
