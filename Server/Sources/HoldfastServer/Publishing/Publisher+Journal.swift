@@ -201,15 +201,26 @@ extension Publisher {
             guard let journal = try journal(step.session, step.ledger) else { return 0 }
             return try Catalog.enter(journal, &step)
         }
-        // Only what is entered is forgotten; if this fails, it is entered all the same.
-        try? await catalog.lookAlone { [self] session, ledger throws(ServerError) in
-            guard let journal = try journal(session, ledger), journal.pending(after: ledger.journaled).isEmpty else {
-                return
+        // If this fails, the rounds are entered all the same.
+        try? await clearJournal()
+        guard rounds > 0 else { return [] }
+        return ["\(rounds) rounds that were signed while the database could not be written are in it now"]
+    }
+
+    /// Forgets the journal once history has all of it.
+    /// - Throws: ``ServerError``: `outOfTurn` for rounds that are not entered yet, `folderInUse` while another process
+    ///   writes.
+    func clearJournal() async throws(ServerError) {
+        guard try catalog.journal.waits(entered: catalog.ledger.journaled) else { return }
+        try await catalog.lookAlone { [self] session, ledger throws(ServerError) in
+            guard let journal = try journal(session, ledger) else { return }
+            guard journal.pending(after: ledger.journaled).isEmpty else {
+                throw ServerError(
+                    .outOfTurn, of: "journal", expected: "rounds that are all entered into the database",
+                    found: "others", remedy: "Run the command again, which enters them first.")
             }
             try catalog.journal.clear()
         }
-        guard rounds > 0 else { return [] }
-        return ["\(rounds) rounds that were signed while the database could not be written are in it now"]
     }
 }
 

@@ -56,8 +56,10 @@ extension ServerFolder {
         guard let old = open.secret else {
             throw open.secretProblem ?? ServerError(.secretFile, expected: "the secret", found: "none")
         }
-        // The lines of a journal are chained under the old secret.
+        // The lines of a journal are chained under the old secret. One that stayed would be taken for a damaged one, and
+        // nothing would be signed.
         _ = try await open.publisher.enterJournal()
+        try await open.publisher.clearJournal()
         let file = SecretFile(URL(filePath: open.configuration.secret))
         let isContinued = file.next.exists
         let new = isContinued ? try file.next.read(outside: url) : SigningSecret(using: &generator)
