@@ -9,8 +9,6 @@ import Testing
 /// block that installs is left to `scripts/nightly`, since a test cannot build what it is built with.
 @Suite("The README of the server", .timeLimit(.minutes(10)))
 struct ReadmeTests {
-    private static let isTested = ManualDesk.isTested
-
     /// - Parameter ofRepositories: those of the procedure of repositories, in which holders sign elsewhere, or all others.
     private func commands(ofRepositories: Bool = false) throws -> [Manual.Command] {
         try Manual("Server/README.md").blocks.filter { block in
@@ -43,7 +41,7 @@ struct ReadmeTests {
     ]
 
     @Test(
-        "Every command does what it is there for, in its order, and an app gets in", .enabled(if: ReadmeTests.isTested))
+        "Every command does what it is there for, in its order, and an app gets in", .needs(.holdfastctl))
     func commandsWork() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)
@@ -122,7 +120,7 @@ struct ReadmeTests {
         #expect(domains.unlistedNeedPins && domains.domains.map(\.needsPins) == [false])
     }
 
-    @Test("Commands about places do what they are there for", .enabled(if: ReadmeTests.isTested))
+    @Test("Commands about places do what they are there for", .needs(.holdfastctl))
     func placesWork() async throws {
         try await withFolder { folder in
             let desk = try await ManualDesk(in: folder)
@@ -154,7 +152,7 @@ struct ReadmeTests {
 
     @Test(
         "The commands of a repository do what they are there for, after those of the first app",
-        .enabled(if: ReadmeTests.isTested))
+        .needs(.holdfastctl))
     func repositoryWorks() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)

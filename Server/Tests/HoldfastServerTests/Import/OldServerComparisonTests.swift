@@ -9,7 +9,7 @@ import Testing
 /// An old server in Python, which reads the tables by itself, beside a server that has taken them over.
 @Suite(
     "Comparing with an old server that shares no code", .timeLimit(.minutes(60)),
-    .enabled(if: OldServerProgram.isTested, "needs python3 with cryptography"))
+    .needs(.cryptography))
 struct OldServerComparisonTests {
     private func comparison(_ old: OldUtilityServer, _ app: AppName, _ world: World) async throws -> ServerComparison {
         try await OldServerProgram.listening(with: old, in: world) { port in

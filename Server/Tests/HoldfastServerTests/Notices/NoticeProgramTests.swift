@@ -64,18 +64,16 @@ struct NoticeProgramTests {
             let holding = "exec 9<>\(lock.path); flock 9; trap '' TERM; sleep 600 & "
             let hangs = try script(holding + "wait", in: folder, within: 1)
             #expect(await hangs.deliver(Self.notice)?.contains("did not end within") == true)
-            await waits { isFree() }
+            try await waits { isFree() }
             let leaves = try script(holding + "exit 0", in: folder)
             #expect(await leaves.deliver(Self.notice) == nil)
-            await waits { isFree() }
+            try await waits { isFree() }
         }
     }
 
     /// A process that was killed gives up its files a moment later.
-    private func waits(_ holds: () -> Bool) async {
-        let end = ContinuousClock.now + .seconds(30)
-        while !holds(), ContinuousClock.now < end { await Task.yield() }
-        #expect(holds(), "somebody still has the lock")
+    private func waits(_ holds: () -> Bool) async throws {
+        try await eventually("nobody has the lock anymore") { holds() }
     }
 
     @Test("A program that reads nothing, or has signals to wait for, is no different")

@@ -56,7 +56,7 @@ struct OutageServerTests {
 
     @Test(
         "On a full disk rounds go on in the space that was reserved",
-        .enabled(if: DyingTests.canMount, "needs to mount"))
+        .needs(.mounting))
     func full() async throws {
         try await ServeSite.run { site in
             try await site.publish()
@@ -152,7 +152,7 @@ struct OutageServerTests {
 
     @Test(
         "Killed before any step of a round without a database, and of entering it, no version ever has two contents",
-        .enabled(if: DyingTests.canMount && ForeignProgram.isTested("cc"), "needs to mount, and cc"))
+        .needs(.mounting, .program("cc")))
     func killed() async throws {
         try await ServeSite.run { site in
             try await site.publish()
