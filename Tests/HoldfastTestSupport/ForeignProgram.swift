@@ -9,6 +9,8 @@ package struct ForeignProgram: Sendable, Hashable {
         case packages(debian: [String], homebrew: [String])
         /// By a script of this package.
         case script(String)
+        /// By nothing that may be published: a variable of the environment names a folder that has it.
+        case setting(String)
         /// It comes with the Swift toolchain or with the system.
         case included
         /// It is no program: an address, a right or a file, which the machine has or not.
@@ -46,6 +48,18 @@ package struct ForeignProgram: Sendable, Hashable {
 }
 
 extension ForeignProgram {
+    /// What operators of Linux have in scripts, and a Mac has not.
+    package static let gnuTools = ForeignProgram(
+        "GNU's mv, stat and date", .machine,
+        canRun: succeeds("/bin/sh", ["-c", "mv -T --version && stat -c %a / && date -d @0"]))
+
+    /// Whether a program ends without an error.
+    package static func succeeds(_ program: String, _ arguments: [String]) -> Bool {
+        guard let child = try? ChildProcess(program, arguments), (try? child.input.close()) != nil else { return false }
+        while child.octets() != nil {}
+        return child.wait() == 0
+    }
+
     package static let openSSL = ForeignProgram(
         "OpenSSL 3", .packages(debian: ["openssl"], homebrew: ["openssl@3"]), runsTests: OpenSSLProgram.isAvailable)
     package static let pythonTUF = ForeignProgram(

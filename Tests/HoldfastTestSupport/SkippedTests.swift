@@ -42,10 +42,12 @@ package enum SkippedTests {
         let number = tests.count == 1 ? "1 test was" : "\(tests.count) tests were"
         var packages: Set<String> = []
         var commands: [String] = []
+        var settings: Set<String> = []
         for program in programs {
             switch program.installation {
             case .packages(let debian, let homebrew): packages.formUnion(isDarwin ? homebrew : debian)
             case .script(let script): commands.append(script)
+            case .setting(let variable): settings.insert("export \(variable)=FOLDER")
             case .included, .machine: break
             }
         }
@@ -59,6 +61,10 @@ package enum SkippedTests {
         if names.count > maximumNames { lines.append("  and \(names.count - maximumNames) more") }
         if !commands.isEmpty {
             lines += ["To run \(tests.count == 1 ? "it" : "them"), install the programs:"] + commands.map { "  \($0)" }
+        }
+        if !settings.isEmpty {
+            lines.append("Data that may not be published is in a folder that you name, or in ../shared/data:")
+            lines += settings.sorted().map { "  \($0)" }
         }
         return lines
     }

@@ -80,6 +80,13 @@ struct TestRunTests {
             SkippedTests.lines(about: [address: ["u"]], isDarwin: false) == [
                 "1 test was skipped, because this machine lacks: ::1 (1).", "  u",
             ])
+        let data = ForeignProgram("limbo.json", .setting("HOLDFAST_INTEROP_DATA"), runsTests: false)
+        #expect(
+            SkippedTests.lines(about: [data: ["u"]], isDarwin: false) == [
+                "1 test was skipped, because this machine lacks: limbo.json (1).", "  u",
+                "Data that may not be published is in a folder that you name, or in ../shared/data:",
+                "  export HOLDFAST_INTEROP_DATA=FOLDER",
+            ])
         let many = SkippedTests.lines(about: [one: Set((0..<123).map(String.init))], isDarwin: false)
         #expect(many.contains("  and 23 more") && many.count == 1 + 100 + 1 + 2)
     }

@@ -19,6 +19,8 @@ enum ForeignPeers {
 
     /// Moves the clock of another program.
     static let faketime = ForeignProgram.find("faketime")
+    /// It runs GNU's date, which a Mac has only if its package was installed.
+    static let canTurnClock = faketime.map { ForeignProgram.succeeds($0.path, ["+1 days", "true"]) } ?? false
 
     /// A web server that keeps certificates, and reads them anew only if it is told.
     static let caddy = ForeignProgram.find("caddy")
@@ -50,7 +52,7 @@ extension ForeignProgram {
     static let xmllint = ForeignProgram(
         "xmllint", .packages(debian: ["libxml2-utils"], homebrew: ["libxml2"]), canRun: ForeignPeers.xmllint != nil)
     static let faketime = ForeignProgram(
-        "faketime", .packages(debian: ["faketime"], homebrew: ["libfaketime"]), canRun: ForeignPeers.faketime != nil)
+        "faketime", .packages(debian: ["faketime"], homebrew: ["libfaketime"]), canRun: ForeignPeers.canTurnClock)
     static let caddy = ForeignProgram(
         "caddy", .packages(debian: ["caddy"], homebrew: ["caddy"]), canRun: ForeignPeers.caddy != nil)
     static let softHSM = ForeignProgram(
@@ -68,10 +70,7 @@ extension ForeignProgram {
     static let accounts = ForeignProgram(
         "the rights of root, useradd and setpriv", .machine,
         runsTests: geteuid() == 0
-            && (ForeignPeers.areRequired
-                || ["/usr/sbin/useradd", "/usr/bin/setpriv"].allSatisfy {
-                    FileManager.default.isExecutableFile(atPath: $0)
-                })
+            && (ForeignPeers.areRequired || ["useradd", "setpriv"].allSatisfy { ForeignProgram.find($0) != nil })
     )
     static let fullDevice = ForeignProgram(
         "/dev/full", .machine, runsTests: FileManager.default.fileExists(atPath: "/dev/full"))

@@ -23,7 +23,7 @@ public struct ServerProcess: Sendable {
     private let logger: Logger
 
     /// Longer than listeners take to finish answers.
-    private static let stopping: Duration = .seconds(9)
+    static let stopping: Duration = .seconds(9)
 
     /// Puts a server together. Nothing runs yet.
     /// - Parameters:

@@ -9,7 +9,7 @@ import Testing
 
 /// The procedures of the pages for operators: every command, read from there, in its order, on a server to which that
 /// has happened. `RenewalHookTests` has the one for an ACME client.
-@Suite("The procedures of the pages for operators", .enabled(if: ManualDesk.isTested), .timeLimit(.minutes(5)))
+@Suite("The procedures of the pages for operators", .needs(.holdfastctl), .timeLimit(.minutes(5)))
 struct ProcedureTests {
     /// Time that lies behind a server.
     private func clock(days: Double) -> ManualClock {

@@ -44,7 +44,7 @@ struct ReadmePasskeyTests {
 
     @Test(
         "From the address of the pages to a passkey that approvers have named, every line runs as it stands there",
-        .enabled(if: ManualDesk.isTested))
+        .needs(.holdfastctl))
     func passkeys() async throws {
         try await withFolder { folder in
             let desk = try await ManualDesk(in: folder)

@@ -39,9 +39,7 @@ struct ReadmeProgramTests {
 
     @Test(
         "app signer, as it stands there, has a key in a token sign what the example program believes",
-        .enabled(
-            if: ManualDesk.isTested && SoftToken.isTested
-                && (ForeignProgram.areRequired || VerifyingSigner.hasCryptography)))
+        .needs(.holdfastctl, .softToken, .cryptography))
     func signer() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)
@@ -84,7 +82,7 @@ struct ReadmeProgramTests {
 
     @Test(
         "The secret of the webhook is made, and serve started, as it stands there: program and webhook are told",
-        .enabled(if: ManualDesk.isTested))
+        .needs(.holdfastctl))
     func told() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)
@@ -110,9 +108,7 @@ struct ReadmeProgramTests {
                 func arrived() -> WebhookReceiver.Request? {
                     receiver.requests.first { String(decoding: $0.body, as: UTF8.self).contains(words) }
                 }
-                let end = ContinuousClock.now + ServingProcess.usualLimit
-                while !written().contains(words) || arrived() == nil, ContinuousClock.now < end { await Task.yield() }
-                #expect(written().contains(words), "\(server.text)")
+                try await eventually("both are told: \(server.text)") { written().contains(words) && arrived() != nil }
                 let request = try #require(arrived(), "\(server.text)")
                 let secret = try WebhookSecret(
                     Array(try Data(contentsOf: folder.appending(path: "etc/holdfast/webhook"))))

@@ -10,8 +10,6 @@ import Testing
 /// build what it is built with.
 @Suite("The README of the server", .timeLimit(.minutes(10)))
 struct ReadmeTests {
-    private static let isTested = ManualDesk.isTested
-
     /// The commands of the README, up to an app that gets in.
     private func commands() throws -> [Manual.Command] {
         try Manual("Server/README.md").blocks.filter { $0.language == "sh" && $0.mark.isEmpty }.flatMap(\.commands)
@@ -45,7 +43,7 @@ struct ReadmeTests {
     ]
 
     @Test(
-        "Every command does what it is there for, in its order, and an app gets in", .enabled(if: ReadmeTests.isTested))
+        "Every command does what it is there for, in its order, and an app gets in", .needs(.holdfastctl))
     func commandsWork() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)
@@ -107,7 +105,7 @@ struct ReadmeTests {
         #expect(domains.unlistedNeedPins && domains.domains.map(\.needsPins) == [false])
     }
 
-    @Test("Commands about places do what they are there for", .enabled(if: ReadmeTests.isTested))
+    @Test("Commands about places do what they are there for", .needs(.holdfastctl))
     func placesWork() async throws {
         try await withFolder { folder in
             let desk = try await ManualDesk(in: folder)
@@ -138,7 +136,7 @@ struct ReadmeTests {
 
     @Test(
         "The commands of a repository do what they are there for, after those of the first app",
-        .enabled(if: ReadmeTests.isTested))
+        .needs(.holdfastctl))
     func repositoryWorks() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)

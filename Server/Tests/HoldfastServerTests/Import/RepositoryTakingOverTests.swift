@@ -312,7 +312,7 @@ struct RepositoryTakingOverTests {
 
     @Test(
         "A signer program in the place of a key signs what was taken over; without either nothing is published",
-        .enabled(if: VerifyingSigner.isTested, "needs python3 with cryptography, and faketime"))
+        .needs(.verifyingSigner))
     func program() async throws {
         try await World.run { world in
             let name = try AppName("moved")

@@ -69,7 +69,7 @@ struct TakingOverProcedureTests {
 
     @Test(
         "What the documented lines export of a real PostgreSQL is read as it was stored",
-        .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+        .needs(.postgreSQL))
     func export() async throws {
         let script = try #require(try blocks().first { $0.language == "sql" }).text
         try await PostgresServer.run { postgres in
@@ -130,7 +130,7 @@ struct TakingOverProcedureTests {
 
     @Test(
         "From the old server's tables to a new server, with the old signer stopped and the export gone",
-        .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+        .needs(.postgreSQL))
     func procedure() async throws {
         let blocks = try blocks()
         #expect(blocks.map(\.language) == ["sql", "sh", "sh", "sh", "sh"])

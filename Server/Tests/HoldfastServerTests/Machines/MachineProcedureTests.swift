@@ -8,9 +8,7 @@ import Testing
 /// What `docs/server/machines.md` says about several machines, as it stands there.
 @Suite(
     "Several machines, as docs/server/machines.md has them", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(
-        if: ManualDesk.isTested && PostgresServer.isTested && BalancingNginx.isTested,
-        "needs holdfastctl, PostgreSQL's initdb, postgres and psql, and nginx"))
+    .needs(.holdfastctl, .postgreSQL, .program("nginx")))
 struct MachineProcedureTests {
     /// Where the paths of the page lead on a machine. What is carried between them is in one place.
     private func base(_ number: Int, _ desk: ManualDesk) -> URL {

@@ -8,7 +8,7 @@ import Testing
 /// Somebody writes to the database while three machines work on it.
 @Suite(
     "An attacker in the database of several machines", .besidePostgres, .timeLimit(.minutes(60)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct ReplicaAttackTests {
     /// How many columns are written: a part in the suite, and all at night.
     private static func some(

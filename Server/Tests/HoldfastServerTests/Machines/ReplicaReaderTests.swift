@@ -8,9 +8,7 @@ import Testing
 /// Clients behind a balancer before three machines, while changes are published on one machine after the other.
 @Suite(
     "Clients of several machines", .besidePostgres, .timeLimit(.minutes(10)),
-    .enabled(
-        if: PostgresServer.isTested && BalancingNginx.isTested,
-        "needs PostgreSQL's initdb, postgres and psql, and nginx"))
+    .needs(.postgreSQL, .program("nginx")))
 struct ReplicaReaderTests {
     private static let paths =
         ReplicaWitness.paths + [

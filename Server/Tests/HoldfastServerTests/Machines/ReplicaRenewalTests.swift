@@ -10,9 +10,7 @@ import Testing
 /// one dies in the middle. Programs, sockets and clocks are all real.
 @Suite(
     "Renewal by an ACME client, on several machines", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(
-        if: ACMEHost.isTested && PostgresServer.isTested,
-        "needs certbot, pebble, nginx, curl, openssl, and PostgreSQL's initdb, postgres and psql"))
+    .needs(.acmeHost, .postgreSQL))
 struct ReplicaRenewalTests {
     /// An app whose host is that of the ACME client.
     private struct Shop {

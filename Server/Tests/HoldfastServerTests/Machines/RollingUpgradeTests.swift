@@ -8,7 +8,7 @@ import Testing
 /// Machines of two versions of the program on one database with everything in it.
 @Suite(
     "Upgrading one machine after the other", .besidePostgres, .timeLimit(.minutes(10)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct RollingUpgradeTests {
     /// Undoes the newest step, so that the tables are those of the version before, with the rows they had.
     private static let undoing = (

@@ -8,7 +8,7 @@ import Testing
 /// What several machines sign and publish at once, and what each has in its folder.
 @Suite(
     "Publishing by several machines", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct SharedPublishingTests {
     private static let trust = "trust/\(World.customer).json.signed"
 

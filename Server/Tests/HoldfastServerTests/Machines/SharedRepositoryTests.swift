@@ -8,7 +8,7 @@ import Testing
 /// What several machines sign again of a repository, and in which order their folders get it.
 @Suite(
     "Repositories of several machines", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct SharedRepositoryTests {
     @Test("Of two machines that sign a timestamp again at once one does")
     func timestamps() async throws {

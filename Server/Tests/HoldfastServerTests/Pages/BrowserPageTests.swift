@@ -6,7 +6,7 @@ import Testing
 
 /// Every page in a real browser, with what browsers are told about it. `scripts/lib/screenshots` keeps the pictures.
 @Suite(
-    "Pages in Chromium", .enabled(if: Browser.isTested, "no browser: scripts/python browser"),
+    "Pages in Chromium", .needs(.browser),
     .timeLimit(.minutes(10)))
 struct BrowserPageTests {
     @Test(

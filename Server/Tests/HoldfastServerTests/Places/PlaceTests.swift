@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastServer
 
 @Suite(
-    "Places besides the folder", .timeLimit(.minutes(10)), .enabled(if: PlaceSite.isTested, "needs python3"))
+    "Places besides the folder", .timeLimit(.minutes(10)), .needs(.program("python3")))
 struct PlaceTests {
     private static let list = "lists/bank.json"
     private static let trust = "trust/\(World.customer).json.signed"

@@ -93,14 +93,14 @@ struct CanaryWayTests {
     }
 
     /// An address of this machine that others can reach as well; nil if it has none.
-    private static var reachable: String? {
+    static var reachable: String? {
         let addresses = (try? System.enumerateDevices())?.compactMap(\.address) ?? []
         return addresses.first { $0.protocol == .inet && $0.ipAddress?.hasPrefix("127.") == false }?.ipAddress
     }
 
     @Test(
         "A listener that proxies ask without TLS is asked at its own address, over its socket, whoever forwards there",
-        .enabled(if: CanaryWayTests.reachable != nil, "needs an address beyond loopback"),
+        .needs(.addressBeyondLoopback),
         arguments: ["198.51.100.0/24", "a block with the address itself"])
     func listenerBehindProxies(_ block: String) async throws {
         let host = try #require(Self.reachable)

@@ -8,7 +8,7 @@ import Testing
 /// From an ACME client's renewal to apps that follow: certbot fetches, the script of `docs/server/operating.md` announces over HTTP,
 /// people approve, the gate lets the script install, and nginx shows it. Only the server's clock is turned.
 @Suite(
-    "Renewal by an ACME client", .enabled(if: ACMEHost.isTested, "needs certbot, pebble, nginx, curl and openssl"),
+    "Renewal by an ACME client", .needs(.acmeHost),
     .timeLimit(.minutes(5)))
 struct RenewalHookTests {
     private static let day: Int64 = 86_400

@@ -93,7 +93,7 @@ struct OutageServerTests {
 
     @Test(
         "Killed before any step of a round, no version ever has two contents",
-        .enabled(if: ForeignProgram.isTested("cc"), "needs cc"))
+        .needs(.program("cc")))
     func killed() async throws {
         try await ServeSite.run { site in
             try await site.publish()

@@ -9,7 +9,7 @@ import Testing
 /// The program itself on a database of PostgreSQL.
 @Suite(
     "serve on PostgreSQL", .besidePostgres, .timeLimit(.minutes(10)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct PostgreSQLServerTests {
     private typealias Desk = CommandTests.Desk
 

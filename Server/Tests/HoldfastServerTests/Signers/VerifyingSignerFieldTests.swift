@@ -10,7 +10,7 @@ import Testing
 /// Each field of what a signer program is asked to sign, altered: nothing that approvers did not agree to is signed.
 @Suite(
     "A signer program compares each field that it signs", .timeLimit(.minutes(10)),
-    .enabled(if: VerifyingSigner.isTested, "needs python3 with cryptography, and faketime"))
+    .needs(.verifyingSigner))
 struct VerifyingSignerFieldTests {
     private typealias Object = [String: Any]
 

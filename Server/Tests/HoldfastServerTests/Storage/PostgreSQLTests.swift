@@ -8,8 +8,7 @@ import Testing
 
 /// What only a database on another machine can do.
 @Suite(
-    "PostgreSQL", .besidePostgres, .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql")
-)
+    "PostgreSQL", .besidePostgres, .needs(.postgreSQL))
 struct PostgreSQLTests: PostgreSQLCases {
     // MARK: Tables
 

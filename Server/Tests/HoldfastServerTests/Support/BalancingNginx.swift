@@ -11,7 +11,6 @@ enum BalancingNginx {
         case turns
     }
 
-    static let isTested = ForeignProgram.isTested("nginx")
     /// What stands for the machines on the page.
     private static let names = (1...3).map { "pins-\($0).example.com:8080" }
 
