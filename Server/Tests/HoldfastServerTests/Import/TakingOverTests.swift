@@ -123,7 +123,7 @@ struct TakingOverTests {
 
     @Test(
         "An app takes the answers of an old server that shares no code, and then those of this one",
-        .enabled(if: OldServerProgram.isTested, "needs python3 with cryptography"))
+        .needs(.cryptography))
     func foreignServer() async throws {
         for hasDepths in [false, true] {
             try await World.run { world in

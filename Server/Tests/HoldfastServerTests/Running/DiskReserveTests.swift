@@ -41,7 +41,7 @@ struct DiskReserveTests {
 
     @Test(
         "Held-back space is given up once, rounds go on in it, people are alerted, and it is held back again",
-        .enabled(if: DyingTests.canMount, "needs to mount"))
+        .needs(.mounting))
     func full() async throws {
         try await ServeSite.run { site in
             try await site.publish()
