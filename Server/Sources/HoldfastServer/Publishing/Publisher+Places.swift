@@ -55,7 +55,12 @@ extension Publisher {
                 let taken = try await catalog.turn(at: place.name, of: app, for: place.hold)
             else { return delivery }
             turn = taken
+            // Read again: whoever had it before may have delivered all of it.
             let plan = PlacePlan(try await items(of: app, for: place))
+            guard !plan.items.isEmpty else {
+                try await catalog.end(taken, delivered: [], isFailed: false)
+                return delivery
+            }
             try await upload(plan, to: place, in: taken)
             let documents = plan.items.map(\.document)
             let reader = try await publicReader(of: app, at: place.url)
