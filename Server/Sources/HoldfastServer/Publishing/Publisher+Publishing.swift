@@ -3,7 +3,7 @@ import HoldfastPublishing
 
 extension Publisher {
     /// Publishes a change that was approved: asks the gates afresh, verifies the approvals, signs, has clients replay the
-    /// very octets, and writes them into history and outbox at once. The canary gets it first, unless it is forced, and
+    /// very octets, and writes them into history at once. The canary gets it first, unless it is forced, and
     /// everybody once clients have got in with it for the canary's time.
     /// - Throws: ``ServerError``: `gate` for one that refuses; `notApproved`, `rejected` and others of the approvals;
     ///   `outOfTurn` for a change that has ended; `sealedKey` and others of the keys. Nothing is published then. What fails

@@ -144,7 +144,7 @@ struct PublishingLoop: Service {
         let count = publisher.catalog.ledger.chain.head.count
         guard state.filled != count, state.filled != nil || now >= state.nextDelivery else { return }
         await attempt("filling the folder", &state, now) { state throws(ServerError) in
-            let problems = await publisher.fillFolder()
+            let problems = try await publisher.deliver().problems
             state.filled = problems.isEmpty ? count : nil
             return problems
         }

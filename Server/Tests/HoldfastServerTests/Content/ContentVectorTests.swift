@@ -43,44 +43,6 @@ struct ContentVectorTests {
             ])
     }
 
-    @Test("docs/vectors/server-outbox.json is what this program does")
-    func outbox() throws {
-        let steps: [(String, Int64, Int64)] = [
-            ("take", 0, 100), ("retake", 1, 105), ("uploaded", 1, 106), ("uploaded", 2, 106), ("failed", 2, 107),
-            ("take", 0, 111), ("take", 0, 112), ("uploaded", 2, 113), ("uploaded", 3, 122), ("take", 0, 122),
-            ("uploaded", 4, 123), ("confirmed", 3, 124), ("confirmed", 4, 124), ("take", 0, 900),
-        ]
-        var row = OutboxRow(dueAt: 100)
-        let made = steps.map { step, fence, now -> [String: Any] in
-            var isRefused = false
-            do throws(ServerError) {
-                switch step {
-                case "take": _ = try row.take(at: now, for: 10)
-                case "retake": _ = try row.retake(fence, at: now, for: 10)
-                case "uploaded": try row.uploaded(fence, at: now)
-                case "confirmed": try row.confirmed(fence, at: now)
-                default: try row.failed(fence, at: now)
-                }
-            } catch {
-                isRefused = true
-            }
-            return [
-                "step": step, "fence": fence, "now": now, "refused": isRefused,
-                "then": [
-                    "state": row.state.rawValue, "fence": row.fence, "takenUntil": row.takenUntil,
-                    "failures": row.failures, "dueAt": row.dueAt,
-                ] as [String: Any],
-            ]
-        }
-        try Vectors.expect(
-            "server-outbox.json",
-            [
-                "format": "The steps of a row of the outbox that is due at 100, each for 10 seconds. "
-                    + "Server/README.md says what the states mean.",
-                "steps": made,
-            ])
-    }
-
     @Test("The sealed key of docs/vectors/server-sealed-key.json opens")
     func sealedKey() throws {
         let name = "server-sealed-key.json"

@@ -15,7 +15,7 @@ struct ReplicaAttackTests {
         _ writes: [ReplicaAttack.Write], using generator: inout SeededGenerator
     ) -> [ReplicaAttack.Write] {
         guard mutants <= 10_000 else { return writes }
-        let core: Set = ["app", "approval", "approver", "audit", "change", "document", "outbox", "signing_key"]
+        let core: Set = ["app", "approval", "approver", "audit", "change", "delivered", "document", "signing_key"]
         let others = Set(writes.map(\.table)).subtracting(core).sorted().shuffled(using: &generator).prefix(2)
         return core.union(others).sorted().compactMap { table in
             writes.filter { $0.table == table }.randomElement(using: &generator)

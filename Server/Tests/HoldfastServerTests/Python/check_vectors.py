@@ -184,33 +184,6 @@ def approvers():
             check(False, f"{case['chain']} is refused: {case['why']}")
 
 
-def outbox():
-    """The steps of a row, by the rules of Server/README.md."""
-    vectors = load("server-outbox.json")
-    row = {"state": "waiting", "fence": 0, "takenUntil": 0, "failures": 0, "dueAt": 100}
-    for step in vectors["steps"]:
-        name, now = step["step"], step["now"]
-        held = row["state"] in ("taken", "uploaded")
-        is_mine = held and step["fence"] == row["fence"] and now < row["takenUntil"]
-        is_due = row["takenUntil"] <= now if held else row["state"] == "waiting" and row["dueAt"] <= now
-        allowed = {"take": is_due, "confirmed": is_mine and row["state"] == "uploaded"}
-        refused = not allowed.get(name, is_mine)
-        check(refused == step["refused"], f"{name} at {now}")
-        if not refused:
-            if name == "take" and row["state"] == "waiting":
-                row["state"] = "taken"
-            if name in ("take", "retake"):
-                row.update(fence=row["fence"] + 1, takenUntil=now + 10)
-            elif name == "failed":
-                row["failures"] += 1
-                pause = min(5 * 2 ** (row["failures"] - 1), 900)
-                row.update(state="waiting", takenUntil=0, dueAt=now + pause)
-            else:
-                row["state"] = name
-                row["takenUntil"] = 0 if name == "confirmed" else row["takenUntil"]
-        check(row == step["then"], f"the row after {name} at {now}")
-
-
 def contents():
     vectors = load("server-content.json")
     for content in vectors["contents"]:
@@ -406,7 +379,7 @@ def passkeys():
         check(sha256(base64.b64decode(key, validate=True)) == one["identity"], "identity of a passkey")
 
 
-for part in (approvals, approvers, outbox, contents, audit, sealed_key, challenge, backup, webhook, audit_head,
+for part in (approvals, approvers, contents, audit, sealed_key, challenge, backup, webhook, audit_head,
              passkeys):
     part()
 print(f"{checks} checks hold")

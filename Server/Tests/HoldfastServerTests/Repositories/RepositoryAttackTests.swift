@@ -171,11 +171,6 @@ struct RepositoryAttackTests {
                             .text(path), .octets(Digest(of: octets).octets), .octets(octets), .integer(Story.now),
                             .integer(Story.now + 10_000_000),
                         ])
-                    _ = try session.run(
-                        """
-                        INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
-                        VALUES ('bank', $1, 99, 'folder', 'waiting', 0, 0, 0, 0)
-                        """, [.text(path)])
                 }
             }
             // The control: approved by two, and signed by the holders, the same certificate gets in.

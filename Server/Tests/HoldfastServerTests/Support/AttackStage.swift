@@ -16,8 +16,8 @@ struct AttackStage: Sendable {
         var tables: Set<String>? {
             switch self {
             case .nothing: nil
-            case .programs: ["app", "audit", "document", "outbox", "place", "signing_key"]
-            default: ["app", "approval", "approver", "audit", "change", "document", "outbox", "signing_key"]
+            case .programs: ["app", "audit", "delivered", "document", "place", "signing_key"]
+            default: ["app", "approval", "approver", "audit", "change", "delivered", "document", "signing_key"]
             }
         }
     }

@@ -126,20 +126,14 @@ CREATE TABLE document (
     PRIMARY KEY (app, format, version)
 );
 
-CREATE TABLE outbox (
-    app TEXT COLLATE "C" NOT NULL,
+-- The newest version of a document that clients were found to find in a place.
+CREATE TABLE delivered (
+    app TEXT COLLATE "C" NOT NULL REFERENCES app (name),
+    place TEXT COLLATE "C" NOT NULL CHECK (length(place) BETWEEN 1 AND 32),
     format TEXT COLLATE "C" NOT NULL,
-    version BIGINT NOT NULL,
-    place TEXT COLLATE "C" NOT NULL CHECK (length(place) BETWEEN 1 AND 255),
-    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('waiting', 'taken', 'uploaded', 'confirmed', 'superseded')),
-    fence BIGINT NOT NULL CHECK (fence >= 0),
-    taken_until BIGINT NOT NULL,
-    failures BIGINT NOT NULL CHECK (failures >= 0),
-    due_at BIGINT NOT NULL,
-    PRIMARY KEY (app, format, version, place),
-    FOREIGN KEY (app, format, version) REFERENCES document (app, format, version)
+    version BIGINT NOT NULL CHECK (version >= 1),
+    PRIMARY KEY (app, place, format)
 );
-CREATE INDEX outbox_due ON outbox (state, due_at);
 
 CREATE TABLE token (
     digest BYTEA NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
