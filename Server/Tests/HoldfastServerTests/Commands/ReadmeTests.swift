@@ -5,8 +5,8 @@ import Testing
 
 @testable import HoldfastServer
 
-/// Every command of `Server/README.md`, and then those of the pages for operators that need nothing else, in order, in a
-/// folder of its own, with a host on loopback. The block that installs is left to `scripts/nightly`, since a test cannot
+/// Every command of `Server/README.md`, and then those of the pages for operators that need nothing else, in order, in
+/// a folder of its own, with a host on loopback. The block that installs is left to `scripts/nightly`: a test cannot
 /// build what it is built with.
 @Suite("The README of the server", .timeLimit(.minutes(10)))
 struct ReadmeTests {
