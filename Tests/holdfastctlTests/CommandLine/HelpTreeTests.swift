@@ -1,4 +1,5 @@
 import Foundation
+import Holdfast
 import HoldfastTestSupport
 import HoldfastTesting
 import Testing
@@ -74,6 +75,19 @@ struct HelpTreeTests {
                 #expect(name == "schema" || words.contains(name), "\(verb): \(name)")
             }
         }
+    }
+
+    @Test("The pin file that docs/formats.md shows is one, and the page names every code of a refusal")
+    func shownPinFile() throws {
+        let text = try String(contentsOf: DocumentedFields.root.appending(path: "docs/formats.md"), encoding: .utf8)
+        let start = try #require(text.range(of: "```json\n")).upperBound
+        let end = try #require(text.range(of: "```", range: start..<text.endIndex)).lowerBound
+        let file = try PinFile(json: Data(text[start..<end].utf8))
+        #expect(file.hosts.count == 2)
+        let source = DocumentedFields.root.appending(path: "Sources/Holdfast/Documents/PinFile/PinFileError.swift")
+        let codes = try String(contentsOf: source, encoding: .utf8).matches(of: /static var (\w+): Self/).map(\.1)
+        try #require(codes.count > 15)
+        for code in codes where code != "unreadableFile" { #expect(text.contains("`\(code)`"), "\(code)") }
     }
 
     @Test("A span has its unit, and what is no span is not called one")

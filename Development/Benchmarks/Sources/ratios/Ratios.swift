@@ -3,7 +3,7 @@ import Holdfast
 import Workloads
 
 /// Measures Holdfast beside what it is compared with, in one run and in turn, and prints a Markdown table of ratios, each
-/// beside its target. `scripts/measure library` puts the table into docs/performance.md.
+/// beside its target. `scripts/measure library` puts the table into docs/reference/measurements.md.
 @main
 struct Ratios {
     private static let sections = [

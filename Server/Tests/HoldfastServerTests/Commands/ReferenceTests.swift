@@ -142,6 +142,23 @@ struct ReferenceTests {
         return table(["metric", "kind", "meaning"], rows.sorted { $0[0] < $1[0] })
     }
 
+    @Test("Each table of the database has its bound in the threat model, which names no other")
+    func bounds() async throws {
+        try await World.run { world in
+            let database = try SQLiteConnection(world.folder.appending(path: "server.db").path, clock: world.clock)
+            let tables = Set(try StorageTable.all(of: database).map(\.name))
+            try #require(tables.count > 20)
+            let page = Manual.root.appending(path: "docs/server/threat-model.md")
+            let text = try String(contentsOf: page, encoding: .utf8)
+            let start = try #require(text.range(of: "\n| in the database |")).upperBound
+            let end = try #require(text.range(of: "\n\n", range: start..<text.endIndex)).lowerBound
+            let rows = text[start..<end].split(separator: "\n").compactMap { $0.split(separator: "|").first }
+            let named = rows.flatMap { $0.matches(of: /`(\w+)`/).map { String($0.1) } }
+            // The engine of PostgreSQL counts its own steps.
+            #expect(Set(named) == tables.union(["schema_version"]))
+        }
+    }
+
     @Test("A field of JSON that the page names is one that the code has")
     func fields() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
