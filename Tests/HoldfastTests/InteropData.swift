@@ -1,5 +1,5 @@
 import Foundation
-import HoldfastTesting
+import HoldfastTestSupport
 
 /// Real files of other systems, kept beside the project: `HOLDFAST_INTEROP_DATA`, or `../shared/data`.
 enum InteropData {
