@@ -48,7 +48,11 @@ extension HostCommand {
                     if let held = report.held { Terminal.line("  HELD: \(held)") }
                     isGood = isGood && !report.findings.isEmpty && report.held == nil
                 }
-                guard isGood else { throw NegativeAnswer(words: "not every address shows what is known") }
+                guard isGood else {
+                    throw NegativeAnswer(
+                        words: "not every address shows what is known: a person must find out why. An address that may "
+                            + "not be asked, and is yours, is named with --allow")
+                }
             }
         }
     }
