@@ -47,7 +47,11 @@ extension HostCommand {
                     for alarm in report.alarms { Terminal.line("  ALARM: \(alarm)") }
                     isGood = isGood && !report.findings.isEmpty
                 }
-                guard isGood else { throw NegativeAnswer(words: "not every address shows what is known") }
+                guard isGood else {
+                    throw NegativeAnswer(
+                        words: "not every address shows what is known: a person must find out why. An address that may "
+                            + "not be asked, and is yours, is named with --allow")
+                }
             }
         }
     }

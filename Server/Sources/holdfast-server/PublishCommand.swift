@@ -27,10 +27,15 @@ struct PublishCommand: AsyncParsableCommand {
                 let generation = open.catalog.ledger.generation(of: change.content.app)
                 let state = change.state(chain, generation: generation, at: now)
                 guard state == .approved else {
-                    throw NegativeAnswer(words: "it cannot be published anymore: it is \(state.rawValue)")
+                    throw NegativeAnswer(
+                        words: "it cannot be published anymore: it is \(state.rawValue). `holdfast-server change list "
+                            + "\(change.content.app) --data DIR` shows what is open")
                 }
                 Terminal.line("approved")
-                guard report.isPassed else { throw NegativeAnswer(words: "a gate refuses") }
+                guard report.isPassed else {
+                    throw NegativeAnswer(
+                        words: "a gate refuses: correct what it names, and propose the change again")
+                }
                 return
             }
             let outcome = try await open.publisher.publish(id)

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastTestSupport
 import Testing
 
 @Suite("A real chain of the public web", .needs(.interopData("gcx")))

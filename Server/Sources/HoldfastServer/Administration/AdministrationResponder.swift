@@ -103,11 +103,13 @@ struct AdministrationResponder: RefusingResponder, Sendable {
             throw AdministrationError(
                 .forbidden, .forbidden, of: "token", expected: "a token to read, for all apps",
                 found: "one for another purpose, or for one app",
-                remedy: "Use a token that token add made without --app.")
+                remedy: "Use a token for all apps, as this makes one: "
+                    + "`holdfast-server token add NAME --every-app --scope read --data DIR`.")
         case .holder(let scope) where !grant.allows(scope):
             throw AdministrationError(
                 .forbidden, .forbidden, of: "token", expected: "a token to \(scope)", found: "one for another purpose",
-                remedy: "Use a token that token add made for it.")
+                remedy: "Use a token for that, as this makes one: "
+                    + "`holdfast-server token add NAME --app APP --scope \(scope) --data DIR`.")
         default: return grant
         }
     }
@@ -123,7 +125,8 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         return AdministrationError(
             .unauthorized, .unauthorized, of: "Authorization", expected: "Bearer and a token that counts",
             found: reason == nil ? "none" : "another, or one that ended",
-            remedy: "Make a token with holdfast-server token add.", headers: [("WWW-Authenticate", challenge)])
+            remedy: "Make a token: `holdfast-server token add NAME --every-app --scope read --data DIR`.",
+            headers: [("WWW-Authenticate", challenge)])
     }
 
     /// Counts what has clients judge something, which takes a second of a processor, and what reads everything that an app

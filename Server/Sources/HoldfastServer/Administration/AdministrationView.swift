@@ -116,6 +116,13 @@ package enum AdministrationView {
         members["approvers"] = .text("\(chain.head.digest)")
         members["approvals"] = .array(change.approvals.map { approval($0, chain.head.approvers) })
         members["silent"] = texts(change.silentApprovers(of: chain).map(\.name))
+        members["stillOpen"] = .array(
+            try await publisher.otherOpenChanges(than: id).map { other in
+                .object([
+                    "id": .text("\(other.id)"), "state": .text(other.state.rawValue),
+                    "proposed": time(other.proposed), "reason": .text(other.reason),
+                ])
+            })
         return members
     }
 

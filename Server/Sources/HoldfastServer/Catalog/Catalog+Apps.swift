@@ -46,12 +46,19 @@ extension Catalog {
         try await look { session, ledger throws(ServerError) in try Self.app(name, session, ledger) }
     }
 
+    /// What is said of an app that this server does not have.
+    static func missingApp(_ name: AppName) -> ServerError {
+        ServerError(
+            .notFound, of: "app", expected: "an app of this server", found: "\(name)",
+            remedy: "Name one that `holdfast-server app list --data DIR` shows, or add it (holdfast-server app add).")
+    }
+
     static func app(_ name: AppName, _ session: any StorageSession, _ ledger: Ledger) throws(ServerError) -> App {
         let rows = try session.run(
             "SELECT display_name, octets FROM app JOIN app_setting ON app_setting.app = app.name WHERE name = $1",
             [.text("\(name)")])
         guard let row = rows.first, ledger.apps[name] != nil else {
-            throw ServerError(.notFound, of: "app", expected: "an app of this server", found: "\(name)")
+            throw missingApp(name)
         }
         let octets = try row.octets(1)
         try ledger.require(name, settingsName, octets)
@@ -69,7 +76,9 @@ extension Catalog.Step {
                 .invalidValue, of: "display name", expected: "1 to 255 octets", found: "\(displayName.utf8.count)")
         }
         guard ledger.apps[name] == nil else {
-            throw ServerError(.constraint, of: "app \(name)", expected: "a new app", found: "one that exists")
+            throw ServerError(
+                .constraint, of: "app \(name)", expected: "a new app", found: "one that exists",
+                remedy: "Take another name, or change the one that exists with holdfast-server app settings.")
         }
         try session.run(
             "INSERT INTO app (name, display_name, created_at) VALUES ($1, $2, $3)",
@@ -91,7 +100,7 @@ extension Catalog.Step {
 extension Ledger {
     func requireApp(_ app: AppName) throws(ServerError) {
         guard apps[app] != nil else {
-            throw ServerError(.notFound, of: "app", expected: "an app of this server", found: "\(app)")
+            throw Catalog.missingApp(app)
         }
     }
 

@@ -200,7 +200,7 @@ struct OutlookMaker {
         guard let key = keys.challenges, let publicKey = try publicKey(keys) else {
             throw ServerError(
                 .notPublishable, of: "app \(content.app)", expected: "a key for challenge answers", found: "none",
-                remedy: "Make one with app key.")
+                remedy: "Make one: `holdfast-server app key \(content.app) --data DIR`.")
         }
         let entries = try content.entries(at: time)
         let answer = try ServerError.translating(.notPublishable, of: "challenge answer") { () throws(SigningError) in

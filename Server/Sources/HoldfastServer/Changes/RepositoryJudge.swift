@@ -33,7 +33,9 @@ struct RepositoryJudge {
         do throws(TUFRepositoryError) {
             guard try await files.isThere() else {
                 return [
-                    "repository: the app has none, so \(clients) would find nothing; begin one with app repository init"
+                    "repository: the app has none, so \(clients) would find nothing; begin one: "
+                        + "`holdfast-server app repository init \(content.app) --root-key FILE --targets-key FILE "
+                        + "--output FOLDER --data DIR`"
                 ]
             }
             state = try await files.state()

@@ -115,7 +115,7 @@ struct DocumentMaker: Sendable {
     private func missing(_ purpose: SealedKey.Purpose) -> ServerError {
         ServerError(
             .notPublishable, of: "app \(content.app)", expected: "a key for \(purpose.rawValue)", found: "none",
-            remedy: "Make one with app key.")
+            remedy: "Make one: `holdfast-server app key \(content.app) --data DIR`.")
     }
 }
 

@@ -5,9 +5,13 @@ struct AppPage: Sendable {
     let facts: AppFacts
     let parts: AppParts
     let approvers: ApproverSet
+    /// What people have to act on, as every surface has it.
+    let alerts: [Publisher.StandingAlert]
 
     /// A certificate that ends sooner is said in another color.
     private static let soon: Int64 = 14 * 86_400
+    /// More than anybody reads; `status` and REST have them all.
+    private static let greatestAlertCount = 200
 
     /// What the template shows.
     var content: [String: PageValue] {
@@ -22,6 +26,7 @@ struct AppPage: Sendable {
             "ends": .text(facts.published.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
             "staleness": .text(QuantityText.span(facts.app.settings.staleness)),
             "canary": .text(canary == 0 ? "none" : QuantityText.span(canary)),
+            "hasAlerts": .flag(!alerts.isEmpty), "alerts": .list(alerts.prefix(Self.greatestAlertCount).map(alert)),
             "reports": .text(reports), "reportsAddress": .text(PageLink.reports(facts.name)),
             "hostCount": .text(QuantityText.count(facts.hostCount, "host")), "hosts": .list(facts.hosts.map(host)),
             "moreHosts": .optional(facts.rest.map { PageLink.hosts(of: facts.name, after: $0) }),
@@ -32,6 +37,11 @@ struct AppPage: Sendable {
             "exports": .list(exports), "others": .list(parts.others.map(other)), "keys": .list(parts.keys.map(key)),
         ]
         return content.merging(approvers.content(of: facts.name)) { own, _ in own }
+    }
+
+    private func alert(_ alert: Publisher.StandingAlert) -> PageValue {
+        let kind = OverviewNeed.Kind(alert.kind)
+        return ["rank": kind.rank.value, "kind": .text(kind.rawValue), "words": .text("\(alert.words).")]
     }
 
     private var reports: String {

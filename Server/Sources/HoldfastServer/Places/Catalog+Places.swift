@@ -76,7 +76,9 @@ extension Catalog {
     public func removePlace(_ name: String, of app: AppName, by actor: String) async throws(ServerError) {
         try await transact { step throws(ServerError) in
             guard step.ledger.placeNames(of: app).contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
-                throw ServerError(.notFound, of: "place", expected: "a place of \(app)", found: "another name")
+                throw ServerError(
+                    .notFound, of: "place", expected: "a place of \(app)", found: "another name",
+                    remedy: "Name one that `holdfast-server place list \(app) --data DIR` shows.")
             }
             try step.remove(name, of: app, by: actor)
         }

@@ -24,7 +24,7 @@ extension Publisher {
         let (report, outlook) = await GateKeeper(scene: scene, change: change, look: look).report()
         if let outlook { try await requireNoWorse(outlook, than: change) }
         let beginsCanary = report.refusal?.gate == .canary && scene.canary == nil
-        if !beginsCanary { try report.requirePassed(id) }
+        if !beginsCanary { try report.requirePassed(change) }
         let permit = try await permit(
             for: change, limit: beginsCanary ? change.canaryLimit(scene.app.settings) : .max)
         let keys = try keys(for: permit, scene.keys)
@@ -70,7 +70,10 @@ extension Publisher {
         if let ended = change.ended {
             throw ServerError(
                 ended == .rejected ? .rejected : .outOfTurn, of: "change \(change.id)", expected: "an open change",
-                found: "one that was \(ended.rawValue)")
+                found: "one that was \(ended.rawValue)",
+                remedy: ended == .published
+                    ? "Nothing is left to do: `holdfast-server status --data DIR` shows how the app stands."
+                    : ended == .rejected ? nil : Self.proposeAgain(change))
         }
         let reason: String
         if change.baseGeneration != scene.generation {
@@ -83,7 +86,12 @@ extension Publisher {
         try await catalog.lapse(change.id, because: reason)
         throw ServerError(
             .outOfTurn, of: "change \(change.id)", expected: "an open change", found: "one that lapsed: \(reason)",
-            remedy: "Propose it again.")
+            remedy: Self.proposeAgain(change))
+    }
+
+    private static func proposeAgain(_ change: Change) -> String {
+        "Propose it again, for people to look at afresh: `holdfast-server change propose \(change.content.app) "
+            + "--again \(change.id) --reason WHY --no-proposer --data DIR`."
     }
 
     /// Approvers agreed to what they saw. If more clients would be lost now, they have to look again.
@@ -93,7 +101,7 @@ extension Publisher {
         try await catalog.lapse(change.id, because: "its outlook got worse")
         throw ServerError(
             .gate, of: "change \(change.id)", expected: "an outlook as good as the one that was approved",
-            found: worse.prefix(8).joined(separator: "; "), remedy: "Propose it again; its approvals have lapsed.")
+            found: worse.prefix(8).joined(separator: "; "), remedy: Self.proposeAgain(change))
     }
 
     func permit(for change: Change, limit: Int64 = .max) async throws(ServerError) -> SigningPermit {
@@ -106,7 +114,8 @@ extension Publisher {
 
     static var noSecret: ServerError {
         ServerError(
-            .secretFile, expected: "the secret", found: "none", remedy: "Start with --secret; nothing was signed.")
+            .secretFile, expected: "the secret", found: "none",
+            remedy: "Put the file of the secret back that init wrote; nothing was signed.")
     }
 
     func keys(for permit: SigningPermit, _ sealed: SealedKeys) throws(ServerError) -> DocumentKeys {

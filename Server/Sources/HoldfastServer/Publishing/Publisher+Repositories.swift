@@ -249,7 +249,8 @@ extension Publisher {
         guard isThere else {
             throw ServerError(
                 .notFound, of: files.name, expected: "a repository", found: "none",
-                remedy: "Begin one with app repository init.")
+                remedy: "Begin one: `holdfast-server app repository init \(app) --root-key FILE --targets-key FILE "
+                    + "--output FOLDER --data DIR`.")
         }
         return files
     }

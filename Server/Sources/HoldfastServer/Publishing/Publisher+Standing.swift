@@ -107,7 +107,7 @@ extension Publisher {
 
     /// The changes of an app that wait for people, with where they are on their way; emergencies first.
     /// - Throws: ``ServerError``.
-    package func openChanges(of app: AppName) async throws(ServerError) -> [(change: Change, state: Change.State)] {
+    func openChanges(of app: AppName) async throws(ServerError) -> [(change: Change, state: Change.State)] {
         let chain = try await catalog.approvers()
         let (generation, now) = (catalog.ledger.generation(of: app), try await catalog.now())
         let open = try await catalog.changes(of: app).map { ($0, $0.state(chain, generation: generation, at: now)) }

@@ -136,7 +136,10 @@ public struct Publisher: Sendable {
         let old = try await catalog.look { session, ledger throws(ServerError) in
             guard let publication = ledger.apps[app]?.first(where: { $0.generation == generation }) else {
                 throw ServerError(
-                    .notFound, of: "generation", expected: "one that \(app) had", found: "\(generation)")
+                    .notFound, of: "generation", expected: "one that \(app) had", found: "\(generation)",
+                    remedy:
+                        "Name one from 1 to the generation that `holdfast-server app list --data DIR` shows; before "
+                        + "the first publication there is none.")
             }
             return try Catalog.content(of: publication, app, session)
         }

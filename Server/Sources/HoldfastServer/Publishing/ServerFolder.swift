@@ -132,7 +132,7 @@ public struct ServerFolder: Sendable {
         guard let octets = try WholeFile.read(configuration, limit: 16 << 10) else {
             throw ServerError(
                 .notFound, of: configuration.path, expected: "the configuration of a server", found: "none",
-                remedy: "Name the folder with --data, or make a server with holdfast-server init.")
+                remedy: "Name the folder of a server with --data, or make one with holdfast-server init.")
         }
         return try FolderConfiguration(octets)
     }

@@ -57,7 +57,9 @@ struct ConcernedClientsTests {
                 world)
             let words =
                 "shop.example.com:443 is no host of the catalog, so nobody knows what it shows, and whether \(both)"
-            #expect(unseen.contains("\(words), shop.example.com:443 get in there"), "\(unseen)")
+            let command = "`holdfast-server host add bank shop.example.com --port 443 --data DIR`"
+            #expect(
+                unseen.contains("\(words), shop.example.com:443 get in there; add it: \(command)"), "\(unseen)")
             let shop = try AppName("shop")
             try await world.catalog.addApp(
                 shop, displayName: "Shop", settings: AppSettings(canary: 0, anchors: [world.root.root], builds: []),
@@ -69,7 +71,8 @@ struct ConcernedClientsTests {
                 world)
             #expect(
                 keyless.first
-                    == "list: the app has no key for fingerprints, so CertStore apps with the list lists/shop.json would get nothing"
+                    == "list: the app has no key for fingerprints, so CertStore apps with the list lists/shop.json would get nothing; "
+                    + "make one: `holdfast-server app key shop --data DIR`"
             )
             #expect(
                 keyless.contains(

@@ -18,9 +18,10 @@ struct AdministrationSite: Sendable {
 
     /// Runs a test with a listener.
     static func run(
-        number: Int = 2, canary: Int64 = 0, _ body: (AdministrationSite) async throws -> Void
+        number: Int = 2, canary: Int64 = 0, at start: Int64 = Story.now,
+        _ body: (AdministrationSite) async throws -> Void
     ) async throws {
-        try await World.run(number: number, canary: canary) { world in
+        try await World.run(number: number, canary: canary, at: start) { world in
             var tokens: [String: AccessToken] = [:]
             for scope in scopes {
                 let name = scope.name
