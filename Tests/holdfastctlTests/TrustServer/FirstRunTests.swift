@@ -1,5 +1,7 @@
 import Foundation
+import Holdfast
 import HoldfastNIOTesting
+import HoldfastPublishing
 import HoldfastTestSupport
 import HoldfastTesting
 import Testing

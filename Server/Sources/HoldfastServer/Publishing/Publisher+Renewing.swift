@@ -30,6 +30,8 @@ extension Publisher {
         if catalog.writeProblem != nil { _ = try await catalog.transact { _ in } }
         let fresh = freshApps(age)
         for app in catalog.apps {
+            // The others would wait for the same database.
+            guard catalog.writeProblem == nil else { break }
             let ledger = catalog.ledger
             if skipping, settled.rests(app, ledger) { continue }
             if fresh.contains(app) {
@@ -132,8 +134,7 @@ extension Publisher {
     }
 
     private func renew(
-        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience],
-        _ before: Ledger
+        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience], _ before: Ledger
     ) async throws(ServerError) -> [String] {
         let content = permit.content
         guard let format = content.formats.first(where: { $0.kind == .trustServer }) else { return [] }
@@ -157,6 +158,7 @@ extension Publisher {
             }
         }
     }
+
     /// Writes what was signed again into history, for the folder and for other places.
     /// - Parameters:
     ///   - app: the app.
