@@ -144,8 +144,7 @@ public struct Publisher: Sendable {
             return try Catalog.content(of: publication, app, session)
         }
         let content = try Content(
-            app: app, hosts: old.hosts, formats: old.formats, domains: old.domains, versions: old.versions,
-            texts: old.texts, end: end ?? old.end)
+            app: app, hosts: old.hosts, formats: old.formats, domains: old.domains, end: end ?? old.end)
         return try await propose(
             content, forcing: forced, proposer: proposer, reason: reason, by: actor, using: &generator)
     }
@@ -167,8 +166,7 @@ public struct Publisher: Sendable {
     ) async throws(ServerError) -> Proposal {
         let old = try await catalog.change(id).content
         let content = try Content(
-            app: old.app, hosts: old.hosts, formats: old.formats, domains: old.domains, versions: old.versions,
-            texts: old.texts, end: end ?? old.end)
+            app: old.app, hosts: old.hosts, formats: old.formats, domains: old.domains, end: end ?? old.end)
         return try await propose(
             content, forcing: forced, proposer: proposer, reason: reason, by: actor, using: &generator)
     }
