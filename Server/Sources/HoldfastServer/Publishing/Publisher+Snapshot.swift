@@ -180,7 +180,7 @@ extension Publisher {
         _ permit: SigningPermit, _ audience: Audience, like known: PublishedSnapshot.App?, _ octets: inout KnownOctets,
         _ look: Look, _ session: any StorageSession
     ) throws(ServerError) -> PublishedSnapshot.Part {
-        let (app, later, ledger) = (permit.content.app, look.later, look.ledger)
+        let (app, ledger) = (permit.content.app, look.ledger)
         var part = PublishedSnapshot.Part(end: permit.content.end)
         for format in permit.content.formats {
             if format.kind == .challenge {
@@ -192,16 +192,15 @@ extension Publisher {
                 }
             } else if format.kind == .repository, audience == .everybody {
                 var documents: [Catalog.StoredDocument] = []
-                for (path, version) in ledger.repository(of: app).documents where later.documents[path] == nil {
+                for (path, version) in ledger.repository(of: app).documents {
                     documents.append(try Catalog.stored(path, version, of: app, session))
                 }
-                documents += later.documents.values.filter { RepositoryPath.isServed($0.path, by: app) }
                 for stored in documents {
                     part.documents[stored.path] = octets.document(
                         stored, mediaType: format.mediaType, refresh: RepositoryPath.refresh(of: stored.path))
                 }
             } else if let path = permit.content.path(of: format.kind, for: audience),
-                let stored = try Catalog.document(path, of: app, session, ledger).map({ later.documents[path] ?? $0 })
+                let stored = try Catalog.document(path, of: app, session, ledger)
             {
                 part.documents[path] = octets.document(stored, mediaType: format.mediaType, refresh: format.refresh)
             }
