@@ -89,7 +89,7 @@ struct VantageTests {
         }
     }
 
-    @Test("A token reports what its network sees, as a whole and within the hour; it is shown with the token's name")
+    @Test("What a token reports of its network is taken as a whole, and shown with the token's name")
     func reported() async throws {
         try await AdministrationSite.run { site in
             let world = site.world
