@@ -19,7 +19,7 @@ struct TrustServerFiles: Sendable {
     /// The signed document.
     let document: URL
 
-    private let customer: String
+    let customer: String
 
     init(customer: String, data: String, output: String, domains: String? = nil, key: String? = nil) {
         self.customer = customer

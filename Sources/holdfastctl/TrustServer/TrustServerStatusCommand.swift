@@ -260,7 +260,9 @@ struct TrustServerStatusCommand: AsyncParsableCommand, ChoosesClients {
             guard FileManager.default.fileExists(atPath: path) else {
                 throw CommandFailure(
                     .invalidList,
-                    "\(path) is not there: nothing is published; holdfastctl trust-server publish makes it")
+                    "\(path) is not there: nothing is published; holdfastctl trust-server publish --customer "
+                        + "\(files.customer) --domains \(ForeignFile.quoted(files.domains.path)) --folder "
+                        + "\(ForeignFile.quoted(files.document.deletingLastPathComponent().path)) makes it")
             }
             return (try InputFile.content(of: path, maximumBytes: DocumentLimits().bytes + 1), path)
         }
