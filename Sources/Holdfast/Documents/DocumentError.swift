@@ -26,7 +26,7 @@ public struct DocumentError: HoldfastError {
 private let makeAnew =
     "Have the document made anew by `holdfastctl sign`, and do not edit it by hand."
 private let publishAnew =
-    "Have the document made anew by `holdfastctl trust-server publish`, or by openssl smime -sign -nodetach."
+    "Have the document made anew by `holdfastctl trust-server publish`, or by openssl cms -sign -nodetach -binary -outform DER."
 private let publishEntries =
     "Publish entries for every name that has some, or allow the loss in the configuration."
 
