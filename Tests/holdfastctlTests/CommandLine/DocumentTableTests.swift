@@ -37,6 +37,26 @@ struct DocumentTableTests {
         #expect(Set(documented) == Set(RepositoryOverride.allCases.map(\.rawValue)))
     }
 
+    @Test("Every option that a page gives to a verb is one of the verb's options")
+    func options() async throws {
+        let verbs = try await CommandHelp.json(HelpTreeTests.Tree.self).command.leaves()
+        var count = 0
+        for page in OperatingManual.pages {
+            let text = try String(contentsOf: DocumentedFields.root.appending(path: page), encoding: .utf8)
+                .replacing("\\\n", with: " ")
+            for match in text.matches(of: /holdfastctl ([^\n`|;&]+)/) {
+                let words = match.1.split(separator: " ")
+                let found = verbs.first { words.starts(with: $0.name.split(separator: " ")) }
+                guard let (name, verb) = found else { continue }
+                for word in words where word.hasPrefix("--") {
+                    count += 1
+                    #expect(verb.option(String(word.dropFirst(2))) != nil, "\(page): \(name) has no \(word)")
+                }
+            }
+        }
+        #expect(count > 100)
+    }
+
     @Test("A developer finds every product of the package, and no other")
     func products() throws {
         let manifest = try String(contentsOf: DocumentedFields.root.appending(path: "Package.swift"), encoding: .utf8)
