@@ -79,7 +79,7 @@ struct HelpTreeTests {
     /// What a regular expression finds in a file.
     private func found<Output>(_ pattern: Regex<(Substring, Output)>, in path: String) throws -> [Output] {
         try String(contentsOf: DocumentedFields.root.appending(path: path), encoding: .utf8).matches(of: pattern)
-            .map(\.output.1)
+            .map { $0.output.1 }
     }
 
     @Test("The exit codes of docs/formats.md and the metrics of docs/reference/output.md are those of the code")
@@ -102,7 +102,7 @@ struct HelpTreeTests {
         let file = try PinFile(json: Data(text[start..<end].utf8))
         #expect(file.hosts.count == 2)
         let source = DocumentedFields.root.appending(path: "Sources/Holdfast/Documents/PinFile/PinFileError.swift")
-        let codes = try String(contentsOf: source, encoding: .utf8).matches(of: /static var (\w+): Self/).map(\.1)
+        let codes = try String(contentsOf: source, encoding: .utf8).matches(of: /static var (\w+): Self/).map { $0.1 }
         try #require(codes.count > 15)
         for code in codes where code != "unreadableFile" { #expect(text.contains("`\(code)`"), "\(code)") }
     }
