@@ -77,6 +77,24 @@ struct HelpTreeTests {
         }
     }
 
+    /// What a regular expression finds in a file.
+    private func found<Output>(_ pattern: Regex<(Substring, Output)>, in path: String) throws -> [Output] {
+        try String(contentsOf: DocumentedFields.root.appending(path: path), encoding: .utf8).matches(of: pattern)
+            .map { $0.output.1 }
+    }
+
+    @Test("The exit codes of docs/formats.md and the metrics of docs/reference/output.md are those of the code")
+    func codesAndMetrics() throws {
+        let status = "Sources/holdfastctl/CommandLine/CommandFailure.swift"
+        let codes = try found(/case \w+ = ([0-9])\n/, in: status)
+        #expect(codes.count == 5)
+        #expect(try found(/\n\| ([0-9]) \| /, in: "docs/formats.md") == ["0"] + codes)
+        let text = "Sources/holdfastctl/CommandLine/PrometheusText.swift"
+        let metrics = Set(try found(/# HELP (holdfast_[a-z_]+)/, in: text))
+        #expect(metrics.count > 3)
+        #expect(Set(try found(/\n\| `(holdfast_[a-z_]+)/, in: "docs/reference/output.md")) == metrics)
+    }
+
     @Test("The pin file that docs/formats.md shows is one, and the page names every code of a refusal")
     func shownPinFile() throws {
         let text = try String(contentsOf: DocumentedFields.root.appending(path: "docs/formats.md"), encoding: .utf8)
@@ -85,7 +103,7 @@ struct HelpTreeTests {
         let file = try PinFile(json: Data(text[start..<end].utf8))
         #expect(file.hosts.count == 2)
         let source = DocumentedFields.root.appending(path: "Sources/Holdfast/Documents/PinFile/PinFileError.swift")
-        let codes = try String(contentsOf: source, encoding: .utf8).matches(of: /static var (\w+): Self/).map(\.1)
+        let codes = try String(contentsOf: source, encoding: .utf8).matches(of: /static var (\w+): Self/).map { $0.1 }
         try #require(codes.count > 15)
         for code in codes where code != "unreadableFile" { #expect(text.contains("`\(code)`"), "\(code)") }
     }
