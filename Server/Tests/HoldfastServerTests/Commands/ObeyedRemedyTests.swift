@@ -152,8 +152,8 @@ struct ObeyedRemedyTests {
                         does: "mkdir old && mv data/configuration.json data/head* data/server.db* old/")),
                 Refusal(
                     refused: "\(Self.initialize) --signature alice.sig --signature bob.sig",
-                    remedy: .says("Have carol sign the statement too"),
-                    then: "\(Self.initialize) --signature alice.sig --signature bob.sig --signature carol.sig"),
+                    remedy: .last(["STATEMENT": "genesis.txt", "KEY": "carol.pem", "SIGNATURE": "third.sig --yes"]),
+                    then: "\(Self.initialize) --signature alice.sig --signature bob.sig --signature third.sig"),
                 Refusal(
                     refused: "holdfast-server status --data data --database postgresql://u@127.0.0.1:1/n", status: 2,
                     remedy: .says("Leave it out"), then: "holdfast-server status --data data"),
@@ -282,7 +282,7 @@ struct ObeyedRemedyTests {
                     remedy: .says("a time such as 2026-"), then: "\(next) other.pem"),
                 Refusal(
                     refused: "holdfast-server next key bank $HOST --key roots.pem --data data", status: 2,
-                    remedy: .says("certificate request"),
+                    remedy: .says("Give a public key or a certificate request"),
                     then: "holdfast-server next key bank $HOST --key backup.csr --data data"),
                 Refusal(
                     refused: "holdfast-server next withdraw bank $HOST --digest \(Self.zeros)\(Self.zeros) --data data",

@@ -81,8 +81,8 @@ struct RefusalDesk {
                 set -e
                 openssl ecparam -name prime256v1 -genkey -noout -out backup.key
                 openssl req -new -key backup.key -subj /CN=\(World.host) -out backup.csr
-                openssl ecparam -name prime256v1 -genkey -noout -out dave.pem
-                openssl ec -in dave.pem -pubout -out dave.pub
+                openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out dave.pem
+                openssl pkey -in dave.pem -pubout -outform DER | tail -c 65 | base64 -w 0 > dave.pub
                 openssl genpkey -algorithm ed25519 -out root.pem && openssl pkey -in root.pem -pubout -out root.pub
                 openssl genpkey -algorithm ed25519 -out pins.pem && openssl pkey -in pins.pem -pubout -out pins.pub
                 holdfast-server app add bank --anchors roots.pem --no-shipped-pins --canary 0 --data data
