@@ -106,8 +106,8 @@ struct RefusalDesk {
     }
 
     /// Runs lines of a shell for which `holdfast-server` is the command.
-    /// - Parameter administration: the port of the administration; nil if nothing serves.
-    func shell(_ lines: String, in folder: URL, _ administration: Int? = nil) async throws -> (
+    /// - Parameter server: the process that serves; nil if none does.
+    func shell(_ lines: String, in folder: URL, _ server: ServingProcess? = nil) async throws -> (
         status: Int32, output: String
     ) {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
@@ -116,7 +116,8 @@ struct RefusalDesk {
             ForeignProgram.required("bash"), ["-c", "\(Self.prelude)\n\(lines)"], in: folder, withErrors: true,
             environment: [
                 "PATH": "\(ServerProgram.url.deletingLastPathComponent().path):\(path)", "PORT": "\(port)",
-                "HOST": "\(World.host):\(port)", "ADMIN": "\(administration ?? 0)",
+                "HOST": "\(World.host):\(port)", "ADMIN": "\(server?.administration ?? 0)",
+                "SERVER": server.map { "\($0.id)" } ?? "",
                 "SECRET": self.folder.appending(path: "secret").path,
                 "NOW": now.formatted(.iso8601), "LATER": now.addingTimeInterval(20 * 86_400).formatted(.iso8601),
             ])
@@ -142,7 +143,7 @@ struct RefusalDesk {
         let server =
             refusal.serves
             ? try await ServingProcess.start(on: ServerFolder(folder.appending(path: "data")), ["--no-watch"]) : nil
-        let run = try await shell(refusal.refused, in: folder, server?.administration)
+        let run = try await shell(refusal.refused, in: folder, server)
         #expect(
             run.status == refusal.status, "\(refusal.refused): \(run.status) \(run.output)",
             sourceLocation: sourceLocation)
@@ -165,9 +166,9 @@ struct RefusalDesk {
         }
         let obeyed = try await shell(
             "{ \(command)\n} > remedy.txt 2>&1; status=$?; cat remedy.txt; exit $status", in: folder,
-            server?.administration)
+            server)
         #expect(obeyed.status == 0, "\(refusal.refused), \(command): \(obeyed.output)", sourceLocation: sourceLocation)
-        let again = try await shell(refusal.then ?? refusal.refused, in: folder, server?.administration)
+        let again = try await shell(refusal.then ?? refusal.refused, in: folder, server)
         await server?.stop()
         #expect(
             refusal.good.contains(again.status),
