@@ -69,7 +69,8 @@ public struct SecretFile: Sendable {
         let descriptor = unsafe open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw ServerError(
-                .file, of: url.path, expected: "a file with the secret", found: SystemText.of(errno))
+                .file, of: url.path, expected: "a file with the secret", found: SystemText.of(errno),
+                remedy: "Put the file back that init wrote, or its recovery copy.")
         }
         defer { close(descriptor) }
         var status = stat()

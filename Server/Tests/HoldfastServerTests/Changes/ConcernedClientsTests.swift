@@ -39,7 +39,10 @@ struct ConcernedClientsTests {
             let both = "\(Self.list), \(Self.trust) at \(Self.label)"
             let empty = try await refusals(
                 Content(app: world.app, hosts: [], formats: content.formats, end: content.end), world)
-            #expect(empty.first == "the content has no host: \(Self.list), \(Self.trust) would find no pins in it")
+            let add = "`holdfast-server host add bank HOST --data DIR`"
+            #expect(
+                empty.first
+                    == "the content has no host: \(Self.list), \(Self.trust) would find no pins in it; add one: \(add)")
             #expect(empty.contains("\(Self.list) get nothing: it was never published"), "\(empty)")
             try await world.publish(content)
             let mute = try await refusals(

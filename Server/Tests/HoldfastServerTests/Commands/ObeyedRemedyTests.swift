@@ -93,7 +93,7 @@ struct ObeyedRemedyTests {
                         "holdfast-server place add bank bucket --url https://p.example.com --program /bin/true --data data"
                 ),
                 Refusal(
-                    refused: "holdfast-server place add bank folder --url http://p.example.com --data data", status: 2,
+                    refused: "holdfast-server place add bank folder --url p.example.com --data data", status: 2,
                     remedy: .says("an address such as https://pins.example.com"),
                     then: "holdfast-server place add bank folder --url https://p.example.com --data data"),
                 Refusal(
@@ -152,21 +152,16 @@ struct ObeyedRemedyTests {
                         does: "mkdir old && mv data/configuration.json data/head* data/server.db* old/")),
                 Refusal(
                     refused: "\(Self.initialize) --signature alice.sig --signature bob.sig",
-                    remedy: .says("Have carol sign the statement too"),
-                    then: "\(Self.initialize) --signature alice.sig --signature bob.sig --signature carol.sig"),
+                    remedy: .last(["STATEMENT": "genesis.txt", "KEY": "carol.pem", "SIGNATURE": "third.sig --yes"]),
+                    then: "\(Self.initialize) --signature alice.sig --signature bob.sig --signature third.sig"),
                 Refusal(
                     refused: "holdfast-server status --data data --database postgresql://u@127.0.0.1:1/n", status: 2,
                     remedy: .says("Leave it out"), then: "holdfast-server status --data data"),
                 Refusal(
-                    setup: """
-                        holdfast-server serve --data data --no-watch --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 \
-                          > log 2>&1 & echo $! > pid
-                        until grep -q 'listening for apps' log; do kill -0 $(cat pid); done
-                        """,
                     refused: "holdfast-server renew --data data", status: 3,
                     remedy: .says(
                         "Stop the other server",
-                        does: "kill $(cat pid); while kill -0 $(cat pid) 2>/dev/null; do true; done")),
+                        does: "kill $SERVER; while kill -0 $SERVER 2>/dev/null; do true; done"), serves: true),
                 Refusal(
                     setup: "\(backup)\nhead -c 65536 /dev/zero > data/server.db\nrm -f data/server.db-*",
                     refused: "holdfast-server status --data data", status: 3, remedy: .says("Restore the last backup"),
@@ -182,7 +177,7 @@ struct ObeyedRemedyTests {
                     remedy: .first()),
                 Refusal(
                     setup: "mv $SECRET s2", refused: "holdfast-server app key bank --data data", status: 3,
-                    remedy: .says("Put the file", does: "mv s2 $SECRET")),
+                    remedy: .says("Put the file back", does: "mv s2 $SECRET")),
                 Refusal(
                     refused: "holdfast-server reseal --data data", status: 2,
                     remedy: .says("where the recovery copy of the secret goes, or --no-recovery-copy"),
@@ -282,7 +277,7 @@ struct ObeyedRemedyTests {
                     remedy: .says("a time such as 2026-"), then: "\(next) other.pem"),
                 Refusal(
                     refused: "holdfast-server next key bank $HOST --key roots.pem --data data", status: 2,
-                    remedy: .says("certificate request"),
+                    remedy: .says("Give a public key or a certificate request"),
                     then: "holdfast-server next key bank $HOST --key backup.csr --data data"),
                 Refusal(
                     refused: "holdfast-server next withdraw bank $HOST --digest \(Self.zeros)\(Self.zeros) --data data",
@@ -340,6 +335,13 @@ struct ObeyedRemedyTests {
                     remedy: .says("give that as --hours"),
                     then: "holdfast-server approve $(cat id) --key alice.pem --hours 24 --yes --data data"),
                 Refusal(
+                    setup: "holdfast-server next chain bank $HOST --chain other.pem --from $LATER --data data\n"
+                        + "holdfast-server next withdraw bank $HOST --data data --digest "
+                        + "$(openssl x509 -in shown.pem -outform DER | sha256sum | cut -d' ' -f1)\n\(proposed)\napprove",
+                    refused: "publish", remedy: .decides(
+                        does: "holdfast-server next chain bank $HOST --chain shown.pem --from $NOW --data data && "
+                            + "\(proposed) && approve"), then: "publish"),
+                Refusal(
                     setup: "\(proposed)\nholdfast-server reject $(cat id) --key carol.pem --yes --data data",
                     refused: "publish", remedy: .decides(does: "\(proposed); approve"), then: "publish"),
                 Refusal(
@@ -352,14 +354,6 @@ struct ObeyedRemedyTests {
                 Refusal(
                     setup: "\(proposed)\ncp id first\n\(proposed)\napprove\npublish\ncp first id\n",
                     refused: "publish", remedy: .last(), then: "again"),
-            ])
-        let unseen = Self.hosted.split(separator: "\n").dropLast().joined(separator: "\n")
-        try await RefusalDesk.run(
-            unseen,
-            [
-                Refusal(
-                    setup: "\(proposed)\napprove", refused: "publish",
-                    remedy: .first(["DIR": "data --allow 127.0.0.0/8"]), then: "publish")
             ])
         try await RefusalDesk.run(
             Self.published,

@@ -194,10 +194,10 @@ struct SurfaceTests {
             world.clock.advance(by: .seconds(Vantage.lifetime + 1))
             try await world.see(first)
             let second = try world.root.renew(first)
-            let backup = try Self.leaf(world)
-            for certificate in [first, backup] {
+            let backup = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
+            for (certificate, wait) in [(first, 0), (backup, 120 * Self.day)] {
                 try await world.catalog.announce(
-                    HostChain(certificate.chain), from: world.now, on: world.catalogHost, of: world.app,
+                    HostChain(certificate.chain), from: world.now + wait, on: world.catalogHost, of: world.app,
                     by: "operator")
             }
             let missed = try await world.propose(world.draft { $0.formats = World.fewFormats }, forcing: [.canary])

@@ -81,8 +81,8 @@ struct RefusalDesk {
                 set -e
                 openssl ecparam -name prime256v1 -genkey -noout -out backup.key
                 openssl req -new -key backup.key -subj /CN=\(World.host) -out backup.csr
-                openssl ecparam -name prime256v1 -genkey -noout -out dave.pem
-                openssl ec -in dave.pem -pubout -out dave.pub
+                openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out dave.pem
+                openssl pkey -in dave.pem -pubout -outform DER | tail -c 65 | base64 -w 0 > dave.pub
                 openssl genpkey -algorithm ed25519 -out root.pem && openssl pkey -in root.pem -pubout -out root.pub
                 openssl genpkey -algorithm ed25519 -out pins.pem && openssl pkey -in pins.pem -pubout -out pins.pub
                 holdfast-server app add bank --anchors roots.pem --no-shipped-pins --canary 0 --data data
@@ -106,8 +106,8 @@ struct RefusalDesk {
     }
 
     /// Runs lines of a shell for which `holdfast-server` is the command.
-    /// - Parameter administration: the port of the administration; nil if nothing serves.
-    func shell(_ lines: String, in folder: URL, _ administration: Int? = nil) async throws -> (
+    /// - Parameter server: the process that serves; nil if none does.
+    func shell(_ lines: String, in folder: URL, _ server: ServingProcess? = nil) async throws -> (
         status: Int32, output: String
     ) {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
@@ -116,7 +116,8 @@ struct RefusalDesk {
             ForeignProgram.required("bash"), ["-c", "\(Self.prelude)\n\(lines)"], in: folder, withErrors: true,
             environment: [
                 "PATH": "\(ServerProgram.url.deletingLastPathComponent().path):\(path)", "PORT": "\(port)",
-                "HOST": "\(World.host):\(port)", "ADMIN": "\(administration ?? 0)",
+                "HOST": "\(World.host):\(port)", "ADMIN": "\(server?.administration ?? 0)",
+                "SERVER": server.map { "\($0.id)" } ?? "",
                 "SECRET": self.folder.appending(path: "secret").path,
                 "NOW": now.formatted(.iso8601), "LATER": now.addingTimeInterval(20 * 86_400).formatted(.iso8601),
             ])
@@ -142,7 +143,7 @@ struct RefusalDesk {
         let server =
             refusal.serves
             ? try await ServingProcess.start(on: ServerFolder(folder.appending(path: "data")), ["--no-watch"]) : nil
-        let run = try await shell(refusal.refused, in: folder, server?.administration)
+        let run = try await shell(refusal.refused, in: folder, server)
         #expect(
             run.status == refusal.status, "\(refusal.refused): \(run.status) \(run.output)",
             sourceLocation: sourceLocation)
@@ -165,9 +166,9 @@ struct RefusalDesk {
         }
         let obeyed = try await shell(
             "{ \(command)\n} > remedy.txt 2>&1; status=$?; cat remedy.txt; exit $status", in: folder,
-            server?.administration)
+            server)
         #expect(obeyed.status == 0, "\(refusal.refused), \(command): \(obeyed.output)", sourceLocation: sourceLocation)
-        let again = try await shell(refusal.then ?? refusal.refused, in: folder, server?.administration)
+        let again = try await shell(refusal.then ?? refusal.refused, in: folder, server)
         await server?.stop()
         #expect(
             refusal.good.contains(again.status),
