@@ -60,15 +60,6 @@ struct ObeyedVerbRemedyTests {
             refused: "holdfastctl repository init site --small --offline-key online.pem --online-key online.pem",
             says: "keep online keys out of root and targets", obeyed: "true",
             then: "holdfastctl repository init site --small --offline-key offline.pem --online-key online.pem"),
-        .init(
-            setup: "mkdir data output", refused: "holdfastctl trust-server show --customer acme", status: 3,
-            says: "holdfastctl trust-server init --customer acme makes it",
-            obeyed: "holdfastctl trust-server init --customer acme",
-            then: "holdfastctl trust-server show --customer acme"),
-        .init(
-            setup: "mkdir data output; holdfastctl trust-server init --customer acme >/dev/null",
-            refused: "holdfastctl trust-server init --customer acme", status: 3, says: "give another --customer",
-            obeyed: "true", then: "holdfastctl trust-server init --customer other"),
     ]
 
     @Test("What a verb refuses is done as its remedy says", arguments: refusals)

@@ -1,3 +1,5 @@
+import Holdfast
+
 /// What challenge answers say about hosts that need no pins (`domainsConfig` of the newest clients).
 public struct ContentDomains: Sendable, Hashable {
     /// A host that is named.
