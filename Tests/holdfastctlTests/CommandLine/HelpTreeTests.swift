@@ -88,7 +88,7 @@ struct HelpTreeTests {
         let status = "Sources/holdfastctl/CommandLine/CommandFailure.swift"
         let codes = try found(/case \w+ = ([0-9])\n/, in: status)
         #expect(codes.count == 5)
-        #expect(try found(/\n\| ([0-9]) \| /, in: "docs/formats.md") == ["0"] + codes)
+        #expect(try found(#/\n\| ([0-9]) \| /#, in: "docs/formats.md") == ["0"] + codes)
         let text = "Sources/holdfastctl/CommandLine/PrometheusText.swift"
         let metrics = Set(try found(/# HELP (holdfast_[a-z_]+)/, in: text))
         #expect(metrics.count > 3)

@@ -1,4 +1,5 @@
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -1,3 +1,4 @@
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

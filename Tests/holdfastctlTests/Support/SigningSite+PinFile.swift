@@ -1,6 +1,8 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 
 /// What tests of `check --pins` share: pins of certificates, and a pin file that is checked at a server.
