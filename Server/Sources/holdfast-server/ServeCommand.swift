@@ -188,7 +188,7 @@ struct ServeCommand: AsyncParsableCommand {
             // Whoever cannot work on the database does not keep it from a server that can.
             await hold?.release()
             logger.error(
-                "nothing can be written or signed again: documents and challenges are answered meanwhile: \(problem)"
+                "nothing can be written: documents and challenges are answered, and nothing is signed: \(problem)"
             )
             open = found
         case .documents(let problem):

@@ -38,7 +38,7 @@ struct PublishedDocumentTests {
         #expect(throws: SigningError.self) { try document(aged: -milliseconds) }
     }
 
-    @Test("The JSON that was signed is read as clients read it, and not from another signer or for another customer")
+    @Test("The signed JSON is read as clients read it, and not from another signer or for another customer")
     func signedContent() throws {
         func read(_ customer: String, by key: TrustServerKey) throws -> PublishedDocument {
             try PublishedDocument(

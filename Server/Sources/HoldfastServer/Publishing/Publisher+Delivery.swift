@@ -148,7 +148,7 @@ extension Publisher {
 extension PublicFolder {
     /// Whether a version of a document was written, and something is there still, or nothing of what is withdrawn: mending
     /// looks at what it is.
-    fileprivate func has(_ path: String, _ version: Ledger.Version) throws(ServerError) -> Bool {
+    func has(_ path: String, _ version: Ledger.Version) throws(ServerError) -> Bool {
         guard let noted = try self.version(of: path), noted == version.version else { return false }
         return FileManager.default.fileExists(atPath: url.appending(path: path).path) != version.isWithdrawn
     }

@@ -96,11 +96,13 @@ extension Publisher {
 
     /// What was written to this machine's folder, and has not been found at the address.
     private func written(of app: AppName) async throws(ServerError) -> [Catalog.StoredDocument] {
-        try await catalog.look { [filled] session, ledger throws(ServerError) in
+        try await catalog.look { [folder] session, ledger throws(ServerError) in
             var documents: [Catalog.StoredDocument] = []
-            for (path, version) in try Catalog.outstanding(of: app, in: Catalog.folderPlace, session, ledger)
-            where filled.has(Ledger.Name(app: app, name: path), version) {
-                if let document = try Catalog.newest(path, of: app, session, ledger) { documents.append(document) }
+            for (path, version) in try Catalog.outstanding(of: app, in: Catalog.folderPlace, session, ledger) {
+                guard try folder.has(path, version),
+                    let document = try Catalog.newest(path, of: app, session, ledger)
+                else { continue }
+                documents.append(document)
             }
             return documents
         }
