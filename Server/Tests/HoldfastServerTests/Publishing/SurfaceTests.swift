@@ -177,7 +177,8 @@ struct SurfaceTests {
     /// Proposes what follows from an announcement, and has the canary get it.
     private static func announce(_ certificate: TestCertificate, _ world: World) async throws -> RandomID {
         try await world.catalog.announce(
-            HostChain(certificate.chain), from: world.now, on: world.catalogHost, of: world.app, by: "operator")
+            HostChain(certificate.chain), from: world.now + 10 * day, on: world.catalogHost, of: world.app,
+            by: "operator")
         let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
         try await world.approve(change)
         return change
