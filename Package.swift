@@ -22,6 +22,12 @@ let strict: [SwiftSetting] =
 let published: [SwiftSetting] =
     strict + (warningsAreErrors ? [.treatWarning("DeprecatedDeclaration", as: .warning)] : [])
 
+/// An app fetches only swift-crypto, swift-asn1 and swift-log, because the trait `Services`, which fetches the rest, is on
+/// by default in a clone and off in a dependency. SwiftPM reads the manifest of a dependency at `/` while it resolves
+/// versions and in a folder directly below `checkouts` afterwards; a clone in such a folder needs `--traits Services`.
+let folder = Context.packageDirectory.split(separator: "/")
+let isDependency = folder.isEmpty || folder.dropLast().last == "checkouts"
+
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
 /// On Apple's systems SecKey verifies RSA: CryptoExtras would link BoringSSL into every application there.
@@ -30,49 +36,28 @@ let cryptoExtrasElsewhere: Target.Dependency = .product(
     condition: .when(platforms: [.linux, .android, .windows, .wasi, .openbsd]))
 let asn1: Target.Dependency = .product(name: "SwiftASN1", package: "swift-asn1")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-// What only adapters and commands need is fetched only where their traits are on, as they are by default: an app that
-// asks for `traits: []` fetches swift-crypto, swift-asn1 and swift-log.
-let nioCore: Target.Dependency = .product(
-    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIO"]))
-let nioPosix: Target.Dependency = .product(
-    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["NIO"]))
-let nioEmbedded: Target.Dependency = .product(
-    name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["NIO"]))
-let nioTLS: Target.Dependency = .product(
-    name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["NIO"]))
-let nioHTTP1: Target.Dependency = .product(
-    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["NIO"]))
-let nioSSL: Target.Dependency = .product(
-    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["NIO"]))
-let nioHTTP2: Target.Dependency = .product(
-    name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"]))
-let nioHPACK: Target.Dependency = .product(
-    name: "NIOHPACK", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"]))
-let asyncHTTPClient: Target.Dependency = .product(
-    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"]))
-/// Makes stores services, and counts in a backend of the application's.
-let serviceLifecycle: Target.Dependency = .product(
-    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"]))
-let metrics: Target.Dependency = .product(
-    name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
-let metricsTestKit: Target.Dependency = .product(
-    name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"]))
-let argumentParser: Target.Dependency = .product(
-    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"]))
 
-/// Real servers of other projects are built for their tests alone, when a trait asks for them (scripts/check-integrations).
-let hummingbird: [Target.Dependency] = [
-    .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
-    .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
-    .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["Hummingbird"])),
-]
-let grpc: [Target.Dependency] = [
-    .product(name: "GRPCCore", package: "grpc-swift-2", condition: .when(traits: ["GRPC"])),
-    .product(
-        name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport", condition: .when(traits: ["GRPC"])),
-]
+/// Fetched only where the trait is on.
+func services(_ product: String, from package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Services"]))
+}
+let nioCore = services("NIOCore", from: "swift-nio")
+let nioPosix = services("NIOPosix", from: "swift-nio")
+let nioEmbedded = services("NIOEmbedded", from: "swift-nio")
+let nioTLS = services("NIOTLS", from: "swift-nio")
+let nioHTTP1 = services("NIOHTTP1", from: "swift-nio")
+let nioSSL = services("NIOSSL", from: "swift-nio-ssl")
+let nioHTTP2 = services("NIOHTTP2", from: "swift-nio-http2")
+let nioHPACK = services("NIOHPACK", from: "swift-nio-http2")
+let asyncHTTPClient = services("AsyncHTTPClient", from: "async-http-client")
+/// Makes stores services.
+let serviceLifecycle = services("ServiceLifecycle", from: "swift-service-lifecycle")
+/// Counts in a backend of the application's.
+let metrics = services("CoreMetrics", from: "swift-metrics")
+let metricsTestKit = services("MetricsTestKit", from: "swift-metrics")
+let argumentParser = services("ArgumentParser", from: "swift-argument-parser")
 
-/// Fetched only where the trait is on; PowerAuth is there for these systems alone.
+/// The same for PowerAuth, which is there for these systems alone.
 let powerAuth: [Target.Dependency] = ["PowerAuth2", "PowerAuthCore"].map {
     .product(
         name: $0, package: "powerauth-mobile-sdk-spm",
@@ -91,39 +76,25 @@ let withoutPrivacyManifest = ["Apple/PrivacyInfo.xcprivacy"]
 let package = Package(
     name: "holdfast",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    // No program is among them: Xcode would offer it to apps. `swift run` and `swift build --product` find it without.
     products: [
-        .library(name: "Holdfast", targets: ["Holdfast"]),
+        .library(name: "Holdfast", targets: ["Holdfast", "HoldfastTUF"]),
+        .library(name: "HoldfastReports", targets: ["HoldfastReports"]),
         .library(name: "HoldfastCompatibility", targets: ["HoldfastCompatibility"]),
         .library(name: "HoldfastPowerAuth", targets: ["HoldfastPowerAuth"]),
         .library(name: "HoldfastNIO", targets: ["HoldfastNIO"]),
-        .library(name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient"]),
+        .library(
+            name: "HoldfastAsyncHTTPClient", targets: ["HoldfastAsyncHTTPClient", "HoldfastReportsAsyncHTTPClient"]),
         .library(name: "HoldfastMetrics", targets: ["HoldfastMetrics"]),
-        .library(name: "HoldfastReports", targets: ["HoldfastReports"]),
-        .library(name: "HoldfastReportsAsyncHTTPClient", targets: ["HoldfastReportsAsyncHTTPClient"]),
-        .library(name: "HoldfastSigning", targets: ["HoldfastSigning"]),
-        .library(name: "HoldfastProbe", targets: ["HoldfastProbe"]),
-        .library(name: "HoldfastPublishing", targets: ["HoldfastPublishing"]),
-        .library(name: "HoldfastTUF", targets: ["HoldfastTUF"]),
-        .library(name: "HoldfastTesting", targets: ["HoldfastTesting"]),
-        .library(name: "HoldfastNIOTesting", targets: ["HoldfastNIOTesting"]),
-        .executable(name: "holdfastctl", targets: ["holdfastctl"]),
-        .executable(name: "holdfast-demo", targets: ["holdfast-demo"]),
+        .library(name: "HoldfastPublishing", targets: ["HoldfastPublishing", "HoldfastSigning", "HoldfastProbe"]),
+        .library(name: "HoldfastTesting", targets: ["HoldfastTesting", "HoldfastNIOTesting"]),
     ],
     traits: [
-        .default(enabledTraits: ["AsyncHTTPClient", "Command", "Metrics", "NIO", "ServiceLifecycle"]),
-        .trait(name: "NIO", description: "Fetches SwiftNIO, for HoldfastNIO and HoldfastNIOTesting"),
+        .default(enabledTraits: isDependency ? [] : ["Services"]),
         .trait(
-            name: "AsyncHTTPClient",
-            description: "Fetches AsyncHTTPClient, for the products named after it and HoldfastProbe",
-            enabledTraits: ["NIO"]),
-        .trait(
-            name: "Command", description: "Fetches ArgumentParser, for commands", enabledTraits: ["AsyncHTTPClient"]),
-        .trait(name: "Metrics", description: "Fetches swift-metrics, for HoldfastMetrics"),
-        .trait(
-            name: "ServiceLifecycle", description: "Fetches swift-service-lifecycle: every store is a Service"),
+            name: "Services",
+            description: "Fetches SwiftNIO, AsyncHTTPClient, ServiceLifecycle, metrics and ArgumentParser"),
         .trait(name: "PowerAuth", description: "Fetches PowerAuth2, for HoldfastPowerAuth"),
-        .trait(name: "Hummingbird", description: "Builds HoldfastHummingbirdTests against hummingbird"),
-        .trait(name: "GRPC", description: "Builds HoldfastGRPCTests against grpc-swift-nio-transport"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -140,9 +111,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.44.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
-        .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
         .package(url: "https://github.com/wultra/powerauth-mobile-sdk-spm", from: "1.9.0"),
     ],
     targets: [
@@ -227,26 +195,26 @@ let package = Package(
             swiftSettings: strict),
         /// How the package's commands print.
         .target(name: "HoldfastOutput", dependencies: ["Holdfast"], swiftSettings: strict),
-        .target(name: "LimboCases", dependencies: ["Holdfast"], path: "Tools/LimboCases", swiftSettings: strict),
-        .executableTarget(
-            name: "limbo-runner", dependencies: ["Holdfast", "LimboCases", argumentParser], path: "Tools/limbo-runner",
-            swiftSettings: strict),
+        // What tests share, and a program that they start.
+        .target(name: "LimboCases", dependencies: ["Holdfast"], path: "Tests/LimboCases", swiftSettings: strict),
         .executableTarget(
             name: "grammar-runner",
             dependencies: [
                 "Holdfast", "HoldfastAsyncHTTPClient", "HoldfastTesting", "HoldfastNIOTesting", asyncHTTPClient,
                 nioCore, nioPosix, nioTLS, nioHTTP1, nioSSL, argumentParser,
             ],
-            path: "Tools/grammar-runner", swiftSettings: strict),
-        .executableTarget(
-            name: "instruction-counter", dependencies: ["Holdfast"], path: "Tools/instruction-counter",
-            swiftSettings: strict),
+            path: "Tests/grammar-runner", swiftSettings: strict),
+        /// How tests start and find other programs. It has no product.
+        .target(
+            name: "HoldfastTestSupport", dependencies: ["Holdfast", "HoldfastTesting", "HoldfastNIOTesting", nioSSL],
+            path: "Tests/HoldfastTestSupport", swiftSettings: strict),
         /// How a test run goes that is not told otherwise. The tests of all targets run in one process.
         .target(name: "TestRunDefaults", path: "Tests/TestRunDefaults"),
         .testTarget(
             name: "HoldfastTests",
             dependencies: [
-                "Holdfast", "HoldfastCompatibility", "HoldfastSigning", "HoldfastTesting", "LimboCases",
+                "Holdfast", "HoldfastCompatibility", "HoldfastSigning",
+                "HoldfastTestSupport", "HoldfastTesting", "LimboCases",
                 "TestRunDefaults",
                 crypto, logging, serviceLifecycle,
             ],
@@ -270,61 +238,58 @@ let package = Package(
             name: "HoldfastNIOTests",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
-                "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
+                "HoldfastTUF",
+                "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioTLS, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastSigningTests",
             dependencies: [
-                "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTesting", crypto, cryptoExtras,
+                "Holdfast", "HoldfastPublishing", "HoldfastSigning",
+                "HoldfastTestSupport", "HoldfastTesting", crypto, cryptoExtras,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastProbeTests",
             dependencies: [
-                "Holdfast", "HoldfastProbe", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
+                "Holdfast", "HoldfastProbe",
+                "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastPublishingTests",
             dependencies: [
-                "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto,
+                "Holdfast", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF",
+                "HoldfastTestSupport", "HoldfastTesting", crypto,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastTUFTests",
-            dependencies: ["Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTesting", crypto],
+            dependencies: [
+                "Holdfast", "HoldfastSigning", "HoldfastTUF", "HoldfastTestSupport", "HoldfastTesting", crypto,
+            ],
             exclude: ["Support/Python"], swiftSettings: strict),
         .testTarget(
             name: "HoldfastAsyncHTTPClientTests",
             dependencies: [
                 "Holdfast", "HoldfastNIO", "HoldfastAsyncHTTPClient", "HoldfastPublishing", "HoldfastSigning",
-                "HoldfastTUF", "HoldfastTesting", "HoldfastNIOTesting", "grammar-runner",
+                "HoldfastTUF", "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", "grammar-runner",
                 asyncHTTPClient, crypto, nioCore, nioPosix, nioEmbedded, nioTLS, nioHTTP1, nioHTTP2, nioSSL, logging,
             ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "HoldfastHummingbirdTests",
-            dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastTesting", "HoldfastNIOTesting", nioCore, nioPosix, nioSSL, logging,
-            ] + hummingbird,
-            swiftSettings: strict),
-        .testTarget(
-            name: "HoldfastGRPCTests",
-            dependencies: [
-                "Holdfast", "HoldfastNIO", "HoldfastTesting", nioCore,
-            ] + grpc,
             swiftSettings: strict),
         .testTarget(
             name: "holdfastctlTests",
             dependencies: [
                 "holdfastctl", "Holdfast", "HoldfastProbe", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF",
                 "HoldfastOutput",
-                "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioSSL,
+                "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "HoldfastDemoTests", dependencies: ["holdfast-demo", "Holdfast", "HoldfastTesting"],
+            name: "HoldfastDemoTests",
+            dependencies: [
+                "holdfast-demo", "Holdfast", "HoldfastTestSupport", "HoldfastTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "PublishedUsageTests",
@@ -336,7 +301,7 @@ let package = Package(
     ]
 )
 
-// They run against Apple's frameworks. Elsewhere scripts/check-apple compiles them against stand-ins.
+// They run against Apple's frameworks. Elsewhere scripts/check apple compiles them against stand-ins.
 #if canImport(Darwin)
 package.targets.append(
     .testTarget(

@@ -24,8 +24,9 @@ let package = Package(
     name: "holdfast-examples",
     platforms: [.macOS(.v13)],
     dependencies: [
-        // In a package of your own: .package(url: "https://github.com/OWNER/holdfast", from: "0.1.0")
-        .package(name: "holdfast", path: ".."),
+        // In your own package:
+        // .package(url: "https://github.com/OWNER/holdfast", from: "0.1.0", traits: ["Services"])
+        .package(name: "holdfast", path: "..", traits: ["Services"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -60,8 +61,7 @@ let package = Package(
         .executableTarget(
             name: "PinsFromRepository",
             dependencies: [
-                holdfast("Holdfast"), holdfast("HoldfastAsyncHTTPClient"), holdfast("HoldfastTUF"), asyncHTTPClient,
-                logging, nioCore,
+                holdfast("Holdfast"), holdfast("HoldfastAsyncHTTPClient"), asyncHTTPClient, logging, nioCore,
             ],
             swiftSettings: settings),
         // A library: what another package can write with the public surface alone.
@@ -73,9 +73,8 @@ let package = Package(
                 "OwnParts", "PinnedFetch", "PinnedLine", "DeviceServer", "PinKeeper", "PinFileOnBothEnds",
                 "PinsFromRepository",
                 holdfast("Holdfast"), holdfast("HoldfastNIO"), holdfast("HoldfastAsyncHTTPClient"),
-                holdfast("HoldfastMetrics"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastTUF"), holdfast("HoldfastTesting"), holdfast("HoldfastNIOTesting"), nioCore, nioPosix,
-                nioSSL, logging, serviceLifecycle, .product(name: "MetricsTestKit", package: "swift-metrics"),
+                holdfast("HoldfastMetrics"), holdfast("HoldfastPublishing"), holdfast("HoldfastTesting"), nioCore,
+                nioPosix, nioSSL, logging, serviceLifecycle, .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: settings),
     ]

@@ -36,11 +36,10 @@ let package = Package(
     name: "holdfast-server",
     platforms: [.macOS(.v15)],
     products: [
-        .library(name: "HoldfastServer", targets: ["HoldfastServer"]),
-        .executable(name: "holdfast-server", targets: ["holdfast-server"]),
+        .library(name: "HoldfastServer", targets: ["HoldfastServer"])
     ],
     dependencies: [
-        .package(name: "holdfast", path: ".."),
+        .package(name: "holdfast", path: "..", traits: ["Services"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -58,12 +57,9 @@ let package = Package(
         .target(
             name: "HoldfastServer",
             dependencies: [
-                holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastProbe"), holdfast("HoldfastNIO"), holdfast("HoldfastTUF"), crypto, cryptoExtras,
-                configuration,
-                hummingbirdCore, logging,
-                serviceLifecycle, unixSignals, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, mustache,
-                "CLibPQ", "CSQLite", "CZlib",
+                holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastNIO"), crypto, cryptoExtras,
+                configuration, hummingbirdCore, logging, serviceLifecycle, unixSignals, nio("NIOCore"), nio("NIOPosix"),
+                nio("NIOHTTP1"), nioSSL, mustache, "CLibPQ", "CSQLite", "CZlib",
             ],
             resources: [
                 .embedInCode("Administration/openapi.yaml"),
@@ -95,7 +91,6 @@ let package = Package(
                 .embedInCode("Storage/Migrations/postgres-0010.sql"),
                 .embedInCode("Storage/Migrations/postgres-0011.sql"),
                 .embedInCode("Storage/Migrations/postgres-0012.sql"),
-                .embedInCode("Storage/Migrations/postgres-0013.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0001.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0002.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0003.sql"),
@@ -108,27 +103,23 @@ let package = Package(
                 .embedInCode("Storage/Migrations/sqlite-0010.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0011.sql"),
                 .embedInCode("Storage/Migrations/sqlite-0012.sql"),
-                .embedInCode("Storage/Migrations/sqlite-0013.sql"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "holdfast-server",
             dependencies: [
-                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastProbe"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
-                holdfast("HoldfastNIOTesting"), logging,
+                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastServerTests",
             dependencies: [
-                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastSigning"),
-                holdfast("HoldfastProbe"), holdfast("HoldfastTUF"), holdfast("HoldfastTesting"),
-                holdfast("HoldfastNIOTesting"), crypto, cryptoExtras, logging, serviceLifecycle, nio("NIOCore"),
-                nio("NIOEmbedded"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL,
+                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastTesting"),
+                crypto, cryptoExtras, logging, serviceLifecycle, nio("NIOCore"), nio("NIOEmbedded"), nio("NIOPosix"),
+                nio("NIOHTTP1"), nioSSL,
                 // What clients have, for what they report.
-                holdfast("HoldfastNIO"), holdfast("HoldfastReports"), holdfast("HoldfastReportsAsyncHTTPClient"),
+                holdfast("HoldfastNIO"), holdfast("HoldfastReports"), holdfast("HoldfastAsyncHTTPClient"),
             ],
             exclude: ["Python"], swiftSettings: strict),
     ]

@@ -10,12 +10,12 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A package of its own, as the benchmarks of the main package are. It fills databases with what takes people days, so it
-/// imports the server as tests do: `scripts/benchmark-server` builds it with `-enable-testing`.
+/// imports the server as tests do: `scripts/measure server` builds it with `-enable-testing`.
 let package = Package(
     name: "holdfast-server-benchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "holdfast", path: "../.."),
+        .package(name: "holdfast", path: "../..", traits: ["Services"]),
         .package(name: "holdfast-server", path: ".."),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -27,8 +27,7 @@ let package = Package(
             dependencies: [
                 .product(name: "HoldfastServer", package: "holdfast-server"),
                 .product(name: "Holdfast", package: "holdfast"),
-                .product(name: "HoldfastProbe", package: "holdfast"),
-                .product(name: "HoldfastSigning", package: "holdfast"),
+                .product(name: "HoldfastPublishing", package: "holdfast"),
                 .product(name: "HoldfastTesting", package: "holdfast"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

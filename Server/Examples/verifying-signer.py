@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A signer program for holdfast-server that believes approvers, and nobody else.
 
-It reads a request (holdfast-signing-request-v1, Server/README.md) on standard input, verifies that people approved the
+It reads a request (holdfast-signing-request-v1, docs/formats.md) on standard input, verifies that people approved the
 content and that the octets to sign say what the content says, and prints the signature. So whoever controls the server
 can have signed again what approvers agreed to, until it ends, and nothing else.
 
@@ -355,28 +355,7 @@ def verify_challenge(message, request, content, now, accepted):
     require(json.dumps(body.get("domainsConfig"), sort_keys=True) == json.dumps(wanted or None, sort_keys=True)
             and ("domainsConfig" in body) == bool(wanted), "another domainsConfig")
     if "verifyVersionResult" in body:
-        verify_version(body["verifyVersionResult"], content)
-
-
-def verify_version(result, content):
-    """A verdict on a client's version that the approved rules can give. Which client asked, the server alone knows."""
-    require(type(result) is dict and {"update"} <= set(result) <= {"update", "message"},
-            "a verdict on a version with other fields")
-    update, message = result["update"], result.get("message")
-    require(update in ("NOT_REQUIRED", "SUGGESTED", "FORCED"), "another update")
-    if update == "NOT_REQUIRED":
-        require("message" not in result, "a message without an update")
-        return
-    field = "suggested" if update == "SUGGESTED" else "required"
-    rules = [rule for rule in content["versions"] if field in rule]
-    require(rules, f"an update that no rule asks for: {update}")
-    for rule in rules:
-        texts = [one for one in content["texts"] if one["key"] == rule.get("messageKey")]
-        # English is for everybody who reads none of the languages.
-        is_said = any(one["language"].lower() == "en" for one in texts)
-        if any(message == one["text"] for one in texts) or "message" not in result and not is_said:
-            return
-    raise Refusal("a message that the content does not have")
+        require(body["verifyVersionResult"] == {"update": "NOT_REQUIRED"}, "a verdict on a version, of which nothing is known")
 
 
 # What the server says about a field of a request, by the name of the field.

@@ -1,4 +1,3 @@
-#if Metrics
 public import CoreMetrics
 public import Holdfast
 
@@ -88,4 +87,3 @@ public struct TrustMetrics: Sendable {
         }
     }
 }
-#endif

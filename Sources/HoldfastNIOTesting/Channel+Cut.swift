@@ -1,3 +1,4 @@
+#if Services
 package import NIOCore
 import NIOSSL
 
@@ -11,3 +12,4 @@ extension Channel {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Services
 package import Holdfast
 package import HoldfastTesting
 import NIOCore
@@ -57,12 +58,5 @@ package struct LoopbackFleet: Sendable {
         }
         for server in servers { await server.shutdown() }
     }
-}
-
-#if os(macOS) || os(Linux)
-extension ForeignProgram {
-    package static let wholeLoopbackBlock = ForeignProgram(
-        "all of 127.0.0.0/8", .machine, runsTests: LoopbackFleet.hasWholeBlock)
-    package static let ipv6Loopback = ForeignProgram("::1", .machine, runsTests: LoopbackFleet.hasIPv6)
 }
 #endif

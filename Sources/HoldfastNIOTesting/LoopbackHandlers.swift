@@ -1,3 +1,4 @@
+#if Services
 import NIOCore
 import NIOHTTP1
 import NIOTLS
@@ -127,3 +128,4 @@ private final class FixedAnswer: ChannelInboundHandler {
         if !isKeepAlive { context.close(promise: nil) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Services
 import Holdfast
 import NIOCore
 import NIOPosix
@@ -122,3 +123,4 @@ package func withProxy<Result>(
         throw error
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Services
 import Holdfast
 import HoldfastTesting
 import NIOCore
@@ -149,3 +150,4 @@ final class LoopbackServerState: Sendable {
         return result
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Services
 public import NIOCore
 public import NIOPosix
 public import NIOSSL
@@ -77,3 +78,4 @@ extension LoopbackTLSServer {
         public internal(set) var lastServerName: String?
     }
 }
+#endif

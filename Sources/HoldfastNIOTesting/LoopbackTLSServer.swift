@@ -1,3 +1,4 @@
+#if Services
 import Holdfast
 public import HoldfastTesting
 import NIOCore
@@ -44,7 +45,7 @@ public final class LoopbackTLSServer: Sendable {
     }
 
     /// Starts a server that presents any certificates, in DER. The first must belong to the key. The others may be
-    /// anything that BoringSSL can parse, in any order; `OpenSSLServer` may serve what BoringSSL cannot parse.
+    /// anything that BoringSSL can parse, in any order.
     ///
     /// Throws `credentialsRefused` or `serverFailed`.
     public static func start(
@@ -139,7 +140,7 @@ public final class LoopbackTLSServer: Sendable {
         } catch {
             throw TestKitError(
                 .credentialsRefused, expected: "a chain whose first certificate belongs to the key", found: "\(error)",
-                remedy: "Put the certificate of the key first, or serve the chain with OpenSSLServer.")
+                remedy: "Put the certificate of the key first.")
         }
     }
 
@@ -185,3 +186,4 @@ public func withLoopbackTLSServer<Result>(
         throw error
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Services
 package import HoldfastTesting
 package import NIOCore
 import NIOPosix
@@ -53,3 +54,4 @@ package struct ReplayedKey: NIOSSLCustomPrivateKey, Hashable {
         }
     }
 }
+#endif

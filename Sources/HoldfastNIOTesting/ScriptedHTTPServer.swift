@@ -1,3 +1,4 @@
+#if Services
 import Holdfast
 import NIOCore
 import NIOPosix
@@ -136,3 +137,4 @@ package final class ScriptedHTTPServer: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Services
 import Holdfast
 package import HoldfastTesting
 import NIOCore
@@ -28,7 +29,6 @@ package final class ScriptedServer: Sendable {
         /// Bytes that came although the script was at its end without TLS.
         package var bytesAfterEnd = 0
         package var handshakes = 0
-        package var plaintextBytesInTLS = 0
     }
 
     package let port: Int
@@ -155,11 +155,7 @@ package final class ScriptedServer: Sendable {
             context.fireUserInboundEventTriggered(event)
         }
 
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            let count = unwrapInboundIn(data).readableBytes
-            values.change { $0.plaintextBytesInTLS += count }
-        }
-
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Services
 import Holdfast
 public import HoldfastTesting
 public import NIOSSL
@@ -35,7 +36,7 @@ extension TLSConfiguration {
         } catch {
             throw TestKitError(
                 .credentialsRefused, expected: "certificates that BoringSSL can read", found: "\(error)",
-                remedy: "Serve it with OpenSSLServer, which reads more.")
+                remedy: "Serve it with openssl s_server, which reads more.")
         }
     }
 }
@@ -47,3 +48,4 @@ extension SignatureAlgorithm {
         .rsaPssRsaeSha384, .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
     ]
 }
+#endif

@@ -14,7 +14,6 @@ struct Holdfastctl: AsyncParsableCommand {
             EXAMPLES
               holdfastctl check www.example.com
               holdfastctl check www.example.com api.example.com --watch 21d
-              holdfastctl check mail.example.com --starttls smtp
               holdfastctl pin www.example.com
               holdfastctl pin backup.pem --format okhttp --host www.example.com
               holdfastctl pins add bank.pins.json www.example.com backup.pem

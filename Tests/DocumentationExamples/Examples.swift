@@ -16,7 +16,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-// The examples of the DocC catalogs, line by line: scripts/check-docs has them type-checked, and compares.
+// The examples of the DocC catalogs, line by line: scripts/check docs has them type-checked, and compares.
 
 func holdfast(
     keyInUse: String, keyKeptOffline: String, chain: [[UInt8]], anchors: TrustAnchors,

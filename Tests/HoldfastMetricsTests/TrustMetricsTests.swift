@@ -1,4 +1,3 @@
-#if Metrics
 import Foundation
 import Holdfast
 import HoldfastMetrics
@@ -109,4 +108,3 @@ struct TrustMetricsTests {
         #expect(try updates(of: "pins", "failed", "networkError") == 1)
     }
 }
-#endif

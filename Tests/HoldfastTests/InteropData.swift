@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTestSupport
 
 /// Real files of other systems, kept beside the project: `HOLDFAST_INTEROP_DATA`, or `../shared/data`.
 enum InteropData {
@@ -20,9 +21,15 @@ enum InteropData {
         }
         return url
     }
+}
 
-    /// Whether to run a test that needs a file: where foreign data is required, it runs and fails without it.
-    static func isAvailable(_ path: String) -> Bool {
-        file(path) != nil || ProcessInfo.processInfo.environment["HOLDFAST_REQUIRE_FOREIGN_PEERS"] == "1"
+#if os(macOS) || os(Linux)
+extension ForeignProgram {
+    /// Files of the folder, as a test needs them.
+    static func interopData(_ path: String) -> ForeignProgram {
+        ForeignProgram(
+            "\(path) of the conformance data", .setting("HOLDFAST_INTEROP_DATA"),
+            canRun: InteropData.file(path) != nil)
     }
 }
+#endif

@@ -29,6 +29,29 @@ struct ISPUsageTests {
         #expect(answers == server.expectedAnswers)
     }
 
+    #if os(Linux)
+    @Test("Calls without a file write to the usual file and read it", .timeLimit(.minutes(10)))
+    func usualFile() async throws {
+        // A variable of the environment names its folder: a process of its own may change that.
+        await #expect(processExitsWith: .success) {
+            let server = try PublishedServer()
+            try #require(unsafe setenv("XDG_DATA_HOME", server.folder.path, 1) == 0)
+            let usual = ISPCertificatePinning.defaultFile
+            try #require(usual.path == server.folder.path + "/holdfast/SSLPins.plist")
+            func verify() -> Bool {
+                ISPCertificatePinning.verifyPinnedCertificate(
+                    forTrust: server.trust(server.leaf.chain, host: server.host), andDomain: server.host)
+            }
+            let pins = [server.host: [Data(server.leaf.der)]]
+            #expect(!verify())
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins))
+            #expect(FileManager.default.fileExists(atPath: usual.path) && verify())
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: [:], file: usual) && !verify())
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: usual) && verify())
+        }
+    }
+    #endif
+
     @Test("The published calls take two arguments")
     func shapes() {
         let setup: ([String: [Data]]?) -> Bool = { ISPCertificatePinning.setupSSLPins(usingDictionnary: $0) }

@@ -244,6 +244,35 @@ struct PublishedOnlinePropertiesTests {
         #expect(try store(url: url, signer: signer, clock: SystemWallClock()) !== first)
     }
 
+    @Test("Usual parts are the same if their own settings are, and the usual clock is the system's")
+    func sharingUsualParts() async throws {
+        let signer = try TrustServerSigner(certificate: try TestTrustServer().certificate)
+        let url = try #require(URL(string: "https://pins.example.com/gcx.json.signed"))
+        try await withTemporaryFolder { folder in
+            func store(
+                _ provider: URLSessionDataProvider = URLSessionDataProvider(), _ storage: FileDataStore? = nil
+            ) throws -> TrustServerStore {
+                var settings = OnlinePinningSettings()
+                settings.remoteDataProvider = provider
+                settings.secureDataStore = storage ?? FileDataStore(folder: folder)
+                return try .shared(
+                    configuration: TrustServerConfiguration(
+                        url: url, signer: signer, customer: "gcx", settings: settings))
+            }
+            let first = try store()
+            #expect(first.clock is SystemWallClock)
+            #expect(try store() === first)
+            for provider in [
+                URLSessionDataProvider(answerLimit: .seconds(1)), URLSessionDataProvider(wholeLimit: .seconds(1)),
+                URLSessionDataProvider(allowsPlainHTTPToLoopback: true),
+            ] {
+                #expect(try store(provider) !== first)
+            }
+            #expect(try store(URLSessionDataProvider(), FileDataStore(folder: folder.appending(path: "x"))) !== first)
+            #expect(try store(URLSessionDataProvider(), FileDataStore(folder: folder, maximumBytes: 1)) !== first)
+        }
+    }
+
     @Test("A manager's online policies follow the manager's clock")
     func clock() async throws {
         let scene = try Scene()

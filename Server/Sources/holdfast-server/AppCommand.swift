@@ -9,7 +9,7 @@ struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app", abstract: "Add apps, and make the keys that sign for them.",
         subcommands: [
-            Add.self, Settings.self, List.self, Key.self, AppSignerCommand.self, AppAnswersCommand.self,
+            Add.self, Settings.self, List.self, Key.self, AppSignerCommand.self,
             AppRepositoryCommand.self, AppReportsCommand.self,
         ])
 
@@ -22,8 +22,6 @@ struct AppCommand: AsyncParsableCommand {
                 "Hours for which the canary has a change before everybody; 0 for no canary. A list cannot say that it is a canary's."
         )
         var canary: Int64 = 24
-        @Option(help: "Vantages that must agree on what a host shows, at most 8.")
-        var vantages: Int64 = 1
         @Option(help: "Hosts that it may have.")
         var maximumHosts: Int64 = 1_000
         @Option(help: "A build in the field and the pin file that it carries: NAME=FILE. Repeat it.")
@@ -40,8 +38,8 @@ struct AppCommand: AsyncParsableCommand {
                 return try AppSettings.Build(name: name, pinFile: InputFile.octets(path))
             }
             return try AppSettings(
-                staleness: staleness * 86_400, canary: canary * 3_600, vantages: vantages,
-                maximumHosts: maximumHosts, anchors: InputFile.certificates(anchors),
+                staleness: staleness * 86_400, canary: canary * 3_600, maximumHosts: maximumHosts,
+                anchors: InputFile.certificates(anchors),
                 builds: builds.isEmpty && !noShippedPins ? nil : builds)
         }
     }
@@ -102,9 +100,7 @@ struct AppCommand: AsyncParsableCommand {
                     }
                     let known = try await open.catalog.app(app)
                     let generation = open.catalog.ledger.generation(of: app)
-                    let vantages = known.settings.vantages
-                    let words = vantages > 1 ? ", \(vantages) vantages must agree" : ""
-                    Terminal.line("\(app)  \(known.displayName)  generation \(generation)\(words)")
+                    Terminal.line("\(app)  \(known.displayName)  generation \(generation)")
                 }
             }
         }

@@ -47,7 +47,9 @@ struct VerdictOptions: ParsableArguments {
             try await ChangeText.print(change, open)
             ChangeText.print(try await open.publisher.rehearse(id))
             guard let member = chain.head.approvers.member(key.key.identity) else {
-                throw NegativeAnswer(words: "this key is no approver's: \(key.key.identity)")
+                throw NegativeAnswer(
+                    words: "this key is no approver's: \(key.key.identity). Use the key of an approver that "
+                        + "`holdfast-server approvers --data DIR` shows.")
             }
             guard member.approves(change.content.app) else {
                 throw NegativeAnswer(

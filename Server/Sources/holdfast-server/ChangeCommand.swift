@@ -107,7 +107,9 @@ struct ChangeCommand: AsyncParsableCommand {
             _ open: ServerFolder.Open
         ) async throws {
             guard try await open.catalog.change(earlier).content.app == app else {
-                throw ValidationError("Change \(earlier) is of another app; change list \(app) shows those of \(app).")
+                throw ValidationError(
+                    "Change \(earlier) is of another app. Name one that `holdfast-server change list \(app) --data DIR` "
+                        + "shows.")
             }
             let now = Int64(SystemWallClock().now.timeIntervalSince1970)
             var generator = SystemRandomNumberGenerator()
@@ -125,9 +127,14 @@ struct ChangeCommand: AsyncParsableCommand {
                 throw ValidationError("Give a --format: \(known).")
             }
             guard kind != .repository || root != nil else {
-                throw ValidationError("The app has no repository; begin one with app repository init.")
+                throw ValidationError(
+                    "The app has no repository. Begin one: `holdfast-server app repository init APP --root-key FILE "
+                        + "--targets-key FILE --output FOLDER --data DIR`.")
             }
             let name = parts.count == 2 ? parts[1] : nil
+            guard kind != .trustServer || name != nil else {
+                throw ValidationError("Name the customer of the trust server: --format trust-server=CUSTOMER.")
+            }
             guard kind == .repository || kind == .pinFile else {
                 return try ContentFormat(kind, refresh: refresh, customer: name)
             }
@@ -219,7 +226,8 @@ struct ProposerOptions: ParsableArguments {
     static func identity(_ name: String, _ catalog: Catalog) async throws -> Digest {
         let members = try await catalog.approvers().head.approvers.members
         guard let member = members.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
-            throw ValidationError("No approver is called \(name); approvers shows those who are there.")
+            throw ValidationError(
+                "No approver is called \(name). Name one that `holdfast-server approvers --data DIR` shows.")
         }
         return member.key.identity
     }
@@ -234,22 +242,18 @@ enum ChangeText {
         for line in try await open.catalog.unannounced(in: content) { Terminal.line("  \(line)") }
         for line in try await open.catalog.origins(of: content) { Terminal.line("  origin: \(line)") }
         print(proposal.report)
-        try await printOlder(than: proposal.change, of: content.app, open)
+        try await printOthers(than: proposal.change, open)
     }
 
-    /// Other changes of the app that wait for people: once one is published, the others lapse.
-    private static func printOlder(
-        than change: RandomID, of app: AppName, _ open: ServerFolder.Open
-    ) async throws {
-        let older = try await open.publisher.openChanges(of: app).filter { $0.change.id != change }
-        for (other, state) in older {
+    /// Other changes of the app that wait for people.
+    private static func printOthers(than change: RandomID, _ open: ServerFolder.Open) async throws {
+        let others = try await open.publisher.otherOpenChanges(than: change)
+        for other in others {
             Terminal.line(
-                "  still open: change \(other.id), \(state.rawValue) since \(CommandValue.time(other.proposed)), "
-                    + "\(other.reason)")
+                "  still open: change \(other.id), \(other.state.rawValue) since "
+                    + "\(CommandValue.time(other.proposed)), \(other.reason)")
         }
-        guard !older.isEmpty else { return }
-        Terminal.line(
-            "  Publish one of them only: the others lapse then. Reject the others with holdfast-server reject.")
+        if !others.isEmpty { Terminal.line("  \(OtherOpenChange.advice)") }
     }
 
     static func print(_ change: Change, _ open: ServerFolder.Open) async throws {
@@ -271,6 +275,7 @@ enum ChangeText {
         for line in ContentDifference(from: published, to: change.content).lines { Terminal.line("  \(line)") }
         for line in try await open.catalog.unannounced(in: change.content) { Terminal.line("  \(line)") }
         for line in try await open.catalog.origins(of: change.content) { Terminal.line("  origin: \(line)") }
+        try await printOthers(than: change.id, open)
         Terminal.line("  content \(change.content.digest)")
         Terminal.line("  outlook \(Digest(of: change.outlook))")
         for approval in change.approvals {

@@ -29,6 +29,11 @@ struct GateCommand: AsyncParsableCommand {
         }
     }
 
+    /// What to do where waiting alone does not help.
+    private static func advice(_ app: AppName) -> String {
+        "have a change published with it, and ask again: `holdfast-server status --data DIR` says what \(app) waits for"
+    }
+
     func run() async throws {
         let name = try AppName(app)
         let wanted =
@@ -43,7 +48,8 @@ struct GateCommand: AsyncParsableCommand {
         let until = readiness.until.map(CommandValue.time)
         guard readiness.isReady else {
             throw NegativeAnswer(
-                words: "not yet: \(readiness.words)" + (until.map { "; ask again from \($0) on" } ?? ""))
+                words: "not yet: \(readiness.words); "
+                    + (until.map { "ask again from \($0) on" } ?? Self.advice(name)))
         }
         guard !answer.json else { return }
         Terminal.line("ready: every client gets in with it" + (until.map { ", until \($0)" } ?? ""))

@@ -7,7 +7,7 @@ import HoldfastServer
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "host", abstract: "Add the hosts that an app dials, and see what they show.",
-        subcommands: [Add.self, List.self, See.self, Look.self, Import.self])
+        subcommands: [Add.self, List.self, See.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Add a host, or replace how it is dialed.")

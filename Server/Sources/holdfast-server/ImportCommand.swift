@@ -3,7 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastServer
 
-/// Takes apps over from another server, and shows that both answer alike.
+/// Takes apps over from another server.
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
@@ -14,9 +14,6 @@ struct ImportCommand: AsyncParsableCommand {
             examined and nothing is written. A trust server's apps are called like its customers. Of a repository the \
             keys of snapshot and timestamp are taken over; those of root and targets stay with their holders.
 
-            --compare asks the other server what apps ask it, and compares its answers with those of this one: of what \
-            is published, or else of the newest open change.
-
             EXAMPLES
               psql -XqAtf export.sql mus | holdfast-server import --data /srv/pins \\
                 --mobile-utility-server - --anchors roots.pem --no-shipped-pins \\
@@ -26,10 +23,8 @@ struct ImportCommand: AsyncParsableCommand {
               holdfast-server import --data /srv/pins --repository site --app bank \\
                 --key online.pem --anchors roots.pem --no-shipped-pins \\
                 --reason "one server" --no-proposer
-              holdfast-server import --data /srv/pins --compare https://mus.example.com/
 
-            Exit codes: 0 taken over, or both answer alike; 1 they differ; 2 wrong usage; 3 the export cannot be read, \
-            or the other server does not answer.
+            Exit codes: 0 taken over; 2 wrong usage; 3 the export cannot be read.
             """)
 
     @OptionGroup var server: ServerOptions
@@ -50,11 +45,7 @@ struct ImportCommand: AsyncParsableCommand {
     var passwordFile: String?
     @Option(help: "A pin file.", completion: .file())
     var pins: String?
-    @Option(help: "The address of the other server, to compare its answers.")
-    var compare: String?
-    @Option(help: "The authorities of the other server's certificate; the system's if absent.", completion: .file())
-    var ca: String?
-    @Option(help: "How the app is called here; for --compare the app to compare, and all if absent.")
+    @Option(help: "How the app is called here.")
     var app: String?
     @Flag(help: "Examine everything, and write nothing.")
     var dryRun = false
@@ -77,18 +68,10 @@ struct ImportCommand: AsyncParsableCommand {
     var noProposer = false
 
     func validate() throws {
-        guard [mobileUtilityServer, trustServer, repository, list, pins, compare].compactMap(\.self).count == 1 else {
+        guard [mobileUtilityServer, trustServer, repository, list, pins].compactMap(\.self).count == 1 else {
             throw ValidationError(
-                "Say what to take over: --mobile-utility-server, --trust-server, --repository, --list or --pins; or --compare."
-            )
+                "Say what to take over: --mobile-utility-server, --trust-server, --repository, --list or --pins.")
         }
-        guard compare == nil else {
-            guard anchors == nil, reason == nil, proposer == nil, !noProposer, !dryRun, force.isEmpty else {
-                throw ValidationError("--compare goes with --ca and --app alone.")
-            }
-            return
-        }
-        guard ca == nil else { throw ValidationError("--ca goes with --compare.") }
         guard repository != nil || key.count == (list == nil ? 0 : 1), passwordFile == nil || !key.isEmpty else {
             throw ValidationError(
                 "A --list comes with its --key, a --repository with those of the server, nothing else.")
@@ -108,7 +91,6 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let compare { return try await compareAnswers(with: compare) }
         let settings = try clients.settings(anchors: anchors ?? "")
         let gates = try CommandValue.gates(force)
         let since = try unchangedSince.map { try CommandValue.seconds($0, of: "--unchanged-since") }
@@ -184,29 +166,5 @@ struct ImportCommand: AsyncParsableCommand {
         if !dryRun { Terminal.line("change \(proposal.change)") }
         for line in proposal.difference.lines { Terminal.line("  \(line)") }
         ChangeText.print(proposal.report)
-    }
-
-    // MARK: Comparing
-
-    private func compareAnswers(with address: String) async throws {
-        guard let url = URL(string: address) else {
-            throw ValidationError("Give an address to --compare with, such as https://HOST/.")
-        }
-        let other = try OtherServer(url, anchors: try ca.map(InputFile.certificates))
-        let wanted = try app.map { try AppName($0) }.map { [$0] }
-        try await server.withServer { open in
-            var isAlike = true
-            for name in wanted ?? open.catalog.apps {
-                let comparison = try await ServerComparison(of: name, on: open.publisher, with: other)
-                isAlike = isAlike && comparison.isAlike
-                let what = comparison.isPublished ? "what is published" : "the change that is open"
-                Terminal.line(
-                    "\(name)  \(comparison.isAlike ? "alike" : "DIFFERENT"): \(comparison.questions) questions, about \(what)"
-                )
-                for difference in comparison.differences { Terminal.line("  \(difference)") }
-                for note in comparison.notes { Terminal.line("  note: \(note)") }
-            }
-            guard isAlike else { throw NegativeAnswer(words: "the two servers do not answer alike") }
-        }
     }
 }

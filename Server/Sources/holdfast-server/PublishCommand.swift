@@ -27,10 +27,15 @@ struct PublishCommand: AsyncParsableCommand {
                 let generation = open.catalog.ledger.generation(of: change.content.app)
                 let state = change.state(chain, generation: generation, at: now)
                 guard state == .approved else {
-                    throw NegativeAnswer(words: "it cannot be published anymore: it is \(state.rawValue)")
+                    throw NegativeAnswer(
+                        words: "it cannot be published anymore: it is \(state.rawValue). `holdfast-server change list "
+                            + "\(change.content.app) --data DIR` shows what is open")
                 }
                 Terminal.line("approved")
-                guard report.isPassed else { throw NegativeAnswer(words: "a gate refuses") }
+                guard report.isPassed else {
+                    throw NegativeAnswer(
+                        words: "a gate refuses: correct what it names, and propose the change again")
+                }
                 return
             }
             let outcome = try await open.publisher.publish(id)
@@ -60,28 +65,23 @@ struct RenewCommand: AsyncParsableCommand {
     func run() async throws {
         let lock = try server.folder.lock()
         defer { withExtendedLifetime(lock) {} }
-        try await server.withReadableServer { open, _ in
+        try await server.withServer { open in
             let round = try await open.publisher.renew()
             // What waits for the folder and other places is in the database.
-            var undelivered = round.outage == nil ? try await open.publisher.deliver().problems : []
-            if round.outage == nil {
-                let mended = try await open.publisher.mendFolder()
-                undelivered += mended.problems
-                for path in mended.confirmed { Terminal.line("written again: \(path)") }
-                var places = await open.publisher.readBack()
-                places.add(try await open.publisher.deliverToPlaces())
-                undelivered += places.problems
-                for words in places.confirmed { Terminal.line("clients find it at \(words)") }
-                for words in places.forced { Terminal.complain("readback was forced: \(words)") }
-                undelivered += await open.publisher.probeCanaries()
-            }
+            var undelivered = try await open.publisher.deliver().problems
+            let mended = try await open.publisher.mendFolder()
+            undelivered += mended.problems
+            for path in mended.confirmed { Terminal.line("written again: \(path)") }
+            var places = await open.publisher.readBack()
+            places.add(try await open.publisher.deliverToPlaces())
+            undelivered += places.problems
+            for words in places.confirmed { Terminal.line("clients find it at \(words)") }
+            for words in places.forced { Terminal.complain("readback was forced: \(words)") }
+            undelivered += await open.publisher.probeCanaries()
             for path in round.signed { Terminal.line("signed \(path)") }
             for words in round.settled { Terminal.line(words) }
             for problem in round.problems + undelivered { Terminal.complain(problem) }
-            if let outage = round.outage {
-                Terminal.complain("what was signed is in the journal only: \(outage)")
-            }
-            guard round.problems.isEmpty, round.outage == nil, undelivered.isEmpty else {
+            guard round.problems.isEmpty, undelivered.isEmpty else {
                 throw NegativeAnswer(words: "not everything could be signed and written")
             }
         }

@@ -34,8 +34,6 @@ struct ServeCommand: AsyncParsableCommand {
     var adminTlsKey: String?
     @Option(help: "Where browsers find the pages, https://NAME: people sign in there with passkeys of that name.")
     var adminOrigin: String?
-    @Flag(help: "Answer tools of a mobile utility server there, at /admin: what they write is proposed.")
-    var utilityAdmin = false
     @Option(help: "Addresses that may be watched although they are private, such as 10.0.0.0/8. Repeat it.")
     var allow: [String] = []
     @Flag(help: "Do not watch hosts.")
@@ -71,7 +69,6 @@ struct ServeCommand: AsyncParsableCommand {
         flags[.adminTLSCertificate] = adminTlsCertificate
         flags[.adminTLSKey] = adminTlsKey
         flags[.adminOrigin] = adminOrigin
-        flags[.utilityAdmin] = utilityAdmin ? "true" : nil
         flags[.allow] = allow.isEmpty ? nil : allow.joined(separator: ",")
         flags[.watch] = noWatch ? "false" : nil
         flags[.vantage] = vantage
@@ -191,7 +188,7 @@ struct ServeCommand: AsyncParsableCommand {
             // Whoever cannot work on the database does not keep it from a server that can.
             await hold?.release()
             logger.error(
-                "nothing can be written: challenges are answered, and rounds go on in the journal if that can be: \(problem)"
+                "nothing can be written: documents and challenges are answered, and nothing is signed: \(problem)"
             )
             open = found
         case .documents(let problem):

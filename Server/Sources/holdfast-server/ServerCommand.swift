@@ -21,7 +21,7 @@ struct ServerCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            ServeCommand.self, DemoCommand.self, GenesisCommand.self, SignCommand.self, InitCommand.self,
+            ServeCommand.self, GenesisCommand.self, SignCommand.self, InitCommand.self,
             ApproversCommand.self, AppCommand.self, PlaceCommand.self,
             HostCommand.self, NextCommand.self, GateCommand.self, ChangeCommand.self, ApproveCommand.self,
             RejectCommand.self,

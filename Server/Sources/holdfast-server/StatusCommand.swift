@@ -13,21 +13,17 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await server.withReadableServer { open, unwritable in
-            let outage = try await open.publisher.outage(isUnwritable: unwritable != nil)
-            if answer.json { return try await printJSON(open, unwritable, outage) }
+            let reserve = open.engine.reserve?.warning
+            if answer.json { return try await printJSON(open, unwritable, reserve) }
             if let unwritable { Terminal.line("nothing can be written: \(unwritable)") }
-            if let outage {
-                Terminal.line(
-                    "the database was written last at \(CommandValue.time(outage.since)): \(outage.rounds) rounds are in the "
-                        + "journal, and nothing is signed after \(CommandValue.time(outage.until)) without it")
-            }
+            if let reserve { Terminal.line("ALARM: \(reserve)") }
             if let problem = open.secretProblem { Terminal.line("nothing can be signed: \(problem)") }
             if let problem = open.catalog.clockProblem {
                 throw NegativeAnswer(words: "nothing is signed or judged: \(problem)")
             }
-            var isGood = open.secretProblem == nil && outage == nil
+            var isGood = open.secretProblem == nil && unwritable == nil && reserve == nil
             for app in open.catalog.apps {
-                let standing = try await open.publisher.standing(of: app, during: outage)
+                let standing = try await open.publisher.standing(of: app)
                 let now = standing.now
                 Terminal.line("\(app)  generation \(standing.generation), \(standing.endWords(at: now))")
                 if let verdict = standing.verdict { Terminal.line("  clients: \(verdict.rawValue)") }
@@ -68,15 +64,15 @@ struct StatusCommand: AsyncParsableCommand {
     )
 
     private func printJSON(
-        _ open: ServerFolder.Open, _ unwritable: ServerError?, _ outage: Publisher.Outage?
+        _ open: ServerFolder.Open, _ unwritable: ServerError?, _ reserve: String?
     ) async throws {
         let all = [open.secretProblem, open.catalog.clockProblem, unwritable]
-        let problems = all.compactMap(\.self).map { "\($0)" }
-        var (apps, isGood): ([CanonicalJSON], Bool) = ([], problems.isEmpty && outage == nil)
+        let problems = all.compactMap(\.self).map { "\($0)" } + [reserve].compactMap(\.self)
+        var (apps, isGood): ([CanonicalJSON], Bool) = ([], problems.isEmpty)
         // With a wrong clock nobody is judged.
         let judged = open.catalog.clockProblem == nil ? open.catalog.apps : []
         for app in judged {
-            let standing = try await open.publisher.standing(of: app, during: outage)
+            let standing = try await open.publisher.standing(of: app)
             let places = try await open.publisher.placeStandings(of: app)
             isGood = isGood && standing.isGood && !places.contains { $0.state == .failing }
             var members = AdministrationView.standing(standing)
@@ -86,16 +82,9 @@ struct StatusCommand: AsyncParsableCommand {
             }
             apps.append(.object(members))
         }
-        var members: [String: CanonicalJSON] = [
+        JSONAnswer.print([
             "isGood": .boolean(isGood), "problems": AdministrationView.texts(problems), "apps": .array(apps),
-        ]
-        if let outage {
-            members["outage"] = .object([
-                "rounds": .integer(Int64(outage.rounds)), "since": AdministrationView.time(outage.since),
-                "until": AdministrationView.time(outage.until),
-            ])
-        }
-        JSONAnswer.print(members)
+        ])
         guard isGood else { throw Self.isNotGood }
     }
 

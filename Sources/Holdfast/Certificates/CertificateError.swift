@@ -34,7 +34,7 @@ public struct CertificateError: HoldfastError {
     private static func remedy(for code: Code, in field: String) -> String {
         switch code {
         case .notDER where field == "certificate":
-            "Give the certificate in DER; decode a PEM file first."
+            "Give the certificate in DER; openssl x509 -in FILE -outform DER -out FILE.der makes it of a PEM file."
         case .tooLarge:
             "Give one certificate, not a bundle or another kind of file."
         case .trailingBytes where field == "certificate":

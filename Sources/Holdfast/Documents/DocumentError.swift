@@ -26,7 +26,7 @@ public struct DocumentError: HoldfastError {
 private let makeAnew =
     "Have the document made anew by `holdfastctl sign`, and do not edit it by hand."
 private let publishAnew =
-    "Have the document made anew by `holdfastctl trust-server publish`, or by openssl smime -sign -nodetach."
+    "Have the document made anew by `holdfastctl trust-server publish`, or by openssl cms -sign -nodetach -binary -outform DER."
 private let publishEntries =
     "Publish entries for every name that has some, or allow the loss in the configuration."
 
@@ -74,7 +74,7 @@ extension DocumentError.Code {
     // Signed messages (CMS, RFC 5652) and their signers
     /// The configured signer cannot be used: not a certificate, or an authority without a purpose.
     public static var invalidSigner: Self {
-        Self("Give the certificate that `holdfastctl trust-server init` printed, or an authority with a purpose.")
+        Self("Give the certificate that `holdfastctl trust-server show` prints, or an authority with a purpose.")
     }
     /// Not a CMS SignedData, or one that breaks its own rules.
     public static var malformedMessage: Self { Self(publishAnew) }

@@ -70,7 +70,9 @@ public struct PinSet: Hashable, Sendable {
                 expected: requirement == .any
                     ? "a pin that is not a candidate" : "a pin of the server's own certificate and one of an issuer",
                 found: rules.isEmpty ? "none" : "rules that no path can match",
-                remedy: "Add the pin of a key in use; `holdfastctl pin HOST` prints those of a server.")
+                remedy: requirement == .any
+                    ? "Add the pin of a key in use; `holdfastctl pin HOST` prints those of a server."
+                    : "Add a pin of the other role, or require any.")
         }
     }
 

@@ -32,10 +32,10 @@ enum PinText {
         {
             return octets
         }
-        if hexadecimalDigits(of: base64)?.count == hexadecimalLength {
+        if let spelling = PinSpelling(text) {
             throw PinError(
-                .notBase64, expected: "\(base64Length) characters of Base64 after sha256/", found: text.quoted,
-                remedy: "Write cert-sha256/ before a certificate's SHA-256 in hexadecimal, or a key's in Base64.")
+                .notBase64, expected: "\(base64Length) characters of padded Base64 after sha256/", found: text.quoted,
+                remedy: spelling.remedy)
         }
         if let data = Data(base64Encoded: Data(base64)), data.count != Pin.digestLength {
             throw PinError(
@@ -58,7 +58,8 @@ enum PinText {
                 expected: "\(hexadecimalLength) hexadecimal digits or \(base64Length) characters of Base64 after "
                     + certificatePrefix,
                 found: text.quoted,
-                remedy: "Write two digits an octet, with a colon between octets or none, or the padded Base64.")
+                remedy: PinSpelling(text)?.remedy
+                    ?? "Write two digits an octet, with a colon between octets or none, or the padded Base64.")
         }
         guard digits.count == hexadecimalLength else {
             throw PinError(
@@ -87,18 +88,13 @@ enum PinText {
     }
 
     private static func nearMiss(_ text: String) -> PinError {
-        if text.utf8.count == base64Length, Data(base64Encoded: text)?.count == Pin.digestLength {
-            return PinError(
-                .missingPrefix, expected: forms, found: "Base64 without a prefix",
-                remedy: "If it is the SHA-256 of a key's SubjectPublicKeyInfo, write sha256/\(text).")
-        }
-        if hexadecimalDigits(of: text[...].utf8)?.count == hexadecimalLength {
-            return PinError(
-                .missingPrefix, expected: forms, found: "hexadecimal without a prefix",
-                remedy: "If it is the SHA-256 of a certificate, write cert-sha256/\(text).")
-        }
         if let look = resemblance(of: text) {
             return PinError(.unsupportedAlgorithm, expected: forms, found: look.found, remedy: look.remedy)
+        }
+        if let spelling = PinSpelling(text) {
+            return PinError(
+                spelling.hasPrefix ? .unsupportedAlgorithm : .missingPrefix, expected: forms,
+                found: spelling.hasPrefix ? text.quoted : "a SHA-256 without a prefix", remedy: spelling.remedy)
         }
         return PinError(
             .unsupportedAlgorithm, expected: forms, found: text.quoted,
@@ -116,8 +112,12 @@ enum PinText {
         if octets.starts(with: "pin-sha256=".utf8) {
             return (
                 "a pin of HTTP Public Key Pinning (RFC 7469): \(text.quoted)",
-                "Write sha256/ and what stands between its quotation marks."
+                PinSpelling(text)?.remedy ?? "Write sha256/ and what stands between its quotation marks."
             )
+        }
+        // ssh-keygen hashes a key in the form of OpenSSH, and leaves out the padding.
+        if octets.starts(with: "SHA256:".utf8), octets.count == "SHA256:".utf8.count + base64Length - 1 {
+            return ("what looks like a fingerprint of OpenSSH: \(text.quoted)", rehash)
         }
         if octets.starts(with: "https://".utf8) || octets.starts(with: "http://".utf8) {
             return ("a URL", "Make a pin of its host: holdfastctl pin HOST.")

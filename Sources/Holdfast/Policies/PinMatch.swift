@@ -130,7 +130,7 @@ extension PinSet {
 
     static let issuerWithoutHost = TrustFailure(
         .invalidConfiguration, expected: "a pin of the server's own certificate, since the host is not checked",
-        found: "a pin of an issuer only", remedy: "Check the host, or pin the server's own certificate.")
+        found: "a pin of an issuer only", remedy: "Leave validatesHostName true, or pin the server's own certificate.")
 }
 
 extension PinRule {

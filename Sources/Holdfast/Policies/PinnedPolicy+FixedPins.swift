@@ -97,7 +97,7 @@ extension PinnedPolicy {
                 .issuerPinWithoutHostCheck,
                 expected: "the server's own certificate or key where the host is not checked",
                 found: "issuers only: \(issuers.map(\.subject.description).joined(separator: "; "))",
-                remedy: "Check the host, or pin the server's own certificate.")
+                remedy: "Leave validatesHostName true, or pin the server's own certificate.")
         }
         if !issuers.isEmpty {
             log.issuerPinsDoNotCount(for: hostName, certificates: issuers.map(\.subject.description))

@@ -228,19 +228,22 @@ extension PinnedPolicy {
         if pins.enforcement == .reportOnly, certificatePinOnly {
             return error(
                 .reportOnlyWithPinsOnly, expected: "enforced pins where pins alone decide",
-                found: "pins in report-only", remedy: "Enforce the pins, or leave standard validation on.")
+                found: "pins in report-only",
+                remedy: "Enforce the pins (enforcement .enforce), or leave certificatePinOnly false.")
         }
         guard case .hosts = scope, !validatesHostName else { return nil }
         if pins.enforcement == .reportOnly {
             return error(
                 .reportOnlyWithoutHostCheck, expected: "host checking where pins are only reported on",
-                found: "host checking off", remedy: "Check the host, or enforce the pins.")
+                found: "host checking off",
+                remedy: "Leave validatesHostName true, or enforce the pins (enforcement .enforce).")
         }
         guard pins.end != nil, pins.afterExpiry == .standardValidation else { return nil }
         return error(
             .standardValidationWithoutHostCheck,
             expected: "host checking where standard validation follows the expiry of the pins",
-            found: "host checking off", remedy: "Check the host, or let the expired set reject.")
+            found: "host checking off",
+            remedy: "Leave validatesHostName true, or let the expired set reject (afterExpiry .reject).")
     }
 
     func error(

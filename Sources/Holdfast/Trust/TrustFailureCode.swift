@@ -38,7 +38,7 @@ extension TrustFailure.Code {
     }
     /// More intermediates than the setting allows.
     public static var pathTooLong: Self {
-        Self("Raise the maximum chain depth if the authority really has this many layers.")
+        Self("Raise ValidationLimits.intermediates if the authority really has this many layers.")
     }
     /// A signature does not verify under the issuer's key.
     public static var invalidSignature: Self {

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 import NIOCore
 
-/// Runs dialogues on a connection. Then it leaves the pipeline, and TLS can begin.
+/// Runs the dialogue with a proxy on a connection. Then it leaves the pipeline, and TLS can begin.
 final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -11,15 +11,15 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
         case idle, talking, done, settled
     }
 
-    private var sequence: DialogueSequence
+    private var dialogue: ProxyDialogue
     private let timeout: TimeAmount
     /// Succeeds, on the event loop, at the moment when the TLS handlers must be added.
     private let promise: EventLoopPromise<Void>
     private var state = State.idle
     private var timer: Scheduled<Void>?
 
-    init(_ sequence: DialogueSequence, timeout: TimeAmount, promise: EventLoopPromise<Void>) {
-        self.sequence = sequence
+    init(_ dialogue: ProxyDialogue, timeout: TimeAmount, promise: EventLoopPromise<Void>) {
+        self.dialogue = dialogue
         self.timeout = timeout
         self.promise = promise
     }
@@ -36,10 +36,10 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = Array(unwrapInboundIn(data).readableBytesView)
         switch state {
-        // This includes input after the end in the same turn of the event loop, which the sequence refuses.
+        // This includes input after the end in the same turn of the event loop, which the dialogue refuses.
         case .talking, .done:
             do throws(DialogueFailure) {
-                perform(try sequence.receive(bytes), context)
+                if try dialogue.receive(bytes) { state = .done }
             } catch {
                 fail(error, context)
             }
@@ -85,14 +85,7 @@ final class DialogueHandler: ChannelInboundHandler, RemovableChannelHandler {
             let seconds = timeout.nanoseconds / 1_000_000_000
             self.fail(DialogueFailure(.timedOut, "no go-ahead for TLS came within \(seconds) s"), context)
         }
-        perform(sequence.start(), context)
-    }
-
-    private func perform(_ step: DialogueSequence.Step, _ context: ChannelHandlerContext) {
-        if !step.send.isEmpty {
-            context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: step.send)), promise: nil)
-        }
-        if step.isDone { state = .done }
+        context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: dialogue.opening)), promise: nil)
     }
 
     private func fail(_ error: any Error, _ context: ChannelHandlerContext) {

@@ -22,7 +22,7 @@ public struct ProxySettings: Sendable {
         func value(_ name: String) -> String? {
             [name.lowercased(), name].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         }
-        exceptions = (value("NO_PROXY") ?? "").split { $0 == "," || $0 == " " }
+        exceptions = (value("NO_PROXY") ?? "").split { $0 == "," || $0.isWhitespace }
         if let text = value("HTTPS_PROXY") { proxy = try ProxyServer(text) } else { proxy = nil }
     }
 

@@ -45,12 +45,10 @@ extension ProbeFailure.Code {
     }
     /// This machine has no route to the address, for example because it has no IPv6. That says nothing about the host.
     public static var unroutable: Self { Self("Ask from a machine that has this kind of network.") }
-    /// The server or the proxy refused in its own protocol, before TLS began.
-    public static var refusedBeforeTLS: Self {
-        Self("Check that the server offers TLS, and the proxy such connections.")
-    }
-    /// What came before TLS is not what the protocol requires, or the connection ended.
-    public static var failedBeforeTLS: Self { Self("Check the protocol and the port.") }
+    /// The proxy refused, before TLS began.
+    public static var refusedBeforeTLS: Self { Self("Check that the proxy allows such connections.") }
+    /// The proxy's answer is not what HTTP requires, or the connection ended before TLS.
+    public static var failedBeforeTLS: Self { Self("Check the proxy and its port.") }
     /// The server ended the handshake with an alert (RFC 8446 6.2), for example because it wants a client's certificate.
     public static var refused: Self {
         Self("Check the server's versions and ciphers, and that it accepts the client's certificate or asks for none.")

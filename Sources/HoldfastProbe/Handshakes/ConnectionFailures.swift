@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Puts the errors of the network, of dialogues and of TLS into words.
+/// Puts the errors of the network, of proxies and of TLS into words.
 struct ConnectionFailures {
     private let target: Handshake.Target
     private let deadlines: ProbeDeadlines

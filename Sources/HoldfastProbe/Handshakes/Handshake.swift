@@ -20,7 +20,6 @@ struct Handshake: Sendable {
     let clock: any WallClock
     let configuration: TLSConfiguration
     let filter: AddressFilter?
-    let startTLS: StartTLSProtocol?
     let deadlines: ProbeDeadlines
     let group: any EventLoopGroup
 
@@ -46,7 +45,7 @@ struct Handshake: Sendable {
                 trust: .policy(policy), host: host, configuration: configuration, validator: validator,
                 handshakeTimeout: deadlines.handshake, clock: clock
             ) { asksForCertificate.withLock { $0 = true } }
-            let (dialogues, limit) = (dialogues(with: target), TimeAmount(deadlines.handshake))
+            let (dialogue, limit) = (target.dialogue, TimeAmount(deadlines.handshake))
             // What a proxy connects to is filtered before it is asked.
             let (filter, place) = (isDirect(target) ? filter : nil, target.place)
             let initializer: @Sendable (any Channel) -> EventLoopFuture<(any Channel, EventLoopFuture<TrustDecision>)> =
@@ -56,7 +55,7 @@ struct Handshake: Sendable {
                         return (
                             channel,
                             try Self.addHandlers(
-                                of: client, to: channel, after: dialogues, noting: version, within: limit)
+                                of: client, to: channel, after: dialogue, noting: version, within: limit)
                         )
                     }
                 }
@@ -94,29 +93,19 @@ struct Handshake: Sendable {
         if case .address = target { true } else { false }
     }
 
-    /// The dialogues in plaintext before TLS begins.
-    private func dialogues(with target: Target) -> [any ConnectionDialogue] {
-        var dialogues: [any ConnectionDialogue] = []
-        if case .proxy(let proxy, let destination) = target {
-            dialogues.append(ProxyDialogue(target: destination, authorization: proxy.authorization))
-        }
-        if let startTLS { dialogues.append(startTLS.dialogue) }
-        return dialogues
-    }
-
     /// Call it on the channel's event loop.
     private static func addHandlers(
-        of client: PinnedTLSClient, to channel: any Channel, after dialogues: [any ConnectionDialogue],
+        of client: PinnedTLSClient, to channel: any Channel, after dialogue: ProxyDialogue?,
         noting version: Lock<String?>, within timeout: TimeAmount
     ) throws -> EventLoopFuture<TrustDecision> {
         let pipeline = channel.pipeline.syncOperations
-        guard !dialogues.isEmpty else {
+        guard let dialogue else {
             try pipeline.addHandler(TLSVersionWatch(version))
             return try client.addHandlers(to: pipeline)
         }
         let goAhead = channel.eventLoop.makePromise(of: Void.self)
         do {
-            try pipeline.addHandler(DialogueHandler(DialogueSequence(dialogues), timeout: timeout, promise: goAhead))
+            try pipeline.addHandler(DialogueHandler(dialogue, timeout: timeout, promise: goAhead))
         } catch {
             goAhead.fail(error)
             throw error
@@ -132,6 +121,12 @@ struct Handshake: Sendable {
 }
 
 extension Handshake.Target {
+    /// The dialogue in plaintext before TLS begins; nil for TLS at once.
+    fileprivate var dialogue: ProxyDialogue? {
+        guard case .proxy(let proxy, let destination) = self else { return nil }
+        return ProxyDialogue(target: destination, authorization: proxy.authorization)
+    }
+
     /// The place where TLS is expected, for messages.
     var destination: String {
         switch self {

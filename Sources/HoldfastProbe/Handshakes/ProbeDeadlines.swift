@@ -4,7 +4,7 @@ public struct ProbeDeadlines: Sendable, Hashable {
     public var resolving: Duration
     /// Connecting to an address.
     public var connecting: Duration
-    /// The handshake on a connection; with a dialogue before TLS, each of the two.
+    /// The handshake on a connection; with a proxy before TLS, each of the two.
     public var handshake: Duration
     /// Everything together: the host at all its addresses, with each kind of key. What is not known by then has timed
     /// out.

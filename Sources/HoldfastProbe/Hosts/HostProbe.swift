@@ -33,8 +33,6 @@ public struct HostProbe: Sendable {
     /// Which addresses may be asked; nil for all. Set it if strangers name the hosts. It does not concern proxies, which
     /// strangers cannot name: a proxy is asked for an address that passed, not for a name.
     public var filter: AddressFilter?
-    /// The protocol in which a connection begins before TLS; nil for TLS at once.
-    public var startTLS: StartTLSProtocol?
     /// The proxies that pass connections on.
     public var proxies = ProxySettings.none
     /// What to present to a server that asks for the client's certificate.
@@ -58,7 +56,7 @@ public struct HostProbe: Sendable {
     /// The most addresses of a host that are asked. Of the others a result says that they were not.
     public static let maximumAddresses = 64
 
-    /// Makes a probe that asks every address of a name directly, with TLS at once.
+    /// Makes a probe that asks every address of a name directly.
     public init(validator: any ChainValidator) {
         self.validator = validator
     }
@@ -68,12 +66,12 @@ public struct HostProbe: Sendable {
 
     /// Asks a host.
     /// - Parameters:
-    ///   - host: the host; without a port, that of ``startTLS``, or 443.
+    ///   - host: the host; without a port, 443.
     ///   - policy: decides about what the host shows; nil to require a valid path and no pins.
     public func ask(_ host: DialedHost, policy: (any TrustPolicy)? = nil) async -> HostFindings {
         let policy = policy ?? StandardPolicy(host: HostPattern(host))
         let end = ContinuousClock.now + deadlines.whole
-        let host = (try? host.withPort(orDefault: startTLS?.defaultPort ?? HostAndPort.defaultPort)) ?? host
+        let host = (try? host.withPort(orDefault: HostAndPort.defaultPort)) ?? host
         let places: [Place]
         do throws(ProbeFailure) {
             places = try await self.places(of: host, until: end)
@@ -202,7 +200,7 @@ public struct HostProbe: Sendable {
         configuration.verifySignatureAlgorithms = offer.algorithms
         let handshake = Handshake(
             host: host, policy: policy, validator: validator, clock: clock, configuration: configuration,
-            filter: filter, startTLS: startTLS, deadlines: deadlines, group: eventLoopGroup)
+            filter: filter, deadlines: deadlines, group: eventLoopGroup)
         let run = Task { await handshake.run(to: target) }
         let answer = await TimeLimit.value(of: run, within: end - ContinuousClock.now)
         var result = answer?.result ?? .failure(late)

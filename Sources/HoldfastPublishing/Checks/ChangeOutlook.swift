@@ -27,7 +27,7 @@ package struct ChangeOutlook: Sendable {
         package init(
             from old: [PublicationOutlook.Document], to new: [PublicationOutlook.Document],
             after earlier: EarlierDocuments = EarlierDocuments(), beside builds: [PublicationOutlook.Document] = [],
-            appVersions: PublicationOutlook.AppVersions, staleness: Duration = HostsOutlook.usualStaleness
+            appVersions: PublicationOutlook.AppVersions, staleness: Duration = PublicationTiming.usualStaleness
         ) {
             self.old = old
             self.new = new

@@ -48,8 +48,6 @@ package struct HostsOutlook: Sendable {
 
     /// How far it looks ahead, to say until when.
     package static let usualSpan = Duration.seconds(400 * 86_400)
-    /// For how long a client may not have asked, if nobody says it.
-    package static let usualStaleness = PublicationOutlook.Inputs.usualStaleness
 
     /// Judges.
     /// - Parameters:
@@ -65,7 +63,7 @@ package struct HostsOutlook: Sendable {
     package init(
         of documents: [PublicationOutlook.Document], after earlier: EarlierDocuments = EarlierDocuments(),
         at hosts: [PublicationOutlook.Host], platforms: [PublicationOutlook.Platform],
-        appVersions: PublicationOutlook.AppVersions, staleness: Duration = Self.usualStaleness,
+        appVersions: PublicationOutlook.AppVersions, staleness: Duration = PublicationTiming.usualStaleness,
         watch: Duration? = nil, lookingAhead span: Duration = Self.usualSpan, at now: Date
     ) throws(PublishingError) {
         let watched = watch ?? .seconds(1)

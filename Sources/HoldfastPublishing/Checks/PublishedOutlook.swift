@@ -18,7 +18,7 @@ package struct PublishedOutlook {
 
     package init(
         documents: [PublicationOutlook.Document], platforms: [PublicationOutlook.Platform],
-        appVersions: PublicationOutlook.AppVersions, staleness: Duration = HostsOutlook.usualStaleness,
+        appVersions: PublicationOutlook.AppVersions, staleness: Duration = PublicationTiming.usualStaleness,
         watch: ExpiryWatch? = nil, authority: AuthorityHierarchy? = nil
     ) {
         self.documents = documents

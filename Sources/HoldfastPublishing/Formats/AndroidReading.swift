@@ -74,9 +74,11 @@ struct AndroidReading {
             lose("\(path) cleartextTrafficPermitted", "a pin file says nothing about connections without TLS")
         }
         if element.isNamed("certificates") {
+            let overrides = try truth("overridePins", of: element)
             lose(
                 "\(path) \((element.attributes["src"] ?? "").quoted)",
-                "a pin file has no anchors; debug anchors need their DER")
+                "a pin file has no anchors; debug anchors need their DER"
+                    + (overrides ? ", and pins count for chains to this anchor as well (overridePins)" : ""))
         }
         if element.isNamed("certificateTransparency") {
             lose(path, "a pin file does not ask for certificate transparency")

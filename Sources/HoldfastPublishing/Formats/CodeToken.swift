@@ -19,8 +19,25 @@ struct CodeToken {
         var octets = [UInt8](data)
         if octets.starts(with: [0xEF, 0xBB, 0xBF]) { octets.removeFirst(3) }
         guard String(strictUTF8: octets) != nil else { throw PinImport.failure("is not UTF-8; convert a copy of it") }
+        try refuseEscapes(in: octets)
         var scanner = Scanner(octets: octets)
         return try scanner.tokens()
+    }
+
+    /// Java reads a Unicode escape as the character itself before it looks for texts and comments (JLS 3.3), so that one
+    /// for an ASCII character may end either; Kotlin knows it in texts alone.
+    private static func refuseEscapes(in octets: [UInt8]) throws(PublishingError) {
+        var (line, backslashes) = (1, 0)
+        for (index, octet) in octets.enumerated() {
+            if octet == UInt8(ascii: "\n") { line += 1 }
+            if octet == UInt8(ascii: "u"), backslashes % 2 == 1 {
+                let digits = octets[index...].drop { $0 == UInt8(ascii: "u") }.prefix(4)
+                if digits.starts(with: "00".utf8), let high = digits.dropFirst(2).first, high < UInt8(ascii: "8") {
+                    throw PinImport.failure("has a Unicode escape of an ASCII character (line \(line))")
+                }
+            }
+            backslashes = octet == UInt8(ascii: "\\") ? backslashes + 1 : 0
+        }
     }
 
     private struct Scanner {
@@ -36,7 +53,8 @@ struct CodeToken {
                 if octet <= 0x20 {
                     advance()
                 } else if starts(with: "//") {
-                    while index < octets.count, octets[index] != UInt8(ascii: "\n") { index += 1 }
+                    // A carriage return alone ends a line as well.
+                    while index < octets.count, !"\n\r".utf8.contains(octets[index]) { index += 1 }
                 } else if starts(with: "/*") {
                     try skipComment()
                 } else if starts(with: "\"\"\"") {
@@ -55,8 +73,13 @@ struct CodeToken {
         private func starts(with text: String) -> Bool { octets[index...].starts(with: text.utf8) }
 
         private mutating func advance() {
-            if octets[index] == UInt8(ascii: "\n") { line += 1 }
+            if isLineEnd(at: index) { line += 1 }
             index += 1
+        }
+
+        private func isLineEnd(at index: Int) -> Bool {
+            if octets[index] == UInt8(ascii: "\n") { return true }
+            return octets[index] == UInt8(ascii: "\r") && octets[(index + 1)...].first != UInt8(ascii: "\n")
         }
 
         /// Kotlin's comments nest and Java's do not, so that one inside of another is code in one of them.
@@ -80,7 +103,7 @@ struct CodeToken {
             var isPlain = true
             while index < octets.count, !starts(with: end) {
                 let octet = octets[index]
-                if octet == UInt8(ascii: "\n"), end.utf8.count == 1 { break }
+                if end.utf8.count == 1, "\n\r".utf8.contains(octet) { break }
                 if octet == UInt8(ascii: "\\") || octet == UInt8(ascii: "$") { isPlain = false }
                 content.append(octet)
                 advance()

@@ -49,7 +49,9 @@ extension PinImport {
             } else {
                 throw PinImport.failure(
                     "is not of a system that is known: a property list in XML with TSKPinnedDomains or "
-                        + "NSPinnedDomains, a network security configuration, or code with OkHttp's CertificatePinner")
+                        + "NSPinnedDomains, a network security configuration, or code with OkHttp's CertificatePinner",
+                    remedy: DocumentKind(data) == .pinFile
+                        ? "It is a pin file already: use it as it is." : "Name a configuration of one of these.")
             }
         }
 

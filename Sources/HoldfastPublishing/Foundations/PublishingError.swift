@@ -37,8 +37,6 @@ extension PublishingError.Code {
     public static var notTheHosts: Self { Self("Give the host's own certificate or key.") }
     /// Nothing was signed.
     public static var notSigned: Self { Self("Nothing was published; correct what the error names.") }
-    /// No change waits for approval.
-    public static var nothingWaits: Self { Self("Name a host of which a change waits.") }
     /// Somebody else wrote at the same time.
     public static var changedMeanwhile: Self { Self("Try again; it begins with what is there now.") }
     /// Another system's format cannot express it.

@@ -60,9 +60,9 @@ public struct InstallationGate: StoredValue {
         guard let servedUntil else { return false }
         return switch answer {
         case .open: false
-        case .ending(let end): servedUntil <= end
-        case .closed(let until): servedUntil <= judgedFrom || until.map { servedUntil < $0 } ?? false
-        case .unknown: servedUntil <= judgedFrom
+        case .ending(let end): PublicationTiming.ends(servedUntil, beforeEndOfWait: end)
+        case .closed(let until): PublicationTiming.ends(servedUntil, beforeEndOfWait: until ?? judgedFrom)
+        case .unknown: PublicationTiming.ends(servedUntil, beforeEndOfWait: judgedFrom)
         }
     }
 
@@ -159,8 +159,8 @@ public struct InstallationGate: StoredValue {
             let document = inputs.documents[index]
             guard document.kind != .shippedPins, document.replaced == nil else { return nil }
             let since = Self.firstNamed(before: document, among: inputs.documents)
-            let lifetime = (try? HeldDocument(index, inputs))?.lifetime ?? inputs.staleness.inSeconds
-            let until = since.published.addingTimeInterval(min(lifetime, inputs.staleness.inSeconds))
+            let lifetime = (try? HeldDocument(index, inputs))?.lifetime
+            let until = inputs.timing.lastUse(ofDocumentReplacedAt: since.published, lasting: lifetime)
             return inputs.now < until ? (until, since.name) : nil
         }
         guard let last = gaps.max(by: { $0.until < $1.until }) else { return nil }
@@ -199,7 +199,7 @@ public struct InstallationGate: StoredValue {
     ) throws(PublishingError) -> (from: Date, until: Date?)? {
         var inputs = inputs
         let span = inputs.span
-        inputs.span = min(OutlookLimits.longest, inputs.staleness + max(span, .seconds(1)) * 2)
+        inputs.span = min(OutlookLimits.longest, inputs.timing.wait + max(span, .seconds(1)) * 2)
         let outlook = try PublicationOutlook(judging: inputs)
         let counted = outlook.rows.filter { $0.holders != .older }
         guard !counted.contains(where: { $0.verdict == .unknown }) else { return nil }

@@ -38,7 +38,7 @@ struct HoldingPeriod: Sendable {
             }
         periods.append(HoldingPeriod(holders: .current, begins: published, ends: currentEnd))
         if let replaced, !document.isNeverServed {
-            let stale = replaced + max(0, inputs.staleness.components.seconds)
+            let stale = inputs.timing.lastUse(ofDocumentReplacedAt: Date(wholeSeconds: replaced)).wholeSeconds
             let (begins, middle) = (max(currentEnd, replaced), isStuck ? .max : stale)
             periods.append(HoldingPeriod(holders: .replaced, begins: begins, ends: min(middle, last)))
             periods.append(HoldingPeriod(holders: .older, begins: max(begins, middle), ends: last))

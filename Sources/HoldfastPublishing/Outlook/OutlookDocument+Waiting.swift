@@ -12,7 +12,7 @@ extension PublicationOutlook.Document {
     /// - Parameter time: when it is asked for.
     /// - Returns: nil for a pin file without `refresh`, which apps ship: only their makers know how long they are used.
     package func waitingTime(at time: Date) -> Duration? {
-        let usual = PublicationOutlook.Inputs.usualStaleness
+        let usual = PublicationTiming.usualStaleness
         return switch HeldDocument.content(of: self, at: time) {
         case .pinFile(let file): file.refresh.map(Self.longest)
         case .repository(let pins): max(usual, pins.file.refresh.map(Self.longest) ?? usual)
@@ -32,6 +32,6 @@ extension PublicationOutlook.Inputs {
     /// pins ask for.
     package static func usualStaleness(of documents: [PublicationOutlook.Document], at time: Date) -> Duration {
         let repositories = documents.filter { if case .repository = $0.kind { true } else { false } }
-        return repositories.compactMap { $0.waitingTime(at: time) }.reduce(usualStaleness, max)
+        return repositories.compactMap { $0.waitingTime(at: time) }.reduce(PublicationTiming.usualStaleness, max)
     }
 }

@@ -24,8 +24,8 @@ extension PublicationOutlook {
         /// The time at which it begins.
         public var now: Date
 
-        /// For how long a client may not have asked, if nobody says it: ``PublicationTiming/usualStaleness``.
-        public static let usualStaleness = PublicationTiming.usualStaleness
+        /// The times of a change that clients with these documents follow.
+        package var timing: PublicationTiming { PublicationTiming(staleness: staleness) }
 
         /// Collects the inputs of an outlook.
         /// - Parameters:
@@ -38,7 +38,7 @@ extension PublicationOutlook {
         ///   - now: when the outlook begins.
         public init(
             documents: [Document], hosts: [Host], platforms: [Platform], appVersions: AppVersions,
-            staleness: Duration = Self.usualStaleness, span: Duration = .seconds(45 * 86_400), now: Date
+            staleness: Duration = PublicationTiming.usualStaleness, span: Duration = .seconds(45 * 86_400), now: Date
         ) {
             self.documents = documents
             self.hosts = hosts

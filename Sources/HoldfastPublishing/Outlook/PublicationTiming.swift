@@ -43,6 +43,21 @@ public struct PublicationTiming: Sendable, Hashable {
     /// The first instant at which no client uses a document anymore that was replaced at an instant.
     public func lastUse(ofDocumentReplacedAt instant: Date) -> Date { instant.addingTimeInterval(staleness.inSeconds) }
 
+    /// The first instant at which no client uses a document anymore that was replaced at an instant, if it also ends by
+    /// itself.
+    /// - Parameters:
+    ///   - instant: when it was replaced.
+    ///   - lifetime: for how many seconds it is valid at most from then on; nil for a document without an end.
+    public func lastUse(ofDocumentReplacedAt instant: Date, lasting lifetime: TimeInterval?) -> Date {
+        min(lastUse(ofDocumentReplacedAt: instant), instant.addingTimeInterval(lifetime ?? .infinity))
+    }
+
+    /// Whether something ends before a wait is over: in or before the second in which the wait ends.
+    /// - Parameters:
+    ///   - end: the first instant at which it no longer counts.
+    ///   - wait: the first instant at which nothing has to be waited for.
+    public static func ends(_ end: Date, beforeEndOfWait wait: Date) -> Bool { end.wholeSeconds <= wait.wholeSeconds }
+
     /// The latest replacement of a document after which no client uses it anymore at an instant.
     public func oldestReplacement(inUseAt instant: Date) -> Date { instant.addingTimeInterval(-staleness.inSeconds) }
 
@@ -53,6 +68,12 @@ public struct PublicationTiming: Sendable, Hashable {
     public func endsBeforeClientsAsk(_ end: Date, at instant: Date) -> Bool {
         end <= lastUse(ofDocumentReplacedAt: instant).addingTimeInterval(1)
     }
+
+    /// Whether every client has what is published when a certificate is renewed before the old certificate ends.
+    ///
+    /// A certificate is valid until the end of a second, and people count whole days: one second does not matter.
+    /// - Parameter remaining: for how long the old certificate is valid after the renewal.
+    public func fitsRenewal(leaving remaining: Duration) -> Bool { wait <= remaining + .seconds(1) }
 
     /// Whether a change fits into a quarter of a certificate's lifetime, as formats need that name certificates.
     public func fitsQuarter(of lifetime: Duration) -> Bool { wait * 4 <= lifetime }

@@ -9,6 +9,8 @@ import SwiftASN1
 package struct ClientUse: Sendable, Equatable {
     /// Whether extendedKeyUsage (RFC 5280 4.2.1.12) allows id-kp-clientAuth, or is absent.
     package let allowsClients: Bool
+    /// Whether it is an authority's (RFC 5280 4.2.1.9), which authenticates no client, whatever it allows those below it.
+    package let isAuthority: Bool
     /// Whether it states one of the CA/Browser Forum's policies for servers, or has timestamps of transparency logs
     /// (RFC 6962 3.3), as every certificate of a public authority for servers does.
     package let isPublic: Bool
@@ -18,6 +20,7 @@ package struct ClientUse: Sendable, Equatable {
 
     private static let keyUsage = "2.5.29.37"
     private static let policies = "2.5.29.32"
+    private static let basicConstraints = "2.5.29.19"
     private static let timestamps = "1.3.6.1.4.1.11129.2.4.2"
     private static let clientPurposes = ["1.3.6.1.5.5.7.3.2", "2.5.29.37.0"]
     /// The arc of domain-validated, organization-validated, individual-validated and extended validation certificates.
@@ -43,6 +46,8 @@ package struct ClientUse: Sendable, Equatable {
             values[Self.keyUsage].map { value in
                 Self.identifiers(in: value) { [$0] }.contains(where: Self.clientPurposes.contains)
             } ?? true
+        let constraints = values[Self.basicConstraints].flatMap { try? DER.parse($0) }.map(Self.children) ?? []
+        isAuthority = constraints.first.flatMap { try? Bool(derEncoded: $0) } ?? false
         let stated = values[Self.policies].map { value in Self.identifiers(in: value) { Self.children($0).prefix(1) } }
         isPublic =
             values[Self.timestamps] != nil
@@ -51,7 +56,7 @@ package struct ClientUse: Sendable, Equatable {
 
     /// A warning for a certificate with which a client authenticates, or may; nil if nothing is wrong.
     package var warning: String? {
-        guard allowsClients, isPublic else { return nil }
+        guard allowsClients, isPublic, !isAuthority else { return nil }
         return
             "a public authority issued it, and such authorities issue no certificates for client authentication from "
             + "\(Self.lastDay) on: mutual TLS with it ends with the certificate. Use one of your own authority instead"

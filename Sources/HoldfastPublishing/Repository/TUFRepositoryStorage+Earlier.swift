@@ -20,7 +20,7 @@ extension TUFRepositoryStorage {
         snapshotsLasting lifetime: Duration = TUFRepositoryState.Lifetimes().snapshot
     ) async -> EarlierDocuments {
         let times = await publicationTimes(lifetime)
-        let since = now.addingTimeInterval(-staleness.inSeconds)
+        let since = PublicationTiming(staleness: staleness).oldestReplacement(inUseAt: now)
         var earlier = EarlierDocuments()
         var version = live.targets.version
         // A snapshot of another lifetime may seem to have been made later than it was; that errs on the safe side.

@@ -35,9 +35,8 @@ public struct CertificateRenewal: Sendable, Hashable {
     ///   - staleness: for how long clients may use an older document.
     /// - Throws: ``PublishingError`` `shortLife`, with the arithmetic.
     public func check(_ name: String, staleness: Duration) throws(PublishingError) {
+        guard !PublicationTiming(staleness: staleness).fitsRenewal(leaving: .seconds(remaining)) else { return }
         let staleness = staleness.inSeconds
-        // A certificate is valid until the end of a second, and people count whole days.
-        guard remaining + 1 < staleness else { return }
         throw PublishingError(
             .shortLife, of: name,
             expected:

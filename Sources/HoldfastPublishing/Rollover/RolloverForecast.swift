@@ -86,7 +86,7 @@ struct RolloverForecast {
                     Holding(clients: index, until: .distantFuture, weight: 1 + span, admissions: admissions))
                 continue
             }
-            let until = situation.staleness.map { replaced.addingTimeInterval($0.inSeconds) } ?? .distantFuture
+            let until = situation.lastUse(ofDocumentReplacedAt: replaced)
             // Nobody fetched what was replaced at once.
             guard clients.published < replaced, until > now else { continue }
             let live = min(span, replaced.timeIntervalSince(clients.published))

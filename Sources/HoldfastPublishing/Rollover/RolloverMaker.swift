@@ -191,7 +191,10 @@ struct RolloverMaker {
         }
         for (index, published) in rules.enumerated() where !matched.contains(index) {
             let pin = published.rule.pin
-            guard !identities.contains(where: { $0.pin == pin }), !isShownElsewhere(index, chains) else { continue }
+            // No key has a placeholder, so that it is no spare.
+            guard PlaceholderDigest(pin.digest) == nil, !identities.contains(where: { $0.pin == pin }),
+                !isShownElsewhere(index, chains)
+            else { continue }
             let judge = RolloverAdmissions(of: pin, beside: standIns, in: self)
             judges.append(judge)
             identities.append(
@@ -233,7 +236,8 @@ struct RolloverMaker {
             documents.filter { $0.index == current.index || isEarlier($0, than: current) }
                 .map(\.document.published).min() ?? current.document.published
         }
-        let until = inputs.staleness.flatMap { oldest.max()?.addingTimeInterval($0.inSeconds) } ?? .distantFuture
+        guard let staleness = inputs.staleness, let last = oldest.max() else { return .distantFuture }
+        let until = PublicationTiming(staleness: staleness).lastUse(ofDocumentReplacedAt: last)
         return until.wholeSeconds > begins ? until : nil
     }
 

@@ -170,7 +170,7 @@ struct RolloverPlan {
 
     /// The last instant at which everybody can still be reached before an end; nil if that is past.
     private func lastCall(_ end: Date?) -> Date? {
-        guard let date = end?.addingTimeInterval(-(situation.staleness?.inSeconds ?? 0)), date > situation.time else {
+        guard let date = end.map(situation.timing.lastSafePublication(before:)), date > situation.time else {
             return nil
         }
         return date
@@ -280,7 +280,7 @@ extension RolloverSituation {
 
     /// When something must be replaced so that every client has what follows before it ends, with time for people.
     fileprivate func renewal(before end: Date) -> Date {
-        end.addingTimeInterval(-(staleness?.inSeconds ?? 0) - lead.inSeconds)
+        timing.alert(before: end, lead: lead)
     }
 
     /// Whether something is published for the day when a key is lost, in every document.

@@ -132,6 +132,15 @@ public struct RolloverSituation: Sendable, Hashable {
         self.unknownUntil = unknownUntil
     }
 
+    /// The times of a change. If nobody knows the staleness, nothing is advised earlier because of it.
+    var timing: PublicationTiming { PublicationTiming(staleness: staleness ?? .zero) }
+
+    /// The first instant at which no client uses a document anymore that was replaced at an instant; never if nobody knows
+    /// the staleness.
+    func lastUse(ofDocumentReplacedAt instant: Date) -> Date {
+        staleness == nil ? .distantFuture : timing.lastUse(ofDocumentReplacedAt: instant)
+    }
+
     /// Whether documents pin certificates, and not keys.
     package var pinsCertificates: Bool { pinned == .certificate }
 

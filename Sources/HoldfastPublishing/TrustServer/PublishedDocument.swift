@@ -6,7 +6,8 @@ public import HoldfastSigning
 public struct PublishedDocument: Sendable {
     /// When the document was made.
     public let timestamp: Date
-    private let content: Data
+    /// The JSON that was signed, as it stands in the document.
+    public let signedContent: Data
 
     private static let maximumBytes = 64 << 20
 
@@ -18,7 +19,25 @@ public struct PublishedDocument: Sendable {
             verifying: data, by: signer, customer: customer, at: .distantFuture,
             limits: DocumentLimits(bytes: Self.maximumBytes, entries: .max))
         timestamp = document.timestamp
-        self.content = content
+        signedContent = content
+    }
+
+    /// Reads a document as clients do.
+    /// - Parameters:
+    ///   - data: the document.
+    ///   - certificate: the signer's certificate that clients are configured with, in DER or PEM.
+    ///   - customer: the customer that clients are configured with.
+    ///   - now: the time.
+    /// - Throws: `DocumentError` if clients would refuse it at any time, for example because somebody else signed it.
+    public init(
+        reading data: Data, signedBy certificate: Data, customer: String, at now: Date
+    ) throws(DocumentError) {
+        let signer = try TrustServerSigner(certificate: certificate)
+        let (document, content) = try TrustServerDocument.withContent(
+            verifying: data, by: signer, customer: customer, at: now, limits: DocumentLimits(),
+            allowsLegacyDigests: false)
+        timestamp = document.timestamp
+        signedContent = content
     }
 
     /// Whether clients with default settings accept the document, or would accept it once its time has come.
@@ -54,7 +73,7 @@ public struct PublishedDocument: Sendable {
 
     /// What the document says about each host, to be signed again unchanged.
     public var entries: [TrustServerHost] {
-        guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
+        guard let hashes = try? JSONDecoder().decode(Content.self, from: signedContent).hashes else { return [] }
         return hashes.map {
             TrustServerHost(
                 hostname: $0.hostname, port: $0.port?.number ?? 443, fingerprints: $0.fp, publicKeys: $0.pk,
@@ -66,7 +85,7 @@ public struct PublishedDocument: Sendable {
     /// backups, because the document does not distinguish them.
     /// - Parameter time: the current time. A document dated in the future does not make the pins any newer.
     public func hosts(at time: Date) -> [SeenHost] {
-        guard let hashes = try? JSONDecoder().decode(Content.self, from: content).hashes else { return [] }
+        guard let hashes = try? JSONDecoder().decode(Content.self, from: signedContent).hashes else { return [] }
         let validated = min(timestamp, time.cutToSeconds)
         var hosts: [SeenHost] = []
         var places: [[String]: Int] = [:]

@@ -1,5 +1,5 @@
 public import Foundation
-public import Holdfast
+import Holdfast
 public import HoldfastSigning
 
 /// What a trust server remembers between two rounds, and the file in which it is stored.
@@ -8,29 +8,14 @@ public struct PublishingMemory: Sendable, Hashable {
     public let hosts: [SeenHost]
     /// The backups of the last round.
     public let backups: TrustServerBackups
-    /// What is waiting for approval, and what was approved.
-    public let held: [HeldChange]
 
     /// Makes an empty memory, for the first round.
     public init() { self.init(hosts: [], backups: TrustServerBackups()) }
 
     /// Makes the memory after a round.
-    public init(hosts: [SeenHost], backups: TrustServerBackups, held: [HeldChange] = []) {
+    public init(hosts: [SeenHost], backups: TrustServerBackups) {
         self.hosts = hosts
         self.backups = backups
-        self.held = held
-    }
-
-    /// Approves the waiting changes of a host.
-    /// - Returns: a copy of the memory with the changes approved, and the changes; nil if nothing is waiting.
-    public func approving(_ host: DialedHost) -> (memory: PublishingMemory, changes: [HeldChange])? {
-        func isMeant(_ change: HeldChange) -> Bool {
-            change.hostname == host.name && change.port == host.port ?? 443 && !change.isApproved
-        }
-        let changes = held.filter(isMeant)
-        guard !changes.isEmpty else { return nil }
-        let after = held.map { isMeant($0) ? $0.approved : $0 }
-        return (PublishingMemory(hosts: hosts, backups: backups, held: after), changes)
     }
 
     private struct File: Codable {
@@ -52,21 +37,11 @@ public struct PublishingMemory: Sendable, Hashable {
             let pk: [String]
         }
 
-        struct Held: Codable {
-            let hostname: String
-            let port: Int
-            let fp: [String]
-            let since: Int64
-            let approved: Bool
-        }
-
         static let version = 2
 
         let version: Int
         let hosts: [Host]
         let backups: Backups
-        /// Absent if nothing is held.
-        var held: [Held]?
     }
 
     /// Reads the file. Its content is published unchanged, so all of it must be valid; otherwise none of it is used.
@@ -104,20 +79,8 @@ public struct PublishingMemory: Sendable, Hashable {
                     publicKeys: host.pk.map { .init(text: $0.pin, unseen: .seconds($0.unseen)) }))
         }
         try Self.check(file.backups.fp, file.backups.pk, atMost: TrustServerBackups.maximumPins, of: "the backups")
-        let held = file.held ?? []
-        guard held.count <= 2 * DocumentLimits().entries,
-            held.allSatisfy({
-                (0...Self.greatestTime).contains($0.since) && known.contains([$0.hostname, "\($0.port)"])
-            })
-        else { throw Self.damaged("what waits for approval, of known hosts", "something else") }
-        for change in held { try Self.check(change.fp, [], atMost: SeenHost.maximumPins, of: "what waits") }
         self.init(
-            hosts: hosts, backups: TrustServerBackups(fingerprints: file.backups.fp, publicKeys: file.backups.pk),
-            held: held.map {
-                HeldChange(
-                    hostname: $0.hostname, port: $0.port, fingerprints: $0.fp, since: Date(wholeSeconds: $0.since),
-                    isApproved: $0.approved)
-            })
+            hosts: hosts, backups: TrustServerBackups(fingerprints: file.backups.fp, publicKeys: file.backups.pk))
     }
 
     /// The content of the file: JSON in UTF-8.
@@ -130,14 +93,7 @@ public struct PublishingMemory: Sendable, Hashable {
                         hostname: host.hostname, port: host.port, validated: host.validated.wholeSeconds,
                         fp: host.certificates.map { File.Pin(pin: $0.text, unseen: $0.unseen.components.seconds) },
                         pk: host.publicKeys.map { File.Pin(pin: $0.text, unseen: $0.unseen.components.seconds) })
-                }, backups: File.Backups(fp: backups.fingerprints, pk: backups.publicKeys),
-                held: held.isEmpty
-                    ? nil
-                    : held.map {
-                        File.Held(
-                            hostname: $0.hostname, port: $0.port, fp: $0.fingerprints, since: $0.since.wholeSeconds,
-                            approved: $0.isApproved)
-                    })
+                }, backups: File.Backups(fp: backups.fingerprints, pk: backups.publicKeys))
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {

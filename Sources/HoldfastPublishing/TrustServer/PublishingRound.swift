@@ -38,8 +38,6 @@ public struct PublishingRound: Sendable {
         public var maximumChanges: Int?
         /// The pins that every host gets in addition to its own.
         public var backups: TrustServerBackups
-        /// Whether a certificate with which a known host was never seen waits until somebody approves it.
-        public var holdsChanges = false
 
         /// Makes rules; the defaults are those of `holdfastctl trust-server publish`.
         public init(
@@ -139,8 +137,6 @@ public struct PublishingRound: Sendable {
     public let rememberedOfPrevious: [SeenHost]
     /// The hosts that failed, in the order of the list.
     public let failures: [Failure]
-    /// What is waiting for approval, and what was approved and has not been seen again yet.
-    public let held: [HeldChange]
     /// The hosts that have pins with which they were never seen before, and the hosts that left the list.
     public let changed: [String]
     /// Those of ``changed`` that left the list.
@@ -161,15 +157,12 @@ public struct PublishingRound: Sendable {
     /// - Parameters:
     ///   - answers: each host of the list once, with its answer.
     ///   - earlier: what was remembered from the previous round.
-    ///   - held: what was held in the previous round.
     ///   - rules: the rules for every round.
     ///   - time: the current time; a fraction of a second is cut off.
     public init(
-        _ answers: [(host: DialedHost, answer: Answer)], earlier: [SeenHost], held: [HeldChange] = [], rules: Rules,
-        at time: Date
+        _ answers: [(host: DialedHost, answer: Answer)], earlier: [SeenHost], rules: Rules, at time: Date
     ) {
         let time = time.cutToSeconds
-        var gate = ChangeGate(held, rules, at: time)
         let known = Dictionary(earlier.map { (Place($0), $0) }) { first, _ in first }
         let listed = Set(answers.map { Place($0.host) })
         var seen: [SeenHost] = []
@@ -180,18 +173,14 @@ public struct PublishingRound: Sendable {
         for (host, answer) in answers {
             let old = known[Place(host)]
             var problems = answer.problems
-            let shown = answer.paths.flatMap { Self.certificates(rules.included, of: $0) }
-            let (certificates, waiting) = gate.passed(shown, knownAs: old)
-            problems += waiting
-            if shown.isEmpty, !answer.paths.isEmpty {
+            let certificates = answer.paths.flatMap { Self.certificates(rules.included, of: $0) }
+            if certificates.isEmpty, !answer.paths.isEmpty {
                 problems.append(
                     Problem("its path has no issuers: the certificate is trusted by itself", .untrusted))
             }
             var consequence = Failure.Consequence.partial
             if certificates.isEmpty {
-                // Remembered whatever its age, because a clock that is wrong once must not cost the entry. A host that
-                // waits for approval was validated, and goes on with the pins that are approved.
-                let old = waiting.isEmpty ? old : old?.validated(at: time)
+                // Remembered whatever its age, because a clock that is wrong once must not cost the entry.
                 if let old { seen.append(old) }
                 consequence =
                     old.flatMap { Self.isKept($0, rules, time) ? .kept(since: $0.validated) : nil } ?? .omitted
@@ -235,7 +224,6 @@ public struct PublishingRound: Sendable {
         previous = published(rememberedOfPrevious)
         remembered = isHeld ? rememberedOfPrevious : seen
         hosts = isHeld ? previous : published(seen)
-        self.held = gate.held(after: remembered)
     }
 
     /// How far a clock may be set back without casting doubt on a host.
@@ -286,8 +274,6 @@ extension PublishingRound.Problem.Kind {
     /// This machine has no route to the address, for example because it has no IPv6. That says nothing about the host,
     /// and counts only if no other address was validated.
     public static var unroutable: Self { Self() }
-    /// It showed a certificate that is waiting for approval.
-    public static var held: Self { Self() }
 }
 
 extension PublishingRound.Failure.Consequence.Kind {

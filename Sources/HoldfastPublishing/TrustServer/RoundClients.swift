@@ -17,7 +17,7 @@ public struct RoundClients: Sendable, Hashable {
     public init(
         shipped: [PublicationOutlook.Document] = [], replaced: [PublicationOutlook.Document] = [],
         appVersions: PublicationOutlook.AppVersions = .unknown, platforms: [PublicationOutlook.Platform] = [],
-        staleness: Duration = PublicationOutlook.Inputs.usualStaleness
+        staleness: Duration = PublicationTiming.usualStaleness
     ) {
         self.shipped = shipped
         self.replaced = replaced

@@ -60,8 +60,8 @@ public struct TrustServerPublisher: Sendable {
         public let isRepeated: Bool
         /// Whether something could not be read or written.
         public internal(set) var isImpaired: Bool
-        /// The hosts of which clients are locked out, as ``PublicationOutlook`` says: such as one whose new certificate
-        /// waits for approval, or one that shows a certificate which documents of earlier rounds lack.
+        /// The hosts of which clients are locked out, as ``PublicationOutlook`` says: such as one that shows a
+        /// certificate which documents of earlier rounds lack.
         public internal(set) var refusals: [Refusal] = []
         /// What nobody knows of clients, a sentence each: such as what builds carry.
         public internal(set) var unknown: [String] = []
@@ -70,10 +70,9 @@ public struct TrustServerPublisher: Sendable {
         /// Whether signing again was all that was requested.
         public let isResigned: Bool
 
-        /// Whether a host is not trusted, too many changed, a change waits, or clients are locked out.
+        /// Whether a host is not trusted, too many changed, or clients are locked out.
         public var isNegative: Bool {
-            isRepeated || round.held.contains { !$0.isApproved } || round.failures.contains(where: \.isUntrusted)
-                || !refusals.isEmpty
+            isRepeated || round.failures.contains(where: \.isUntrusted) || !refusals.isEmpty
         }
 
         /// Whether a host could not be asked, something could not be read or written, or nobody knows whether clients get
@@ -122,7 +121,7 @@ public struct TrustServerPublisher: Sendable {
         var rules = rules
         rules.backups = backups ?? memory.backups
         let round = PublishingRound(
-            answers, earlier: memory.hosts, held: memory.held, rules: rules, at: now)
+            answers, earlier: memory.hosts, rules: rules, at: now)
         let (data, isRepeated) = try document(of: round, at: now)
         var report = Report(
             round: round, isRepeated: isRepeated, isImpaired: found.problem != nil || isImpaired, isResigned: false)
@@ -145,7 +144,7 @@ public struct TrustServerPublisher: Sendable {
             let hosts = isRepeated ? round.rememberedOfPrevious : round.remembered
             if found.isReplaceable {
                 try await write(
-                    PublishingMemory(hosts: hosts, backups: rules.backups, held: round.held), insteadOf: found.data)
+                    PublishingMemory(hosts: hosts, backups: rules.backups), insteadOf: found.data)
             }
         } catch  where error.code != .changedMeanwhile {
             // Without a memory the next round knows less; but without a document clients trust nobody.
@@ -271,7 +270,7 @@ public struct TrustServerPublisher: Sendable {
             return found.memory
         }
         return PublishingMemory(
-            hosts: document.hosts(at: time), backups: found.memory.backups, held: found.memory.held)
+            hosts: document.hosts(at: time), backups: found.memory.backups)
     }
 
     /// The published document; nil if there is none that this key signed.

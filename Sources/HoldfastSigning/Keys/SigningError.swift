@@ -20,18 +20,18 @@ extension SigningError.Code {
     /// Not a private key in PEM (RFC 7468).
     public static var notAKeyFile: Self {
         Self(
-            "Give the file that `holdfastctl keygen` or `trust-server init` wrote; openssl pkey -inform der converts "
-                + "DER to PEM.")
+            "Give the file that `holdfastctl keygen` or `trust-server publish --first-run` wrote; of DER, openssl pkey "
+                + "-inform DER -in FILE -out key.pem makes PEM.")
     }
     /// The key is encrypted and no password was given.
     public static var passwordNeeded: Self {
         Self(
             "Give the password of the key; if you cannot, as for a trust server, write the key without one: openssl "
-                + "pkey -in FILE.")
+                + "pkey -in FILE -out key.pem.")
     }
     /// The password does not open the key, or the file is damaged; the two cannot be distinguished.
     public static var wrongPassword: Self {
-        Self("Check the password; openssl pkcs8 -in FILE opens the key with the right one.")
+        Self("Check the password; openssl pkey -in FILE -noout succeeds with the right one.")
     }
     /// The key is of a kind that cannot be used here, or too short.
     public static var unsupportedKey: Self {
@@ -41,11 +41,13 @@ extension SigningError.Code {
     }
     /// The key is encrypted in an unsupported way, or with too many rounds.
     public static var unsupportedEncryption: Self {
-        Self("Encrypt it again: openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA256.")
+        Self(
+            "Encrypt it again: openssl pkcs8 -topk8 -in FILE -v2 aes-128-cbc -v2prf hmacWithSHA256 -out key.pem."
+        )
     }
     /// Not a certificate, or not the certificate of the key.
     public static var wrongCertificate: Self {
-        Self("Give the certificate and the key that `holdfastctl trust-server init` wrote.")
+        Self("Give the certificate and the key that `holdfastctl trust-server publish --first-run` wrote.")
     }
     /// The customer's name is empty, too long, or not fit to be part of a file name.
     public static var invalidCustomer: Self {

@@ -3,7 +3,7 @@ import Foundation
 public import Holdfast
 public import Logging
 
-#if ServiceLifecycle
+#if Services
 public import ServiceLifecycle
 
 extension PinRepository: Service {}

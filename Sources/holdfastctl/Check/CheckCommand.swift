@@ -14,8 +14,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
         discussion: """
             Prints the verdict, the chain that the server presents, the result of each rule for each certificate with \
             the section that the rule comes from, and pins that are ready to paste. The command sends the server \
-            nothing but the handshake and, with --starttls or --proxy, the request for it. A host may also be given as \
-            a URL. For several hosts, eight at a time, it prints a table instead: verdict, days until the first \
+            nothing but the handshake. A host may also be given as a URL. For several hosts, eight at a time, it prints a table instead: verdict, days until the first \
             certificate of the path ends, and reason. Errors go to standard error.
 
             With --watch the command exits with 4 if a certificate ends within that time, and names it: a certificate of \
@@ -89,12 +88,7 @@ struct CheckCommand: AsyncParsableCommand, ChoosesClients {
               holdfastctl check --repository https://pins.example.com --app-root root.json
               holdfastctl check --chain fullchain.pem --host www.example.com
               holdfastctl check intranet.example --client-cert me.pem --client-key key.pem
-              holdfastctl check mail.example.com:587 --starttls smtp
-              holdfastctl check db.example.com --starttls postgres --ca company-root.pem
               holdfastctl check www.example.com --proxy proxy.example:3128
-
-            With --starttls the server is first asked for TLS in its own protocol. The command exits with 3 if the \
-            server refuses, or if anything in plaintext follows its go-ahead.
 
             Exit codes: 0 trusted, 1 not trusted or a client would be locked out, 2 wrong usage, 3 could not connect or \
             find out, 4 trusted now, but something ends within --watch, clients get in only by grace, or the authority may issue \

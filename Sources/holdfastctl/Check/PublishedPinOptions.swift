@@ -116,7 +116,7 @@ struct PublishedPinOptions: ParsableArguments {
                 continue
             }
             let origin = try await RepositoryOrigin(
-                url, timeout: connection.timeout, through: connection.proxiesOfDownloads, anchors: anchors)
+                url, timeout: connection.timeout, through: connection.proxies, anchors: anchors)
             versions.append(try await origin.pins(root: root, at: time))
         }
         for (kind, documents) in [(Kind.pins, pins), (.list, list), (.trustServer, trustServer)] {
@@ -124,7 +124,7 @@ struct PublishedPinOptions: ParsableArguments {
                 let source = try InputDocument(document)
                 let data = try await source.content(
                     maximumBytes: Self.maximumBytes, timeout: connection.timeout,
-                    through: connection.proxiesOfDownloads, anchors: anchors)
+                    through: connection.proxies, anchors: anchors)
                 versions.append(try version(of: data, kind, named: source.name, at: time))
             }
         }
@@ -132,7 +132,7 @@ struct PublishedPinOptions: ParsableArguments {
             let source = try InputDocument(document)
             let answer = try await source.answer(
                 maximumBytes: Self.maximumBytes, timeout: connection.timeout,
-                through: connection.proxiesOfDownloads, anchors: anchors)
+                through: connection.proxies, anchors: anchors)
             versions.append(
                 try version(of: answer.body, .challengedList(answer.exchange), named: source.name, at: time))
         }

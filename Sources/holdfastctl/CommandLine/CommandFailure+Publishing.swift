@@ -9,7 +9,7 @@ extension CommandFailure {
             case .unreadable: .unreadableFile
             case .unwritable, .changedMeanwhile: .unwritableFile
             case .invalidInput: .wrongUsage
-            case .notExpressible, .nothingWaits: .notTrusted
+            case .notExpressible: .notTrusted
             case .notSigned, .shortLife: .notSigned
             case .notTheHosts: .notTrusted
             case .notSeen: .unreachable

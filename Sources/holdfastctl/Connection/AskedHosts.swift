@@ -17,22 +17,19 @@ struct AskedHosts {
 
     /// - Parameters:
     ///   - published: what clients hold.
-    ///   - listed: hosts that clients dial, whether a document names them or not.
     ///   - earlier: what those may hold that have not asked for a while.
     ///   - clients: what options say of clients.
     ///   - root: the root of builds that carry a bundle, if the options do not name another; nil if none is known.
     ///   - watch: how soon an end is too soon; nil for only what is now.
     init(
-        of published: [PublishedPins], beside listed: [DialedHost] = [],
-        after earlier: EarlierDocuments = EarlierDocuments(),
+        of published: [PublishedPins], after earlier: EarlierDocuments = EarlierDocuments(),
         in clients: ClientOptions, builtWith root: Data? = nil, by connection: ConnectionOptions,
         watch: TimeSpan? = nil, at now: Date
     ) async throws(CommandFailure) {
         let published = published + (try clients.held.builds.documents(builtWith: root, at: now))
         let documents = published.map(\.document)
         let versions = clients.held.builds.appVersions(carrying: documents)
-        let (named, open) = Self.hosts(of: published)
-        let hosts = named + listed.filter { host in !named.contains { (try? ServerAddress.host($0)) == host } }
+        let (hosts, open) = Self.hosts(of: published)
         guard !hosts.isEmpty else {
             // Nothing was asked, so nothing is known.
             let words =

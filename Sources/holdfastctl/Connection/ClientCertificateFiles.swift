@@ -18,13 +18,27 @@ enum ClientCertificateFiles {
         } catch {
             let message =
                 switch error.code {
-                case .unusableClientKey: "\(keyFile) has no private key in PEM that can be used"
+                case .unusableClientKey:
+                    "\(keyFile) has no private key in PEM that can be used. "
+                        + keyRemedy(key, of: keyFile, isAlsoCertificate: keyFile == certificateFile)
                 case .clientKeyMismatch:
-                    "the private key of \(keyFile) does not belong to the first certificate of \(certificateFile)"
-                default: "\(certificateFile) has no certificate in PEM"
+                    "the private key of \(keyFile) does not belong to the first certificate of \(certificateFile). Put "
+                        + "the certificate of the key first, or name its own key with --client-key"
+                default:
+                    "\(certificateFile) has no certificate in PEM. "
+                        + (certificates.first == 0x30
+                            ? "Write it in PEM: openssl x509 -in \(ForeignFile.quoted(certificateFile)) -inform DER -out "
+                                + "certificate.pem" : "Name the file with the certificate")
                 }
             throw CommandFailure(.unusableClientCertificate, message)
         }
+    }
+
+    private static func keyRemedy(_ key: [UInt8], of file: String, isAlsoCertificate: Bool) -> String {
+        if key.first == 0x30 {
+            return "Write it in PEM: openssl pkey -in \(ForeignFile.quoted(file)) -inform DER -out key.pem"
+        }
+        return isAlsoCertificate ? "Name the file that has it with --client-key" : "Name the file with the private key"
     }
 
     /// Reads at most the allowed number of bytes: the sizes of devices and pipes mean nothing.

@@ -9,8 +9,8 @@ extension CommandFailure {
         if let advice { message += ". \(advice)" }
         if failure.code == .handshakeFailed || failure.code == .refused {
             message +=
-                ". Check that a TLS server of version 1.2 or 1.3 answers there (with --starttls if it begins in "
-                + "plaintext), and that it accepts the client's certificate (--client-cert) or asks for none."
+                ". Check that a TLS server of version 1.2 or 1.3 answers there, and that it accepts the client's "
+                + "certificate (--client-cert) or asks for none."
         }
         self.init(Code(rawValue: failure.code.rawValue) ?? .unreachable, message)
     }

@@ -1,8 +1,8 @@
-public import ArgumentParser
+import ArgumentParser
 import Foundation
 import Holdfast
 import HoldfastOutput
-public import HoldfastProbe
+import HoldfastProbe
 import HoldfastPublishing
 
 /// How to reach a server and what to trust, for every verb that connects.
@@ -42,17 +42,10 @@ struct ConnectionOptions: ParsableArguments {
     var hasOneKeyKind = false
 
     @Option(
-        name: .customLong("starttls"),
-        help: ArgumentHelp(
-            "Begin in plaintext and switch to TLS as this protocol does. The default port is the protocol's own.",
-            valueName: "protocol"))
-    var startTLS: StartTLSProtocol?
-
-    @Option(
         name: .customLong("proxy"),
         help: ArgumentHelp(
             "Connect through this HTTP proxy (CONNECT); evaluate the server as HOST. Also http://USER:PASSWORD@HOST:PORT. "
-                + "Without it, HTTPS_PROXY and NO_PROXY of the environment are used, but not for --starttls.",
+                + "Without it, HTTPS_PROXY and NO_PROXY of the environment are used.",
             valueName: "host:port"),
         transform: { text in CheckedArgument { try ProxyServer(text) } })
     var proxyArgument: CheckedArgument<ProxyServer>?
@@ -85,14 +78,8 @@ struct ConnectionOptions: ParsableArguments {
 
     private var addresses: [IPAddress] { addressArguments.compactMap(\.value) }
 
-    /// The proxies for connections to hosts. Proxies from the environment are not used for STARTTLS, which they may not
-    /// pass on.
-    func proxiesOfHosts() throws(CommandFailure) -> ProxySettings {
-        if startTLS != nil { ProxySettings(always: proxy) } else { try proxiesOfDownloads() }
-    }
-
-    /// The proxies for downloads: the one that an option names, or else those of the environment.
-    func proxiesOfDownloads() throws(CommandFailure) -> ProxySettings {
+    /// The proxies for connections: the one that an option names, or else those of the environment.
+    func proxies() throws(CommandFailure) -> ProxySettings {
         if let proxy { ProxySettings(always: proxy) } else { try Self.proxiesOfEnvironment() }
     }
 
@@ -128,12 +115,12 @@ struct ConnectionOptions: ParsableArguments {
     /// Whether any option other than --ca was given.
     var concernsConnections: Bool {
         !(connectTo == nil && addresses.isEmpty && !onlyIPv4 && !onlyIPv6 && !hasOneKeyKind && timeout == 10
-            && clientCertificate == nil && clientKey == nil && startTLS == nil && proxy == nil)
+            && clientCertificate == nil && clientKey == nil && proxy == nil)
     }
 
     /// The host with the port to dial.
     func dialed(_ host: DialedHost) throws -> DialedHost {
-        try ServerAddress.host(host, defaultPort: startTLS?.defaultPort ?? ServerAddress.defaultPort)
+        try ServerAddress.host(host)
     }
 
     /// How many times --timeout asking a host may take altogether, with its addresses and kinds of keys.
@@ -156,8 +143,7 @@ struct ConnectionOptions: ParsableArguments {
         if onlyIPv4 { probe.families = [.ipv4] }
         if onlyIPv6 { probe.families = [.ipv6] }
         probe.asksForOtherKeys = !hasOneKeyKind
-        probe.proxies = try proxiesOfHosts()
-        probe.startTLS = startTLS
+        probe.proxies = try proxies()
         if let clientCertificate {
             probe.clientCertificate = try ClientCertificateFiles.read(
                 certificateFile: clientCertificate, keyFile: clientKey ?? clientCertificate)
@@ -184,5 +170,3 @@ struct ConnectionOptions: ParsableArguments {
         return try InputFile.chain(of: ca).anchors
     }
 }
-
-extension StartTLSProtocol: ExpressibleByArgument {}

@@ -41,7 +41,7 @@ struct StalenessOptions: ParsableArguments {
 
 extension TimeSpan {
     /// For how long a client may not have asked, if nobody says it.
-    static let usualStaleness = TimeSpan(seconds: HostsOutlook.usualStaleness.components.seconds)
+    static let usualStaleness = TimeSpan(seconds: PublicationTiming.usualStaleness.components.seconds)
 }
 
 /// Whether hosts are asked.

@@ -6,11 +6,9 @@ enum ServerAddress {
     static let defaultPort = HostAndPort.defaultPort
 
     /// Reads a host with its port; if none is stated, it is the default port.
-    static func host(_ text: String, defaultPort: Int = defaultPort) throws -> DialedHost {
-        try host(try hostWithOptionalPort(text), defaultPort: defaultPort)
-    }
+    static func host(_ text: String) throws -> DialedHost { try host(try hostWithOptionalPort(text)) }
 
-    static func host(_ host: DialedHost, defaultPort: Int = defaultPort) throws -> DialedHost {
+    static func host(_ host: DialedHost) throws -> DialedHost {
         try host.withPort(orDefault: defaultPort)
     }
 

@@ -55,7 +55,6 @@ struct PinCommand: AsyncParsableCommand {
               PIN=$(holdfastctl pin www.example.com --format curl --fragment)
               curl --pinnedpubkey "$PIN" https://www.example.com
               holdfastctl pin intranet.example --client-cert me.pem --client-key key.pem
-              holdfastctl pin mail.example.com --starttls imap
               holdfastctl pin --authority "Amazon" --format ats --host www.example.com
               holdfastctl pin --authority "ISRG" --issuers isrg-certificates.pem
 
@@ -183,7 +182,7 @@ struct PinCommand: AsyncParsableCommand {
                     && (!insecure || format != nil)
         else {
             throw ValidationError(
-                "Connection options, such as --ca and --starttls, and --insecure go with a host, not with files.")
+                "Connection options, such as --ca and --proxy, and --insecure go with a host, not with files.")
         }
     }
 

@@ -106,7 +106,8 @@ struct RepositoryInitCommand: AsyncParsableCommand {
         let lock = try place.lock()
         defer { withExtendedLifetime(lock) {} }
         guard try await !place.isThere else {
-            throw CommandFailure(.unwritableFile, "\(place.path) has a repository already; nothing was changed")
+            throw CommandFailure(
+                .unwritableFile, "\(place.path) has a repository already; nothing was changed: name another folder")
         }
         var signers: [TUFSigningKey] = []
         func keys(_ paths: [String]) throws(CommandFailure) -> [TUFPublicKey] {

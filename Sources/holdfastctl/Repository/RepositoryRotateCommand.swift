@@ -143,7 +143,8 @@ struct RepositoryRotateCommand: AsyncParsableCommand {
         guard let one = found.first, found.count == 1 else {
             throw CommandFailure(
                 .wrongUsage,
-                "--remove \(text.quoted) names \(found.isEmpty ? "no key" : "several keys") of \(role.rawValue)")
+                "--remove \(text.quoted) names \(found.isEmpty ? "no key" : "several keys") of \(role.rawValue), which has "
+                    + known.map { String($0.prefix(16)) }.joined(separator: ", "))
         }
         return one
     }

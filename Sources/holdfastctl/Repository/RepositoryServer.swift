@@ -15,7 +15,7 @@ struct RepositoryServer: ParsableArguments {
     /// The repository at the URL; nil without one.
     func origin(_ connection: ConnectionOptions) async throws(CommandFailure) -> RepositoryOrigin? {
         guard let url else { return nil }
-        return try await RepositoryOrigin(url, timeout: connection.timeout, through: connection.proxiesOfDownloads) {
+        return try await RepositoryOrigin(url, timeout: connection.timeout, through: connection.proxies) {
             () async throws(CommandFailure) in try await connection.anchors()
         }
     }

@@ -87,7 +87,10 @@ struct RepositorySignCommand: AsyncParsableCommand, ChoosesClients {
         var state = try await place.state()
         try root.check(state, in: place.path)
         guard !state.hasNoDraft else {
-            throw CommandFailure(.notSigned, "nothing is prepared in \(place.path), so there is nothing to sign")
+            throw CommandFailure(
+                .notSigned,
+                "nothing is prepared in \(place.path), so there is nothing to sign: repository pins or repository rotate "
+                    + "prepares a change")
         }
         let signers = try keys.signers(files, of: state)
         let now = SystemWallClock().now

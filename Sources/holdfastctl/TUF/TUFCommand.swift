@@ -29,7 +29,9 @@ struct TUFCommand: AsyncParsableCommand {
             Exit codes: 0 success, 1 anything else, as the suite requires.
 
             With --json one object is printed on success: verb, targets (name, file).
-            """)
+            """,
+        // For the conformance suite alone.
+        shouldDisplay: false)
 
     enum Verb: String, ExpressibleByArgument, CaseIterable {
         case `init`, refresh, download

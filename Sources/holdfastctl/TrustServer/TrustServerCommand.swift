@@ -4,7 +4,7 @@ import ArgumentParser
 struct TrustServerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust-server",
-        abstract: "Run the trust server of online pinning: make its key, sign and publish the pins of hosts.",
+        abstract: "Run the trust server of online pinning: sign and publish the pins of hosts.",
         discussion: """
             The command uses the files of the published signing script, so it can replace the script in a cron job: \
             the hosts in data/CUSTOMER.domains, the document in output/CUSTOMER.json.signed, the certificate for the \
@@ -12,21 +12,15 @@ struct TrustServerCommand: AsyncParsableCommand {
             does not exist, the script's certs/CUSTOMER.key.
 
             EXAMPLES
-              holdfastctl trust-server init --customer acme
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --folder output --no-shipped-pins
+                --domains data/acme.domains --folder output --no-shipped-pins --first-run
               holdfastctl trust-server publish --customer acme \\
                 --domains data/acme.domains --folder output --every 5m
-              holdfastctl trust-server status --customer acme --domains data/acme.domains
-              holdfastctl trust-server approve www.example.com --customer acme \\
-                --domains data/acme.domains
+              holdfastctl trust-server show --customer acme
             """,
-        subcommands: [
-            TrustServerInitCommand.self, TrustServerShowCommand.self, TrustServerPublishCommand.self,
-            TrustServerStatusCommand.self, TrustServerApproveCommand.self,
-        ])
+        subcommands: [TrustServerPublishCommand.self, TrustServerShowCommand.self])
 
     func run() async throws {
-        throw ValidationError("Say what to do: init, show, publish, status or approve.")
+        throw ValidationError("Say what to do: publish or show.")
     }
 }

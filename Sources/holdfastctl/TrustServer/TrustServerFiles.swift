@@ -45,17 +45,46 @@ struct TrustServerFiles: Sendable {
 
     // MARK: Key
 
-    func requireAbsenceOfKey() throws(CommandFailure) {
-        for file in [key, certificate, certificatePEM] where Self.isThere(file) {
-            throw CommandFailure(
-                .unwritableFile,
-                "\(file.path) is there already, and a key that is overwritten is gone: publish with what is there, or "
-                    + "give another --customer, --data or --folder")
+    /// Makes the key and the certificate of a customer that has neither them nor a document, and writes them.
+    func makeKey(_ kind: TrustServerKey.Kind, at now: Date) throws(CommandFailure) -> TrustServerKey {
+        guard existing.isEmpty else {
+            let words = "--first-run makes a key, and \(Self.listed(existing)) there already"
+            guard Self.isThere(key), Self.isThere(publishedCertificate) else {
+                throw CommandFailure(.unwritableFile, "\(words): \(restoring(Self.missing(key, publishedCertificate)))")
+            }
+            throw CommandFailure(.unwritableFile, "\(words): leave out --first-run")
         }
+        let made: TrustServerKey
+        do throws(SigningError) {
+            made = try TrustServerKey(customer: customer, kind: kind, at: now, lifetime: Self.lifetime)
+        } catch {
+            throw CommandFailure(.notSigned, "\(error)")
+        }
+        try write(made)
+        return made
     }
 
-    func write(_ key: TrustServerKey) throws(CommandFailure) {
-        try makeFolder(self.key.deletingLastPathComponent(), mode: 0o700)
+    /// Twenty years: apps that are in the field have the certificate in them.
+    private static let lifetime = Duration.seconds(20 * 31_557_600)
+
+    /// What there is of a customer that has published.
+    private var existing: [URL] { [key, certificate, certificatePEM, document].filter(Self.isThere) }
+
+    private static func missing(_ files: URL...) -> [URL] { files.filter { !isThere($0) } }
+
+    private static func listed(_ files: [URL]) -> String {
+        files.map(\.path).joined(separator: " and ") + (files.count == 1 ? " is" : " are")
+    }
+
+    /// What to do about files that are not there, beside some that are.
+    private func restoring(_ missing: [URL]) -> String {
+        func names(_ files: [URL]) -> String { files.map(\.path).joined(separator: " and ") }
+        return "restore \(names(missing)) from a backup, and publish without --first-run, because apps accept only what "
+            + "the key of their certificate signed. If no app is configured with a certificate of \(customer) yet, "
+            + "remove \(names(existing)), and publish with --first-run"
+    }
+
+    private func write(_ key: TrustServerKey) throws(CommandFailure) {
         try makeFolder(certificate.deletingLastPathComponent(), mode: 0o755)
         try KeyFile(path: self.key.path).create(key.privateKeyPEM)
         do throws(CommandFailure) {
@@ -73,13 +102,23 @@ struct TrustServerFiles: Sendable {
         Self.isThere(certificate) || !Self.isThere(certificatePEM) ? certificate : certificatePEM
     }
 
-    func readKey(certificateFile: String?) throws(CommandFailure) -> TrustServerKey {
+    /// - Parameter canBeFirst: whether `--first-run` could be added to the options.
+    func readKey(certificateFile: String?, canBeFirst: Bool) throws(CommandFailure) -> TrustServerKey {
         let certificateFile = certificateFile ?? publishedCertificate.path
-        guard Self.isThere(key) else {
+        let missing = Self.missing(key, URL(filePath: certificateFile))
+        guard missing.isEmpty else {
+            let words = "\(Self.listed(missing)) not there, and nothing is signed without the key and its certificate"
+            if !canBeFirst {
+                let remedy = "restore what is missing from a backup, or name where it is with --key and --certificate"
+                throw CommandFailure(.unreadableFile, "\(words): \(remedy)")
+            }
+            guard existing.isEmpty else {
+                throw CommandFailure(.unreadableFile, "\(words): \(restoring(missing))")
+            }
             throw CommandFailure(
                 .unreadableFile,
-                "\(key.path) is not there, and nothing is signed without the key: holdfastctl trust-server init "
-                    + "--customer \(customer) makes it, once; --key names another file")
+                "\(words): restore them from a backup. If no app is configured with a certificate of \(customer) yet, "
+                    + "publish with --first-run, which makes them")
         }
         let keyData = try KeyFile.content(of: key.path)
         try ForeignFile(keyData, path: key.path).refuse(wanting: .privateKey)

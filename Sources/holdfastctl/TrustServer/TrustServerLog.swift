@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastOutput
 import HoldfastPublishing
+import HoldfastSigning
 
 /// The log of a trust server's rounds: lines for people or for programs, each with its time.
 struct TrustServerLog: Sendable {
@@ -13,7 +14,7 @@ struct TrustServerLog: Sendable {
     /// A line of the log. Its fields are those of the JSON object.
     private struct Line: Encodable {
         enum Event: String, Encodable {
-            case published, publishedAgain, nothingPublished, warning, error
+            case madeKey, published, publishedAgain, nothingPublished, warning, error
         }
 
         struct Failure: Encodable {
@@ -28,20 +29,15 @@ struct TrustServerLog: Sendable {
             let reason: String
         }
 
-        struct Waiting: Encodable {
-            let host: String
-            let fingerprints: [String]
-            let since: String
-        }
-
         let time: String
         let event: Event
+        var certificate: String?
+        var key: String?
         var document: String?
         var hosts: Int?
         var failures: [Failure]?
         var newPins: [String]?
         var left: [String]?
-        var waiting: [Waiting]?
         var refused: [Refused]?
         var unknown: [String]?
         var ending: [String]?
@@ -60,6 +56,20 @@ struct TrustServerLog: Sendable {
     func tell(_ failure: CommandFailure) {
         guard isJSON else { return Output.standard.complain("\(time) \(failure.message)") }
         write(Line(time: time, event: .error, message: failure.message, code: failure.code.rawValue))
+    }
+
+    /// Tells the certificate of a key that was made, in spite of `--quiet`: apps are configured with it.
+    func tell(_ key: TrustServerKey, in files: TrustServerFiles) {
+        let certificate = key.certificate.base64EncodedString()
+        guard !isJSON else {
+            return write(Line(time: time, event: .madeKey, certificate: certificate, key: files.key.path))
+        }
+        if !isQuiet {
+            Output.standard.complain(
+                "\(time) made \(files.key.path): anyone who has it can sign pins, so keep it, and a copy of it, where "
+                    + "nobody else can get it. Configure the app with this certificate (trustServerCertificate):")
+        }
+        Output.standard.line(certificate)
     }
 
     func tell(_ report: TrustServerPublisher.Report, of files: TrustServerFiles) {
@@ -93,11 +103,6 @@ struct TrustServerLog: Sendable {
                     consequence: failure.consequence.kind.rawValue,
                     since: failure.consequence.since?.formatted(.iso8601), problems: failure.problems.map(\.reason))
             }, newPins: round.changed.filter { !round.left.contains($0) }, left: round.left,
-            waiting: round.held.filter { !$0.isApproved }.map { change in
-                Line.Waiting(
-                    host: ServerAddress.text(change.hostname, port: change.port), fingerprints: change.fingerprints,
-                    since: change.since.formatted(.iso8601))
-            },
             refused: report.refusals.map { refusal in
                 Line.Refused(
                     host: ServerAddress.text(refusal.host.name, port: refusal.host.port ?? ServerAddress.defaultPort),

@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastOutput
 import HoldfastProbe
 public import HoldfastPublishing
-import HoldfastSigning
+public import HoldfastSigning
 
 /// `holdfastctl trust-server publish`
 struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
@@ -34,14 +34,15 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
             it has a new pin, or when it has left the list. A new host does not count. Hosts that shared a certificate \
             and share its successor are one change. Each host with a new pin is named.
 
-            With --hold-changes a new certificate of a known host is published only after trust-server approve: an \
-            attacker who takes over a host, or its name for a while, does not get into the document that way. The host \
-            keeps its pins until then.
+            With --first-run it makes the key that signs, for a customer that has neither key, certificate nor document: \
+            CUSTOMER.key beside the list (private, mode 0600), CUSTOMER.crt (the certificate in DER) and CUSTOMER.pem in \
+            the folder. It prints the certificate in Base64, with which the app is configured (trustServerCertificate), \
+            and publishes. Without it, and beside anything that is there, no key is ever made.
 
-            Each round asks the outlook, as status does, whether every client gets in with what the hosts showed: with the \
-            document of the round, with those that rounds replaced while clients may still have them, and with what \
-            versions of the app carry (--shipped). If not, for example because a new certificate waits for approval, or is \
-            not in the document that was replaced, it names the host and exits with 1. Say with --no-shipped-pins if no \
+            Each round asks the outlook whether every client gets in with what the hosts showed: with the document of the \
+            round, with those that rounds replaced while clients may still have them, and with what versions of the app \
+            carry (--shipped). If not, for example because a new certificate is not in the document that was replaced, it \
+            names the host and exits with 1. Say with --no-shipped-pins if no \
             version carries pins: until you say either, nobody knows whether these apps get in (3).
 
             With --resign-only no host is asked: the published document is signed again with the current time, for \
@@ -57,21 +58,20 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
 
             EXAMPLES
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --folder output --no-shipped-pins
+                --domains data/acme.domains --folder output --no-shipped-pins --first-run
               holdfastctl trust-server publish --customer acme \\
                 --domains data/acme.domains --folder output --every 5m \\
                 --include all --backup next.pub --shipped 7.4=app-7.4.pins.json
               holdfastctl trust-server publish --customer acme \\
-                --domains data/acme.domains --folder output --hold-changes --json
+                --domains data/acme.domains --folder output --no-shipped-pins --json
 
-            Every line begins with the time (UTC). With --json each is an object: time, event (published, \
-            publishedAgain, nothingPublished, warning, error), document, hosts, failures (host, consequence, since, \
-            problems), newPins, left, waiting (host, fingerprints, since), refused (host, reason), unknown, ending, \
-            allowedChanges, message, code.
+            Every line begins with the time (UTC), but for the certificate of --first-run. With --json each is an \
+            object: time, event (madeKey, published, publishedAgain, nothingPublished, warning, error), certificate, key, \
+            document, hosts, failures (host, consequence, since, problems), newPins, left, refused (host, reason), \
+            unknown, ending, allowedChanges, message, code.
 
             Exit codes: 0 every host was validated at every address and is published, and every client gets in; 1 a host \
-            is not trusted, too many hosts changed, a change waits for approval, clients are locked out, or nothing new was \
-            signed; 2 wrong usage; 3 a host could not be asked, a file could not be read or written, or nobody knows \
+            is not trusted, too many hosts changed, clients are locked out, or nothing new was signed; 2 wrong usage; 3 a host could not be asked, a file could not be read or written, or nobody knows \
             whether clients get in; 4 clients get in only by grace. With --resign-only, 0 says that the document was signed.
             """)
 
@@ -122,8 +122,16 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
     var maximumChanges: Int?
 
     @Flag(
-        name: .customLong("hold-changes"), help: "Publish new certificates of known hosts only once they are approved.")
-    var holdsChanges = false
+        name: .customLong("first-run"),
+        help: "Make the key and the certificate, for a customer that has neither them nor a document.")
+    var isFirstRun = false
+
+    @Option(
+        name: .customLong("kind"),
+        help: ArgumentHelp(
+            "With --first-run, the kind of key: rsa-4096, as in the published signer and by default, or p-256.",
+            valueName: "kind"))
+    var kind: TrustServerKey.Kind?
 
     @Flag(name: .customLong("resign-only"), help: "Sign the published document again, and ask no host.")
     var resignsOnly = false
@@ -181,14 +189,16 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
         }
         guard (1...16).contains(tries) else { throw ValidationError("--tries must be 1 to 16, not \(tries).") }
         if let maximumChanges, maximumChanges < 0 { throw ValidationError("--max-changes must not be negative.") }
-        guard !(holdsChanges && resignsOnly) else {
-            throw ValidationError("--resign-only asks nobody, so there are no changes to hold.")
+        guard isFirstRun || kind == nil else { throw ValidationError("--kind goes with --first-run.") }
+        guard !isFirstRun || key == nil && certificate == nil && !resignsOnly else {
+            throw ValidationError("--first-run makes the key: leave out --key, --certificate and --resign-only.")
         }
         if let every, every.seconds < 1 { throw ValidationError("--every must be a second or more.") }
     }
 
     func run() async throws {
         if held.builds.isEmpty, !resignsOnly { log.warn("app versions unknown: \(ShippedPinOptions.remedy)") }
+        if isFirstRun { try makeKey() }
         let gate = StopGate()
         guard let every else {
             let report: TrustServerPublication.Report
@@ -221,6 +231,17 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
         }
     }
 
+    private func makeKey() throws {
+        do throws(CommandFailure) {
+            // A list that cannot be read may be in another folder, and the key would be there too.
+            _ = try files.readDomains()
+            log.tell(try files.makeKey(kind ?? .rsa4096, at: SystemWallClock().now), in: files)
+        } catch {
+            log.tell(error)
+            throw NegativeAnswer(status: error.status)
+        }
+    }
+
     private var log: TrustServerLog { TrustServerLog(isJSON: json, isQuiet: quiet, clock: SystemWallClock()) }
 
     private func round(
@@ -236,10 +257,11 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
 
     private func inputs(before: TrustServerInputs? = nil) async throws(CommandFailure) -> TrustServerInputs {
         let (files, certificate, backup, connection) = (files, certificate, backup, connection)
+        let canBeFirst = key == nil && certificate == nil && !resignsOnly
         let now = SystemWallClock().now
         let inputs = try await TrustServerInputs(
             before: before,
-            key: { () throws(CommandFailure) in try files.readKey(certificateFile: certificate) },
+            key: { () throws(CommandFailure) in try files.readKey(certificateFile: certificate, canBeFirst: canBeFirst) },
             hosts: { () throws(CommandFailure) in try files.readDomains() },
             backups: { () throws(CommandFailure) in try Self.backups(backup) },
             clients: { () throws(CommandFailure) in try clients(at: now) },
@@ -277,10 +299,9 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
             }
         case .failure(let error): ask = { _ in .unreachable(error.message) }
         }
-        var rules = PublishingRound.Rules(
+        let rules = PublishingRound.Rules(
             included: include, keep: .seconds(keep.seconds), overlap: .seconds(overlap.seconds),
             maximumChanges: maximumChanges)
-        rules.holdsChanges = holdsChanges
         let log = log
         return TrustServerPublication(
             customer: customer, key: inputs.key, files: files, hosts: inputs.hosts, backups: inputs.backups,
@@ -291,3 +312,4 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
 }
 
 extension PublishingRound.Included: ExpressibleByArgument {}
+extension TrustServerKey.Kind: ExpressibleByArgument {}

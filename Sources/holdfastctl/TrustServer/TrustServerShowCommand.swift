@@ -12,8 +12,8 @@ struct TrustServerShowCommand: AsyncParsableCommand {
         abstract: "Print the signer's certificate again, with which apps are configured.",
         usage: "holdfastctl trust-server show --customer <name> [<options>]",
         discussion: """
-            Prints what init printed: the certificate of output/CUSTOMER.crt in Base64 (trustServerCertificate). It is \
-            public, and the private key is not read.
+            Prints what publish --first-run printed: the certificate of output/CUSTOMER.crt in Base64 \
+            (trustServerCertificate). It is public, and the private key is not read.
 
             EXAMPLES
               holdfastctl trust-server show --customer acme
@@ -88,8 +88,8 @@ struct TrustServerSignerOptions: ParsableArguments {
         guard certificatePath != nil || FileManager.default.fileExists(atPath: file) else {
             throw CommandFailure(
                 .unreadableFile,
-                "\(file) is not there: holdfastctl trust-server init --customer \(customer) makes it; --folder names "
-                    + "another folder")
+                "\(file) is not there: --folder names another folder, and --certificate another file; holdfastctl "
+                    + "trust-server publish --first-run makes it, once")
         }
         guard let der = try InputFile.chain(of: file).octets.first else {
             throw CommandFailure(.unreadableFile, "\(file) has no certificate")

@@ -2,7 +2,7 @@ import Foundation
 import Holdfast
 
 // The types that examples in Holdfast's comments declare, in an app whose default isolation is the main actor.
-// scripts/check-apple compiles them, and DocumentTests compares them with the comments, line by line.
+// scripts/check apple compiles them, and DocumentTests compares them with the comments, line by line.
 
 nonisolated struct PairedDevices: Sendable {
     var revision: UInt64 { 0 }

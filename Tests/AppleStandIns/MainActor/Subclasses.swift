@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastCompatibility
 import Security
 
-// Subclasses in an app whose default isolation is the main actor: scripts/check-apple compiles them.
+// Subclasses in an app whose default isolation is the main actor: scripts/check apple compiles them.
 
 final class EmptyDelegate: PinnedSessionDelegate, @unchecked Sendable {}
 

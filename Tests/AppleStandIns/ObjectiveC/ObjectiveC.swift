@@ -2,7 +2,7 @@ public import Foundation
 public import FoundationNetworking
 
 // That this module can be imported says that there are Objective-C classes. What of the runtime one of them needs is here
-// as well: which methods an object implements, and optional methods. scripts/check-apple puts these names in the place of
+// as well: which methods an object implements, and optional methods. scripts/check apple puts these names in the place of
 // what Swift has on Apple's systems alone.
 
 public struct Selector: Hashable, Sendable {

@@ -10,34 +10,30 @@ import PowerAuth2
 import Security
 import Testing
 
-/// Make one when the app starts, and keep it.
+/// The README's app, which takes its pins from a repository.
 private struct PinnedAPI {
-    private let delegate: PinnedSessionDelegate
     private let session: URLSession
 
-    /// `root` and `bundle` are the two resources; `bundleURL` is where the newest bundle.json is served.
     init(bundleURL: URL, root: Data, bundle: Data) async throws {
         let floor = PinFloor(covering: [try HostPattern("api.example.com")])  // no document may drop these hosts
         var configuration = PinRepositoryConfiguration(source: .bundle(bundleURL), root: root, floor: floor)
         configuration.shipped = .init(bundle: bundle, grace: .seconds(2 * 365 * 86_400))
         let repository = try await PinRepository.load(configuration: configuration)
         let manager = TrustManager(policies: [try repository.policy(for: "api.example.com")])
-        delegate = PinnedSessionDelegate(manager: manager)
-        session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
+        let session = URLSession(pinnedBy: manager)
+        self.session = session
     }
+
+    /// What the session asks about servers.
+    var delegate: PinnedSessionDelegate? { session.delegate as? PinnedSessionDelegate }
 
     func data(from url: URL) async throws -> Data {
         do {
             return try await session.data(from: url).0
         } catch let error as URLError where error.code == .cancelled {
-            throw delegate.failure(forHost: "api.example.com") ?? error
+            throw delegate?.failure(forHost: "api.example.com") ?? error
         }
     }
-}
-
-extension PinnedAPI {
-    /// What the session asks about servers, for a system whose sessions ask nobody.
-    fileprivate var judge: PinnedSessionDelegate { delegate }
 }
 
 private nonisolated struct PairedPolicy: TrustPolicy {
@@ -371,8 +367,9 @@ struct DocumentTests {
         let root = try #require(repository.served("1.root.json"))
         let api = try await PinnedAPI(bundleURL: bundleURL, root: root, bundle: RepositoryBundle(repository).json)
         let url = try #require(URL(string: "\(JudgedLoading.scheme)://\(JudgedLoading.host)/"))
+        let judge = try #require(api.delegate)
         func show(_ leaf: TestCertificate) {
-            JudgedLoading.show(.init(chain: leaf.chain, root: fixture.root.root, judge: api.judge))
+            JudgedLoading.show(.init(chain: leaf.chain, root: fixture.root.root, judge: judge))
         }
         for leaf in leaves.prefix(2) {
             show(leaf)

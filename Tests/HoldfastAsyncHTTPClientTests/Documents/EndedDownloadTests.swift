@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -45,7 +46,7 @@ struct EndedDownloadTests {
                 session.end(task)
                 _ = await strong.ended.value
             }
-            while delegate != nil { await Task.yield() }
+            try await waitUntil { delegate == nil }
         }
     }
 

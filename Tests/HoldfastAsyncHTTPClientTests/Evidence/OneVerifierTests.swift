@@ -3,6 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastNIO
 import HoldfastNIOTesting
+import HoldfastTestSupport
 import HoldfastTesting
 import NIOCore
 import NIOPosix

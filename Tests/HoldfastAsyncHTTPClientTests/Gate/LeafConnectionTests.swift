@@ -64,7 +64,7 @@ struct LeafConnectionTests {
             let gate = try #require(client.clients.all.first?.gate)
             try pinOnly(setting.issuing.certificate)
             // The change is heard of.
-            while !gate.isRetired { await Task.yield() }
+            try await waitUntil { gate.isRetired }
         } after: { client, origin, result in
             #expect((try? result.get()) == "ok")
             try await client.expectAnswer(origin.url())
@@ -80,7 +80,7 @@ struct LeafConnectionTests {
         try await run(version) { client in
             let gate = try #require(client.clients.all.first?.gate)
             try pinOnly(try setting.leaf())
-            while gate.connectionCount > 0 { await Task.yield() }
+            try await waitUntil { gate.connectionCount == 0 }
         } after: { client, origin, result in
             #expect(throws: (any Error).self) { _ = try result.get() }
             #expect(await client.refusal(origin.url())?.code == .pinMismatch)

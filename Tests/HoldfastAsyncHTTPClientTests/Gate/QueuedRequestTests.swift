@@ -42,7 +42,7 @@ struct QueuedRequestTests {
                 async let first = client.text(origin.url())
                 try await held.waitForRequest()
                 let queued = Task { try await client.text(origin.url("/queued")) { $0.body = body } }
-                while client.clients.requestsInFlight < 2 { await Task.yield() }
+                try await waitUntil { client.clients.requestsInFlight >= 2 }
                 change(client)
                 held.release()
                 #expect(try await first == "ok")

@@ -36,17 +36,13 @@ struct SilentConnectionTests {
         return setting
     }
 
-    private func yield(until condition: () -> Bool) async {
-        while !condition() { await Task.yield() }
-    }
-
     @Test("is closed, although AsyncHTTPClient shows it to nobody")
     func closed() async throws {
         let setting = try Self.setting()
         let origin = try await Self.start(setting, Self.silent)
         try await setting.withClient({ $0.timeout.connect = .seconds(2) }) { client in
             await #expect(throws: HTTPClientError.connectTimeout) { _ = try await client.text(origin.url()) }
-            await yield { origin.openConnections == 0 }
+            try await waitUntil { origin.openConnections == 0 }
             #expect(origin.connections == 1)
         }
         await origin.shutdown()
@@ -63,7 +59,7 @@ struct SilentConnectionTests {
         try await origin.waitForConnections(1)
         try await client.shutdown()
         await #expect(throws: (any Error).self) { _ = try await text.value }
-        await yield { origin.openConnections == 0 }
+        try await waitUntil { origin.openConnections == 0 }
         await origin.shutdown()
     }
 
@@ -78,7 +74,7 @@ struct SilentConnectionTests {
                 _ = try await client.execute(request, timeout: .milliseconds(500))
             }
         }()
-        await yield { origin.openConnections == 0 }
+        try await waitUntil { origin.openConnections == 0 }
         await origin.shutdown()
     }
 
@@ -95,17 +91,17 @@ struct SilentConnectionTests {
             let lane = try #require(client.clients.all.first?.lane)
             let url = silent.url(host: "api.example.com")
             await #expect(throws: HTTPClientError.connectTimeout) { _ = try await client.text(url) }
-            await yield { client.clients.state.withLock { $0.isCondemned(lane) } }
+            try await waitUntil { client.clients.state.withLock { $0.isCondemned(lane) } }
             // The next request has a connection on another lane.
             let response = Task { try await client.text(neighbor.url("/next")) }
-            await yield { neighbor.requests == 2 }
+            try await waitUntil { neighbor.requests == 2 }
             #expect(client.clients.all.contains { $0.lane !== lane })
             #expect(silent.openConnections == 1)
             held.release()
             #expect(try await first == "ok")
             #expect(try await response.value == "ok")
             #expect(Set(neighbor.requestConnections).count == 2)
-            await yield { silent.openConnections == 0 }
+            try await waitUntil { silent.openConnections == 0 }
             try await client.expectAnswer(neighbor.url())
             #expect(Set(neighbor.requestConnections).count == 2)
         }
@@ -135,7 +131,7 @@ struct SilentConnectionTests {
             // Another host has its own four.
             try await client.expectAnswer(other.url(host: "api.example.com"))
             let canceled = Task { try await client.text(fifth) }
-            await yield { client.clients.state.withLock { $0.isWaiting } }
+            try await waitUntil { client.clients.state.withLock { $0.isWaiting } }
             canceled.cancel()
             await #expect(throws: HTTPClientError.cancelled) { _ = try await canceled.value }
             for text in waiting {
@@ -158,7 +154,7 @@ struct SilentConnectionTests {
         try await setting.withClient(limits: limits) { client in
             try await client.expectAnswer(other.url())
             client.clients.retire { _ in true }
-            await yield { client.clients.all.isEmpty }
+            try await waitUntil { client.clients.all.isEmpty }
             let text = Task { try await client.text(silent.url(host: "api.example.com")) }
             try await silent.waitForConnections(1)
             let request = HTTPClientRequest(url: other.url(host: "other.example.net"))
@@ -204,7 +200,7 @@ struct SilentConnectionTests {
             let otherURL = other.url(host: "api.example.com")
             try await client.expectAnswer(otherURL)
             let busy = origins.map { origin in Task { try await client.text(origin.url()) } }
-            await yield { origins.allSatisfy { $0.requests == 1 } }
+            try await waitUntil { origins.allSatisfy { $0.requests == 1 } }
             let error = await #expect(throws: PinnedHTTPClientError.self) { _ = try await client.text(other.url()) }
             #expect(error?.code == .tooManyOrigins)
             #expect(error?.expected.contains("ports") == true)

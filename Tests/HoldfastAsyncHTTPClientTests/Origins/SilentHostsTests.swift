@@ -2,6 +2,7 @@
 import Foundation
 import HoldfastAsyncHTTPClient
 import HoldfastNIOTesting
+import HoldfastTestSupport
 import HoldfastTesting
 import NIOCore
 import NIOPosix
@@ -34,7 +35,7 @@ struct SilentHostsTests {
         #expect(status == 0, "\(process.output.suffix(4_000))")
         #expect(process.output.contains(" 0 otherwise than expected"))
         // The process is gone; this one may learn of it later.
-        while silent.openConnections > 0 { await Task.yield() }
+        try await waitUntil { silent.openConnections == 0 }
         // The first ones made room for others.
         #expect(silent.connections > PinnedHTTPClient.Limits().unansweredConnections)
         try await mute.close()

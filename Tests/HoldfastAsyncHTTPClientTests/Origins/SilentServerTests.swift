@@ -70,7 +70,7 @@ struct SilentServerTests {
                 let first = try await client.execute(HTTPClientRequest(url: origin.url()), timeout: .seconds(60))
                 let gate = try #require(client.clients.all.first?.gate)
                 await #expect(throws: HTTPClientError.self) { _ = try await client.text(origin.url()) }
-                while !gate.isRetired { await Task.yield() }
+                try await waitUntil { gate.isRetired }
                 try await client.expectAnswer(origin.url(), "")
                 #expect(origin.requestConnections == [1, 3])
                 #expect(gate.connectionCount == 1)

@@ -110,7 +110,7 @@ struct OnlinePinningTests {
         let client = try setting.client(for: host, trust: .policy(try store.policy(for: host)))
         try await withLoopbackTLSServer(serving: leaf) { server in
             async let first = ClientAttempt.make(client, at: server)
-            while provider.requests == 0 { await Task.yield() }
+            try await waitUntil { provider.requests > 0 }
             provider.open(.success(try PinListDraft([entry]).signed(by: key)))
             expectTrust(try await first)
             expectTrust(try await ClientAttempt.make(client, at: server))
@@ -125,7 +125,7 @@ struct OnlinePinningTests {
         let other = try setting.client(for: host)
         try await withLoopbackTLSServer(serving: leaf) { server in
             async let first = ClientAttempt.make(waiting, at: server)
-            while provider.requests == 0 { await Task.yield() }
+            try await waitUntil { provider.requests > 0 }
             // More than there are event loops.
             for _ in 0..<(2 * System.coreCount + 1) { expectTrust(try await ClientAttempt.make(other, at: server)) }
             provider.open(.success(try document(leaf)))
@@ -176,7 +176,7 @@ struct OnlinePinningTests {
             let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                 .channelInitializer { client.configure($0) }
                 .connect(host: server.address, port: server.port).get()
-            while provider.requests == 0 { await Task.yield() }
+            try await waitUntil { provider.requests > 0 }
             try await channel.close()
             provider.open(.success(try document(leaf)))
             expectTrust(try await ClientAttempt.make(client, at: server))
@@ -196,7 +196,7 @@ struct OnlinePinningTests {
         verification.callback(chain, plain)
         verification.callbackWithMetadata(chain, withMetadata)
         async let asynchronous = verification.asyncCallback(chain)
-        while provider.requests == 0 { await Task.yield() }
+        try await waitUntil { provider.requests > 0 }
         provider.open(.success(try document(leaf)))
         #expect(try await plain.futureResult.inTime() == .certificateVerified)
         if case .failed = try await withMetadata.futureResult.inTime() { Issue.record("refused") }

@@ -26,7 +26,7 @@ struct PolicyRaceTests {
             for step in try ledger.steps(of: manager, host: host) {
                 step()
                 let next = ledger.decisions + 2
-                while ledger.decisions < next, !progress.isOver.withLock({ $0 }) { await Task.yield() }
+                try await waitUntil { ledger.decisions >= next || progress.isOver.withLock({ $0 }) }
             }
         }
     }

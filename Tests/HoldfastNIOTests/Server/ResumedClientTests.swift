@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastTestSupport
 import HoldfastTesting
 import NIOCore
 import NIOSSL

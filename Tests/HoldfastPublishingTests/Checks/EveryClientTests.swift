@@ -77,7 +77,7 @@ struct EveryClientTests {
         return try #require(Answer(rawValue: outlook.verdict(within: .seconds(1)).verdict.rawValue))
     }
 
-    /// `repository status` and `renew`, `trust-server status`.
+    /// `repository status` and `renew`.
     private func status(_ given: Given) throws -> Answer {
         let outlook = try HostsOutlook(
             of: [given.new.document] + given.builds.map(\.document),

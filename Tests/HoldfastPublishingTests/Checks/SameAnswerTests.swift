@@ -24,7 +24,7 @@ struct SameAnswerTests {
 
     // MARK: Verbs
 
-    /// `repository status`, `renew`, `sign`, `export` and `trust-server status`.
+    /// `repository status`, `renew`, `sign` and `export`.
     private func status(
         _ document: PublicationOutlook.Document, _ leaf: TestCertificate, at now: Date
     ) throws -> Answer {

@@ -20,6 +20,27 @@ struct PublicationTimingTests {
         #expect(timing.endsBeforeClientsAsk(after(7), at: now) && !timing.endsBeforeClientsAsk(after(8), at: now))
     }
 
+    @Test("A replaced document that ends by itself is used until its end at most")
+    func documentsThatEnd() {
+        #expect(timing.lastUse(ofDocumentReplacedAt: now, lasting: 2 * Self.day) == after(2))
+        #expect(timing.lastUse(ofDocumentReplacedAt: now, lasting: 9 * Self.day) == after(7))
+        #expect(timing.lastUse(ofDocumentReplacedAt: now, lasting: nil) == after(7))
+    }
+
+    @Test("What ends in the second in which the wait ends counts as ended before it")
+    func endOfWait() {
+        #expect(PublicationTiming.ends(after(7).addingTimeInterval(-1), beforeEndOfWait: after(7)))
+        #expect(PublicationTiming.ends(after(7), beforeEndOfWait: after(7)))
+        #expect(PublicationTiming.ends(after(7).addingTimeInterval(0.9), beforeEndOfWait: after(7)))
+        #expect(!PublicationTiming.ends(after(7).addingTimeInterval(1), beforeEndOfWait: after(7)))
+    }
+
+    @Test("A renewal leaves every client enough time, but for the second in which the old certificate ends")
+    func renewals() {
+        #expect(timing.fitsRenewal(leaving: .seconds(10 * 86_400 - 1)))
+        #expect(!timing.fitsRenewal(leaving: .seconds(10 * 86_400 - 2)))
+    }
+
     @Test("Forty days and no fewer have room for ten days of waiting in a quarter")
     func quarter() {
         #expect(timing.fitsQuarter(of: .seconds(40 * 86_400)))
@@ -52,6 +73,5 @@ struct PublicationTimingTests {
         #expect(PublicationTiming().staleness == .seconds(7 * 86_400))
         let inputs = PublicationOutlook.Inputs(documents: [], hosts: [], platforms: [], appVersions: .unknown, now: now)
         #expect(inputs.staleness == PublicationTiming.usualStaleness)
-        #expect(PublicationOutlook.Inputs.usualStaleness == PublicationTiming.usualStaleness)
     }
 }

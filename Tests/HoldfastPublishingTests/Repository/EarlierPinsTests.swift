@@ -30,7 +30,7 @@ struct EarlierPinsTests {
     }
 
     private func earlier(
-        _ scene: RepositoryScene, root: Int = 1, staleness: Duration = HostsOutlook.usualStaleness
+        _ scene: RepositoryScene, root: Int = 1, staleness: Duration = PublicationTiming.usualStaleness
     ) async throws -> EarlierDocuments {
         await scene.repository.earlierDocuments(
             than: try #require(try await scene.repository.state().live),

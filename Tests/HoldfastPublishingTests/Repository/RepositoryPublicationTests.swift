@@ -4,6 +4,7 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -33,11 +33,10 @@ struct RoundOutlookTests {
     }
 
     private func publish(
-        _ shown: TestCertificate..., holdingChanges holdsChanges: Bool = false,
+        _ shown: TestCertificate..., changing maximumChanges: Int? = nil,
         of clients: RoundClients = RoundClients(appVersions: .noShippedPins)
     ) async throws -> TrustServerPublisher.Report {
-        var rules = PublishingRound.Rules()
-        rules.holdsChanges = holdsChanges
+        let rules = PublishingRound.Rules(maximumChanges: maximumChanges)
         let publisher = TrustServerPublisher(
             customer: "acme", key: key, storage: storage, rules: rules, clock: clock)
         let answer = PublishingRound.Answer(paths: try shown.map(path), problems: [])
@@ -71,20 +70,20 @@ struct RoundOutlookTests {
         #expect(try await publish(one).refusals.isEmpty)
     }
 
-    @Test("A certificate that waits for approval locks its clients out, and the round says so")
-    func waiting() async throws {
+    @Test("A certificate that too many changes keep out locks its clients out, and the round says so")
+    func tooManyChanges() async throws {
         let old = try leaf()
         _ = try await publish(old)
         clock.advance(by: .seconds(300))
-        #expect(try await publish(old, holdingChanges: true).refusals.isEmpty)
+        #expect(try await publish(old, changing: 0).refusals.isEmpty)
         clock.advance(by: .seconds(300))
-        let report = try await publish(leaf(), holdingChanges: true)
+        let report = try await publish(leaf(), changing: 0)
         #expect(report.refusals.map(\.host) == [host])
         #expect(report.refusals[0].reason.contains("pinMismatch"))
         #expect(report.isNegative)
         // One address of two has it.
         clock.advance(by: .seconds(300))
-        #expect(try await publish(old, leaf(), holdingChanges: true).refusals.map(\.host) == [host])
+        #expect(try await publish(old, leaf(), changing: 0).refusals.map(\.host) == [host])
     }
 
     @Test("Clients with a document that no round remembers are judged when somebody names it")

@@ -4,8 +4,8 @@ import Testing
 
 @testable import HoldfastReports
 
-/// `vectors/reports.json`, which other readers and writers run as well.
-@Suite("Reports of vectors/reports.json")
+/// `docs/vectors/reports.json`, which other readers and writers run as well.
+@Suite("Reports of docs/vectors/reports.json")
 struct ReportVectorTests {
     struct Vectors: Decodable {
         struct Report: Decodable {
@@ -30,7 +30,7 @@ struct ReportVectorTests {
     static func vectors() throws -> Vectors {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<4 { root.deleteLastPathComponent() }
-        let data = try Data(contentsOf: root.appending(path: "vectors/reports.json"))
+        let data = try Data(contentsOf: root.appending(path: "docs/vectors/reports.json"))
         return try JSONDecoder().decode(Vectors.self, from: data)
     }
 

@@ -3,6 +3,7 @@ import CryptoExtras
 import Foundation
 import Holdfast
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

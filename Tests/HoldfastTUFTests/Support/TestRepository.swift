@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Holdfast
+import HoldfastTestSupport
 import HoldfastTesting
 
 @testable import HoldfastTUF

@@ -7,7 +7,7 @@ import Testing
 @Suite("Algorithms that are not supported", .timeLimit(.minutes(15)))
 struct UnsupportedAlgorithmTests {
     private static let mlDSA65: TestObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 3, 18]
-    private static let mtcProof: TestObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 6, 67]
+    static let mtcProof: TestObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 6, 67]
 
     private static func key(_ algorithm: TestObjectIdentifier, _ parameters: [UInt8] = []) -> [UInt8] {
         let identifier = TestDER.sequence([TestDER.objectIdentifier(algorithm), parameters])

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastTestSupport
 import LimboCases
 import Testing
 
@@ -9,13 +10,11 @@ struct LimboTests {
     /// The day on which the file was made, which the cases without a time of their own mean.
     private static let made = Date(timeIntervalSince1970: 1_795_262_400)
 
-    private static let skip: Comment = "Skipped: no limbo/limbo.json in HOLDFAST_INTEROP_DATA or ../shared/data"
-
     /// The registries' suffixes among the names of the cases.
     private static let suffixes = "com\nco.uk\n"
 
     private func outcomes(_ profile: ValidationProfile) throws -> [LimboOutcome] {
-        let file = try #require(InteropData.file(Self.path), Self.skip)
+        let file = try #require(InteropData.file(Self.path))
         let suffixes = try PublicSuffixList(Self.suffixes)
         return try LimboSuite(contentsOf: file).testcases.map {
             try $0.run(profile: profile, publicSuffixes: suffixes, defaultTime: Self.made)
@@ -24,7 +23,7 @@ struct LimboTests {
 
     @Test(
         "Every case is answered as expected, but for the differences on the list",
-        .enabled(if: InteropData.isAvailable(path), skip),
+        .needs(.interopData(path)),
         arguments: [(ValidationProfile.standard, LimboDifference.standard), (.strict, LimboDifference.strict)])
     func everyCaseIsAnsweredAsExpected(profile: ValidationProfile, differences: [LimboDifference]) throws {
         let listed = Dictionary(grouping: differences, by: \.id)
@@ -45,7 +44,7 @@ struct LimboTests {
     }
 
     @Test(
-        "No case costs more than its budget", .enabled(if: InteropData.isAvailable(path), skip),
+        "No case costs more than its budget", .needs(.interopData(path)),
         arguments: ValidationProfile.allCases)
     func noCaseCostsMoreThanItsBudget(profile: ValidationProfile) throws {
         for outcome in try outcomes(profile) {

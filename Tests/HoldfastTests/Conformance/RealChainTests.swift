@@ -1,11 +1,9 @@
 import Foundation
 import Holdfast
+import HoldfastTestSupport
 import Testing
 
-@Suite(
-    "A real chain of the public web",
-    .enabled(
-        if: InteropData.isAvailable("gcx"), "Skipped: no gcx folder in HOLDFAST_INTEROP_DATA or ../shared/data"))
+@Suite("A real chain of the public web", .needs(.interopData("gcx")))
 struct RealChainTests {
     private func certificate(_ name: String) throws -> X509Certificate {
         let file = try #require(InteropData.file("gcx/\(name).cer"))

@@ -335,7 +335,7 @@ struct CMSSignedDataTests {
             } catch {
                 #expect(error.code == .invalidSigner)
                 #expect(error.found.contains(found) || found == "instead", "\(error)")
-                #expect(error.remedy.contains("trust-server init") && !error.description.contains(". ."))
+                #expect(error.remedy.contains("trust-server show") && !error.description.contains(". ."))
                 #expect(error.description.split(separator: ". ").count == 2, "\(error)")
             }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -25,7 +26,7 @@ struct TrustServerDocumentTests {
 
     private static let realFile = "gcx/gcx-valid.json.signed"
 
-    @Test("The real document of 2017 verifies where SHA-1 is allowed", .enabled(if: InteropData.isAvailable(realFile)))
+    @Test("The real document of 2017 verifies where SHA-1 is allowed", .needs(.interopData(realFile)))
     func real() throws {
         let data = try Data(contentsOf: try #require(InteropData.file(Self.realFile)))
         let certificates = try CertificateFile.certificates(

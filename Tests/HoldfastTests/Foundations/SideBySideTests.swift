@@ -1,4 +1,5 @@
 import Holdfast
+import HoldfastTesting
 import Testing
 
 @Suite("Work side by side", .timeLimit(.minutes(15)))
@@ -22,7 +23,7 @@ struct SideBySideTests {
         let results = await SideBySide.map(items, atMost: limit) { item in
             crowd.enter()
             // Nobody leaves before the room was full, which would last for ever if it never were.
-            while crowd.most < limit { await Task.yield() }
+            try? await waitUntil { crowd.most >= limit }
             for _ in 0..<(item % 7) { await Task.yield() }
             crowd.leave()
             return item * 2

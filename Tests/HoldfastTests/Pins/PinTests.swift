@@ -122,6 +122,40 @@ struct PinTests {
         }
     }
 
+    @Test("A digest in another tool's spelling is told as the pin that was meant, or as both that it may be")
+    func spellings() throws {
+        let (key, certificate) = ("sha256/\(Self.base64)", "cert-sha256/\(Self.hex)")
+        let pairs = stride(from: 0, to: 64, by: 2).map { String(Self.hex.dropFirst($0).prefix(2)) }
+        let (colons, spaces) = (pairs.joined(separator: ":").uppercased(), pairs.joined(separator: " "))
+        let unpadded = String(Self.base64.dropLast())
+        let ofURLs = Self.base64.replacing("+", with: "-").replacing("/", with: "_")
+        func remedies(_ texts: [String], _ remedy: String) throws {
+            for text in texts { #expect(try #require(error(text), "\(text)").remedy == remedy, "\(text)") }
+        }
+        try remedies(
+            [
+                "sha256/\(unpadded)", "sha256/\(ofURLs)", "SHA256/\(Self.base64)", "sha256:\(Self.base64)",
+                "sha256=\(Self.base64)", "SHA-256/\(Self.base64)", " sha256/\(Self.base64)",
+                "\"sha256/\(Self.base64)\"",
+                "sha256/\(Self.base64)\n", "pin-sha256=\"\(Self.base64)\"", "sha256/ \(Self.base64)",
+                "sha256///\(Self.base64)",
+            ], "Write \(key).")
+        try remedies(
+            [
+                "SHA256 Fingerprint=\(colons)", "sha256 Fingerprint=\(colons)", "cert-sha256:\(Self.hex)",
+                "cert-sha256/\(spaces)", "cert-sha256/\(unpadded)", "cert-sha256/0x\(Self.hex)",
+            ], "Write \(certificate).")
+        try remedies(
+            [
+                Self.base64, unpadded, ofURLs, Self.hex, Self.hex.uppercased(), colons, spaces, "0x\(Self.hex)",
+                "sha256/\(Self.hex)", "sha256/\(colons)", "sha256:\(Self.hex)",
+            ],
+            "If it is the SHA-256 of a key's SubjectPublicKeyInfo, write \(key); if that of a certificate, write "
+                + "\(certificate).")
+        #expect(try Pin(key).digest == Pin(certificate).digest)
+        #expect(error("SHA256:\(unpadded)")?.remedy.contains("holdfastctl pin HOST or FILE") == true)
+    }
+
     @Test("A message about a hostile text stays short and in one line")
     func hostileText() {
         let text = "sha256/" + String(repeating: "\u{202E}\n\u{0}", count: 200_000)

@@ -1,4 +1,3 @@
-#if ServiceLifecycle
 import Foundation
 import HoldfastTesting
 import Logging
@@ -34,4 +33,3 @@ struct ServiceGroupTests {
         #expect(error?.code == .invalidConfiguration)
     }
 }
-#endif

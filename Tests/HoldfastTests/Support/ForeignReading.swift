@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import HoldfastTestSupport
 import HoldfastTesting
 
 /// `openssl` reading and verifying what the kit makes.

@@ -1,4 +1,5 @@
 #if os(macOS) || os(Linux)
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

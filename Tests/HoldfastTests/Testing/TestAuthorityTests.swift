@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
 import Foundation
 import Holdfast
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTestSupport
 import HoldfastTesting
 import TestRunDefaults
 import Testing
@@ -54,7 +55,7 @@ struct TestRunTests {
     func report() {
         let one = ForeignProgram("b", .packages(debian: ["b1", "b2"], homebrew: ["b"]), runsTests: false)
         let two = ForeignProgram("a", .packages(debian: ["b1", "a"], homebrew: ["a"]), runsTests: false)
-        let script = ForeignProgram("c", .script("scripts/tuf-python"), runsTests: false)
+        let script = ForeignProgram("c", .script("scripts/python tuf"), runsTests: false)
         let included = ForeignProgram("d", .included, runsTests: false)
         #expect(SkippedTests.lines(about: [:], isDarwin: false).isEmpty)
         #expect(
@@ -67,17 +68,24 @@ struct TestRunTests {
             SkippedTests.lines(about: noted, isDarwin: false) == [
                 "4 tests were skipped, because this machine lacks: a (1), b (2), c (1), d (1).", "  u", "  x", "  y",
                 "  z", "To run them, install the programs:", "  sudo apt-get install -y a b1 b2",
-                "  scripts/tuf-python",
+                "  scripts/python tuf",
             ])
         #expect(
             SkippedTests.lines(about: noted, isDarwin: true).suffix(2) == [
-                "  brew install a b", "  scripts/tuf-python",
+                "  brew install a b", "  scripts/python tuf",
             ])
         #expect(SkippedTests.lines(about: [included: ["u"]], isDarwin: false).count == 2)
         let address = ForeignProgram("::1", .machine, runsTests: false)
         #expect(
             SkippedTests.lines(about: [address: ["u"]], isDarwin: false) == [
                 "1 test was skipped, because this machine lacks: ::1 (1).", "  u",
+            ])
+        let data = ForeignProgram("limbo.json", .setting("HOLDFAST_INTEROP_DATA"), runsTests: false)
+        #expect(
+            SkippedTests.lines(about: [data: ["u"]], isDarwin: false) == [
+                "1 test was skipped, because this machine lacks: limbo.json (1).", "  u",
+                "Data that may not be published is in a folder that you name, or in ../shared/data:",
+                "  export HOLDFAST_INTEROP_DATA=FOLDER",
             ])
         let many = SkippedTests.lines(about: [one: Set((0..<123).map(String.init))], isDarwin: false)
         #expect(many.contains("  and 23 more") && many.count == 1 + 100 + 1 + 2)

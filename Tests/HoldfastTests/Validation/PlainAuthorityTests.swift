@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

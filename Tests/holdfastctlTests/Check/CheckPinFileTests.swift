@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -15,37 +16,14 @@ struct CheckPinFileTests {
         try run.lines.map { try JSONDecoder().decode(CheckLine.self, from: Data($0.utf8)) }
     }
 
-    private static func pin(
-        _ certificate: [UInt8], _ role: PinFile.KeyPin.Role = .leaf, _ state: PinFile.KeyPin.State = .active,
-        days: Double? = nil
-    ) throws -> PinFile.KeyPin {
-        try PinFile.KeyPin(
-            Pin.publicKey(of: certificate), role: role, state: state, notAfter: days.map { date(days: $0) })
-    }
-
-    private static func date(days: Double) -> Date { SystemWallClock().now.addingTimeInterval(days * 86_400) }
-
-    /// Checks one host against its entry, at a server with the site's certificate.
-    private static func check(
-        _ site: SigningSite, _ server: LoopbackTLSServer, _ hosts: [PinFile.Host], notAfter days: Double? = nil,
-        _ arguments: [String] = ["--json"]
-    ) async throws -> CommandRun {
-        let file = try PinFile(notAfter: days.map { date(days: $0) }, hosts: hosts)
-        try site.write("bank.pins.json", String(decoding: file.json, as: UTF8.self))
-        return try await site.run(
-            [
-                "check", "--pins", "bank.pins.json", "--ca", "root.pem", "--connect-to", "127.0.0.1:\(server.port)",
-                "--timeout", "60s",
-            ] + arguments)
-    }
-
     @Test("All hosts of a file that can be dialed are checked, and the days left are those of entry and document")
     func allHosts() async throws {
         try await SigningSite.with { site in
             let leaf = try site.leaf("leaf.pem", ["www", "api", "example"].map { .dns("\($0).example.com") })
             try await withLoopbackTLSServer(serving: leaf) { server in
                 let pins = [
-                    try Self.pin(leaf.der, days: 20.5), try Self.pin(site.root.certificate.der, .issuer, days: 9),
+                    try SigningSite.pin(leaf.der, days: 20.5),
+                    try SigningSite.pin(site.root.certificate.der, .issuer, days: 9),
                 ]
                 let backup = try PinFile.KeyPin(
                     Pin.publicKey(of: site.leaf("backup.pem").der), state: .backup)
@@ -55,16 +33,16 @@ struct CheckPinFileTests {
                     try PinFile.Host(HostPattern("*.api.example.com"), pins: pins + [backup]),
                     try .retired(HostPattern("old.example.com")),
                 ]
-                let run = try await Self.check(site, server, hosts, notAfter: 40.5)
+                let run = try await site.check(server, hosts, notAfter: 40.5, "--json")
                 #expect(run.status == 0, "\(run.output)\(run.errors)")
                 let lines = try Self.lines(run)
                 #expect(lines.map(\.host) == [Self.host, "example.example.com"])
                 #expect(lines.map { $0.published?.daysLeft } == [20, 20])
                 #expect(lines.map { $0.published?.cause } == ["pins", "pins"])
                 #expect(run.errors.contains("not checked") && run.errors.contains("*.api.example.com"))
-                let quiet = try await Self.check(site, server, hosts, ["--quiet"])
+                let quiet = try await site.check(server, hosts, "--quiet")
                 #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
-                let watched = try await Self.check(site, server, hosts, ["--quiet", "--watch", "21d"])
+                let watched = try await site.check(server, hosts, "--quiet", "--watch", "21d")
                 #expect(watched.status == 4 && watched.lines.count == 2, "\(watched.output)")
                 #expect(watched.output.contains("expires soon") && watched.output.contains("20 days left"))
             }
@@ -77,9 +55,9 @@ struct CheckPinFileTests {
             let leaf = try site.leaf("leaf.pem")
             try await withLoopbackTLSServer(serving: leaf) { server in
                 let hosts = [try PinFile.Host.retired(HostPattern(Self.host))]
-                let named = try await Self.check(site, server, hosts, ["--json", Self.host])
+                let named = try await site.check(server, hosts, "--json", Self.host)
                 #expect(try named.status == 1 && Self.lines(named).first?.failure?.code == "hostRetired")
-                let none = try await Self.check(site, server, hosts, [])
+                let none = try await site.check(server, hosts)
                 #expect(none.status == 3 && none.errors.contains("name the hosts"))
             }
         }
@@ -93,7 +71,7 @@ struct CheckPinFileTests {
             try await withLoopbackTLSServer(serving: leaf) { server in
                 func run(_ certificate: TestCertificate) async throws -> CommandRun {
                     let host = try PinFile.Host(
-                        HostPattern("127.0.0.1"), ports: [1, server.port], pins: [Self.pin(certificate.der)])
+                        HostPattern("127.0.0.1"), ports: [1, server.port], pins: [SigningSite.pin(certificate.der)])
                     try site.write("a.json", String(decoding: try PinFile(hosts: [host]).json, as: UTF8.self))
                     return try await site.run(["check", "--pins", "a.json", "--ca", "root.pem", "--json"])
                 }
@@ -111,7 +89,7 @@ struct CheckPinFileTests {
     func sources() async throws {
         try await SigningSite.with { site in
             let leaf = try site.leaf("leaf.pem", [.dns(Self.host), .address([127, 0, 0, 1])])
-            let file = try PinFile(hosts: [PinFile.Host(HostPattern(Self.host), pins: [Self.pin(leaf.der)])])
+            let file = try PinFile(hosts: [PinFile.Host(HostPattern(Self.host), pins: [SigningSite.pin(leaf.der)])])
             let json = String(decoding: file.json, as: UTF8.self)
             try site.write("bank.pins.json", json)
             try await withLoopbackTLSServer(serving: leaf, options: .init(behavior: .http(body: json))) { server in

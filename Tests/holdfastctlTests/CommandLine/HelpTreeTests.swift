@@ -1,4 +1,6 @@
 import Foundation
+import Holdfast
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -44,20 +46,20 @@ struct HelpTreeTests {
         return verbs
     }
 
-    @Test("Every verb has --json and --quiet, says its exit codes, and docs/formats.md has its fields")
+    @Test("Every verb has --json and --quiet, says its exit codes, and docs/reference/output.md has its fields")
     func json() async throws {
         let documented = try DocumentedFields().fields
         let verbs = try await Self.verbs()
         for (name, verb) in verbs {
             #expect(verb.option("json") != nil, "\(name)")
             #expect(verb.option("quiet")?.abstract?.hasPrefix("Print failures only") == true, "\(name)")
-            #expect(documented[name].map { $0.count > 1 } == true, "\(name) has no table in docs/formats.md")
+            #expect(documented[name].map { $0.count > 1 } == true, "\(name) has no table in docs/reference/output.md")
             #expect(verb.discussion?.contains("Exit codes") == true, "\(name) says no exit codes")
         }
         #expect(Set(documented.keys).subtracting(verbs.map(\.name)).isEmpty)
     }
 
-    @Test("A field that docs/formats.md names is one that the code has")
+    @Test("A field that docs/reference/output.md names is one that the code has")
     func documentedFields() throws {
         var code = ""
         for folder in ["Sources/holdfastctl", "Sources/HoldfastPublishing"] {
@@ -73,6 +75,37 @@ struct HelpTreeTests {
                 #expect(name == "schema" || words.contains(name), "\(verb): \(name)")
             }
         }
+    }
+
+    /// What a regular expression finds in a file.
+    private func found<Output>(_ pattern: Regex<(Substring, Output)>, in path: String) throws -> [Output] {
+        try String(contentsOf: DocumentedFields.root.appending(path: path), encoding: .utf8).matches(of: pattern)
+            .map { $0.output.1 }
+    }
+
+    @Test("The exit codes of docs/formats.md and the metrics of docs/reference/output.md are those of the code")
+    func codesAndMetrics() throws {
+        let status = "Sources/holdfastctl/CommandLine/CommandFailure.swift"
+        let codes = try found(/case \w+ = ([0-9])\n/, in: status)
+        #expect(codes.count == 5)
+        #expect(try found(#/\n\| ([0-9]) \| /#, in: "docs/formats.md") == ["0"] + codes)
+        let text = "Sources/holdfastctl/CommandLine/PrometheusText.swift"
+        let metrics = Set(try found(/# HELP (holdfast_[a-z_]+)/, in: text))
+        #expect(metrics.count > 3)
+        #expect(Set(try found(/\n\| `(holdfast_[a-z_]+)/, in: "docs/reference/output.md")) == metrics)
+    }
+
+    @Test("The pin file that docs/formats.md shows is one, and the page names every code of a refusal")
+    func shownPinFile() throws {
+        let text = try String(contentsOf: DocumentedFields.root.appending(path: "docs/formats.md"), encoding: .utf8)
+        let start = try #require(text.range(of: "```json\n")).upperBound
+        let end = try #require(text.range(of: "```", range: start..<text.endIndex)).lowerBound
+        let file = try PinFile(json: Data(text[start..<end].utf8))
+        #expect(file.hosts.count == 2)
+        let source = DocumentedFields.root.appending(path: "Sources/Holdfast/Documents/PinFile/PinFileError.swift")
+        let codes = try String(contentsOf: source, encoding: .utf8).matches(of: /static var (\w+): Self/).map { $0.1 }
+        try #require(codes.count > 15)
+        for code in codes where code != "unreadableFile" { #expect(text.contains("`\(code)`"), "\(code)") }
     }
 
     @Test("A span has its unit, and what is no span is not called one")

@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -65,6 +66,7 @@ struct ObeyedRemedyTests {
     private static let pinFile =
         "holdfastctl pin leaf.pem backup.csr --certificates leaf --format json --host www.example.com -o bank.pins.json"
         + " --quiet"
+    private static let alone = pinFile.replacing(" backup.csr", with: "")
     private static let backup = "holdfastctl keygen --tls www.example.com -o backup.key --no-password --quiet"
 
     @Test(
@@ -177,6 +179,9 @@ struct ObeyedRemedyTests {
         holdfastctl repository init site --small --offline-key offline.pem --online-key online.pem >/dev/null
         """
 
+    private static let prepare =
+        "holdfastctl repository pins site bank.pins.json --key offline.pem --no-shipped-pins --force offline"
+
     @Test(
         "Edits of a pin file that are refused are made as the remedy says",
         arguments: [
@@ -193,8 +198,7 @@ struct ObeyedRemedyTests {
                 obeyed: "holdfastctl pins remove bank.pins.json www.example.com "
                     + "$(holdfastctl pin backup.csr --json | grep -o 'sha256/[^\"]*' | head -1) --force offline"),
             Refusal(
-                setup: "\(backup)\nholdfastctl pin leaf.pem --certificates leaf --format json --host www.example.com "
-                    + "-o bank.pins.json --quiet",
+                setup: "\(backup)\n\(alone)",
                 refused: "holdfastctl pins remove bank.pins.json www.example.com "
                     + "$(grep -o 'sha256/[^\"]*' bank.pins.json | tr -d '\\\\')",
                 says: "Add the pin of another key first",
@@ -203,21 +207,16 @@ struct ObeyedRemedyTests {
                 then: "holdfastctl pins remove bank.pins.json www.example.com $(cat old.txt) --force refused "
                     + "--force offline"),
             Refusal(
-                setup: "holdfastctl pin leaf.pem --certificates leaf --format json --host www.example.com "
-                    + "-o bank.pins.json --quiet\n\(repository)",
-                refused: "holdfastctl repository pins site bank.pins.json --key offline.pem --no-shipped-pins "
-                    + "--force offline"),
+                setup: "\(alone)\n\(repository)",
+                refused: prepare),
             Refusal(
                 setup: "pin=$(holdfastctl pin leaf.pem --certificates leaf | grep -m1 ^sha256)\n"
                     + "printf '{\"schema\":1,\"hosts\":[{\"host\":\"www.example.com\",\"pins\":[{\"pin\":\"%s\"},"
                     + "{\"pin\":\"%s\",\"state\":\"backup\"}]}]}' $pin "
                     + "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= > bank.pins.json\n\(repository)",
-                refused: "holdfastctl repository pins site bank.pins.json --key offline.pem --no-shipped-pins "
-                    + "--force offline"),
+                refused: prepare),
             Refusal(
-                setup: "\(backup)\n\(pinFile)\n\(repository)\n"
-                    + "holdfastctl repository pins site bank.pins.json --key offline.pem --no-shipped-pins "
-                    + "--force offline >/dev/null",
+                setup: "\(backup)\n\(pinFile)\n\(repository)\n\(prepare) >/dev/null",
                 refused: "holdfastctl repository publish site --key offline.pem --no-shipped-pins --force offline",
                 says: "Give", obeyed: "true",
                 then: "holdfastctl repository publish site --key online.pem --no-shipped-pins --force offline"),
@@ -225,8 +224,7 @@ struct ObeyedRemedyTests {
                 setup: repository,
                 refused: "holdfastctl repository publish site --key online.pem --no-shipped-pins --force offline",
                 says: "Prepare the pins first.",
-                obeyed: "\(backup); \(pinFile); holdfastctl repository pins site bank.pins.json --key offline.pem "
-                    + "--no-shipped-pins --force offline"),
+                obeyed: "\(backup); \(pinFile); \(prepare)"),
             Refusal(
                 setup: "\(backup)\n\(pinFile)",
                 refused: "holdfastctl pins set bank.pins.json www.example.com --require leafAndIssuer --force offline",

@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

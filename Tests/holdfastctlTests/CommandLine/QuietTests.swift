@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -18,7 +19,6 @@ struct QuietTests {
             ("keygen -o new.pem --no-password", false), ("pins add bank.json www.example.com leaf.pem", false),
             ("pins diff bank.json bank.json", false),
             ("repository init site --small --offline-key key.pem --online-key online.pem", false),
-            ("trust-server init --customer acme --kind p-256", false),
             ("tuf --metadata-dir trusted init site/draft/root.json", false),
         ])
     func well(line: String, makesDocument: Bool) async throws {
@@ -72,7 +72,7 @@ struct QuietTests {
         }
     }
 
-    @Test("A field that docs/formats.md does not have is found, at any depth")
+    @Test("A field that docs/reference/output.md does not have is found, at any depth")
     func undocumented() throws {
         let documented = try DocumentedFields()
         let object: [String: Any] = ["outcome": "x", "chain": [["subject": "x", "color": 1]], "news": 1]

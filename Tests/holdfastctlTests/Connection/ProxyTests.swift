@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastProbe
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -52,17 +53,6 @@ struct ProxyTests {
         #expect(report.address == nil)
         #expect(report.proxy?.hasPrefix("127.0.0.1:") == true)
         #expect(server.surprises.isEmpty)
-    }
-
-    @Test("Behind a proxy a server can be asked for TLS, and may speak in the same breath")
-    func startTLS() async throws {
-        let site = try TestSite()
-        let script = Self.tunnel(
-            to: "api.example.com:25", [.say("HTTP/1.1 200 OK\r\n\r\n220 hi\r\n")] + StartTLSScripts.smtp.dropFirst())
-        let (run, server) = try await site.run(
-            "check", ["--starttls", "smtp"], script: script, connecting: "--proxy")
-        #expect(run.status == 0, "\(run.errors)")
-        #expect(server.handshakes == 1)
     }
 
     @Test(
@@ -164,7 +154,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("A proxy that says no, or too much, or cannot be reached exits with 3")
+    @Test("A proxy that says no, or too much, or closes, or cannot be reached exits with 3")
     func refused() async throws {
         let site = try TestSite()
         let denied = Self.tunnel(
@@ -177,6 +167,11 @@ struct ProxyTests {
         let (extra, other) = try await site.run("check", script: chatty, connecting: "--proxy")
         #expect(extra.status == 3)
         #expect(other.handshakes == 0)
+        #expect(extra.errors.contains("bytes in plaintext came with or after the last answer"))
+        let closing = Self.tunnel(to: "api.example.com:443", [.close])
+        let (closed, _) = try await site.run("check", script: closing, connecting: "--proxy")
+        #expect(closed.status == 3)
+        #expect(closed.errors.contains("the connection was closed before TLS began"))
         try await withTemporaryFolder { folder in
             let ca = folder.appending(path: "root.pem")
             try Data(site.root.certificate.pem.utf8).write(to: ca)

@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -152,6 +153,9 @@ struct PinImportMeaningTests {
             ("CertificatePinner.Builder().add(\"a.example\",\n\"sha1/AAAA\").build()", 2),
             ("/* /* */ */ CertificatePinner.Builder().add(\"a.example\", \"\(pin)\").build()", 1),
             ("CertificatePinner.Builder().add(\"a.example\", \"\(pin)\").build()\nCertificatePinner.Builder()", 2),
+            // In Java the line ends at the escape, and what follows is code.
+            ("CertificatePinner.Builder()\n.add(\"a.example\", \"\(pin)\") // \\u000a.add(\"b.example\")\n.build()", 2),
+            ("\nString s = \"\\uu0022; CertificatePinner.Builder().add(\"a.example\", \"\(pin)\").build()", 2),
         ] {
             let error = #expect(throws: PublishingError.self, "\(text)") {
                 _ = try PinImport(Data(text.utf8), from: .okhttp, role: .both)
@@ -160,6 +164,28 @@ struct PinImportMeaningTests {
         }
         let elsewhere = "CertificatePinner.Builder().add(\"a.example\", \"\(pin)\").build(); val more = \"\(pin)\""
         #expect(throws: PublishingError.self) { _ = try PinImport(Data(elsewhere.utf8), from: .okhttp, role: .both) }
+    }
+
+    @Test("A comment ends at a carriage return alone, and an escaped backslash before a u is no escape")
+    func carriageReturns() throws {
+        let texts = try [UInt8(1), 2].map { "sha256/\(try Self.base64($0))" }
+        let code =
+            "val path = \"C:\\\\u0022\"\rCertificatePinner.Builder().add(\"a.example\", \"\(texts[0])\") // one\r"
+            + ".add(\"b.example\", \"\(texts[1])\") // two\r\n.build()"
+        let file = try PinImport(Data(code.utf8), from: .okhttp, role: .leaf).file()
+        #expect(file.hosts.map(\.pattern.description) == ["a.example", "b.example"])
+    }
+
+    @Test("An anchor whose chains Android does not pin is named as such")
+    func overridingAnchors() throws {
+        let text = """
+            <network-security-config><domain-config><domain>a.example</domain>
+            <pin-set><pin digest="SHA-256">\(try Self.base64(1))</pin></pin-set>
+            <trust-anchors><certificates src="user" overridePins="true"/><certificates src="system"/></trust-anchors>
+            </domain-config></network-security-config>
+            """
+        let losses = try PinImport(Data(text.utf8), from: .android, role: .leaf).losses.map(\.what)
+        #expect(losses.count == 2 && losses[0].contains("overridePins") && !losses[1].contains("overridePins"))
     }
 
     // MARK: The command

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

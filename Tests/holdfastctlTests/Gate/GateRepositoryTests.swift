@@ -3,6 +3,7 @@ import Holdfast
 import HoldfastNIOTesting
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -253,11 +254,9 @@ struct GateRepositoryTests {
             let served = try site.leaf("served.pem")
             try site.leaf("next.pem")
             try await withLoopbackTLSServer(serving: served) { server in
-                func trust(_ arguments: String...) async throws {
-                    let run = try await site.run(["trust-server"] + arguments)
-                    try #require(run.status == 0, "\(run.output) \(run.errors)")
-                }
-                try await trust("init", "--customer", "acme", "--kind", "p-256")
+                try FileManager.default.createDirectory(
+                    at: site.folder.appending(path: "data"), withIntermediateDirectories: false)
+                try TrustServerSite.makeKey(in: site.folder)
                 try site.write("data/acme.domains", "\(SigningSite.name):443\n")
                 let publish = [
                     "publish", "--customer", "acme", "--domains", "data/acme.domains", "--folder", "output", "--ca",

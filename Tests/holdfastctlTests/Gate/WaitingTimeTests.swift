@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -22,7 +23,7 @@ struct WaitingTimeTests {
             let now = SystemWallClock().now
             let pins = try PublishedPins(
                 list: Data(try site.text("pins.json").utf8), named: "pins.json", key: try site.key.publicKey, at: now)
-            let usual = PublicationOutlook.Inputs.usualStaleness
+            let usual = PublicationTiming.usualStaleness
             #expect(usual == .seconds(7 * 86_400))
             #expect(Self.held().staleness(of: [pins.document], at: now) == usual)
             #expect(Self.held().staleness == .usualStaleness && .seconds(TimeSpan.usualStaleness.seconds) == usual)

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastProbe
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -84,7 +85,9 @@ struct OperatingACMEClientsTests {
         ) || { echo "Reload error for: $domain" >&2; exit 1; }
         """#
 
-    @Test("acme.sh, for which a stand-in stands, has the script install what every client accepts, and nothing else")
+    @Test(
+        "acme.sh, for which a stand-in stands, has the script install what every client accepts, and nothing else",
+        .needs(.gnuTools))
     func acmeSh() async throws {
         let command = try #require(try Self.commands(inRowWith: "acme.sh --install-cert").first)
         try await Self.with { site, present, pinned in
@@ -120,7 +123,7 @@ struct OperatingACMEClientsTests {
 
     @Test(
         "Caddy serves what the script has installed, also if somebody has it read its files before",
-        .needs(.caddy))
+        .needs(.caddy), .needs(.gnuTools))
     func caddy() async throws {
         let row = try Self.commands(inRowWith: "caddy reload")
         let (files, reload) = (try #require(row.first), try #require(row.last))

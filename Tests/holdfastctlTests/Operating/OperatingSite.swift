@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -46,7 +47,7 @@ struct OperatingSite {
         case "$1 $2" in
             "check --chain" | "pin --authority") exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
             "sign "*.pem) exec "$HOLDFASTCTL" "$@" --ca "$SITE/root.pem" ;;
-            "check "* | "pin "* | "sign "* | "rollover "* | "gate "* | "list remove" | "pins remove" | "trust-server publish" | "trust-server status" | "repository pins" | "repository publish" | "repository renew" | "repository status") exec "$HOLDFASTCTL" "$@" "${place[@]}" ;;
+            "check "* | "pin "* | "sign "* | "rollover "* | "gate "* | "list remove" | "pins remove" | "trust-server publish" | "repository pins" | "repository publish" | "repository renew" | "repository status") exec "$HOLDFASTCTL" "$@" "${place[@]}" ;;
             *) exec "$HOLDFASTCTL" "$@" ;;
         esac
         """#

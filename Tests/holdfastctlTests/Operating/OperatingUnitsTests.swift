@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -134,7 +135,7 @@ struct OperatingUnitsTests {
 
     @Test(
         "has a user that owns the folder and the online key, which nobody else can read",
-        .needs(.accounts))
+        .needs(.accounts), .needs(.gnuTools))
     func serviceUser() async throws {
         try await OperatingSite.with { site in
             let present = try site.leaf()
@@ -163,7 +164,7 @@ struct OperatingUnitsTests {
 
     @Test(
         "has a user that signs for the trust server with a key that nobody else can read",
-        .needs(.accounts))
+        .needs(.accounts), .needs(.gnuTools))
     func trustServerUser() async throws {
         try await OperatingSite.with { site in
             let leaf = try site.leaf()

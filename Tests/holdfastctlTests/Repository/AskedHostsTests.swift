@@ -3,6 +3,7 @@ import Holdfast
 import HoldfastNIOTesting
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -211,35 +212,6 @@ struct AskedHostsTests {
             try write(ended: 2, grace: 7 * 86_400)
             let grace = try await Self.run(site, export + ["--force", "offline"], status: 0)
             #expect(grace.errors.contains("get in by grace until "), "\(grace.errors)")
-        }
-    }
-
-    @Test("trust-server status is current only if clients get in with what the hosts show")
-    func trustServer() async throws {
-        try await TrustServerSite.with { site in
-            try await withLoopbackTLSServer(serving: site.leaf) { server in
-                try site.write("data/acme.domains", "127.0.0.1:\(server.port)\n")
-                #expect(try await site.publish().status == 0)
-                let status = ["trust-server", "status", "--customer", "acme", "--ca", "root.pem", "--timeout", "60s"]
-                let unsaid = try await CommandRun.holdfastctl(status, in: site.folder)
-                #expect(unsaid.status == 3 && unsaid.output.contains("app versions unknown"), "\(unsaid.output)")
-                func run(_ more: String..., status code: Int32) async throws -> CommandRun {
-                    let run = try await CommandRun.holdfastctl(
-                        status + ["--no-shipped-pins"] + more, in: site.folder)
-                    #expect(run.status == code, "\(run.output)\(run.errors)")
-                    return run
-                }
-                #expect(try await run(status: 0).output.hasPrefix("Clients accept it"))
-                try server.serve(try site.root.leaf(names: [.address([127, 0, 0, 1])]))
-                let refused = try await run(status: 1)
-                #expect(refused.output.hasPrefix("CLIENTS ARE LOCKED OUT of a host. "), "\(refused.output)")
-                #expect(refused.output.contains("127.0.0.1:\(server.port)"))
-                let json = try await run("--json", status: 1)
-                #expect(json.output.contains("\"outcome\":\"lockedOut\"") && json.output.contains("\"refused\""))
-                #expect(try await run("--offline", status: 3).output.contains("no host was asked"))
-                let silent = try await run("--connect-to", "127.0.0.1:1", "--json", status: 3)
-                #expect(silent.output.contains("\"outcome\":\"unknown\""), "\(silent.output)")
-            }
         }
     }
 }

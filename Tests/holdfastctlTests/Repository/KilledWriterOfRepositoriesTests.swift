@@ -2,6 +2,7 @@
 import Foundation
 import Holdfast
 import HoldfastTUF
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Holdfast
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

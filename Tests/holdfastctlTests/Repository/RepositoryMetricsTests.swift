@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastNIOTesting
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -56,6 +57,9 @@ struct RolloverCommandTests {
                 }
                 let first = try await step([Self.keyPin(old)])
                 #expect(first.step == "addBackup" && first.action?.contains("keygen --tls www.example.com") == true)
+                let nothing = try Pin(subject: .publicKey, digest: [UInt8](repeating: 0, count: 32))
+                let placeholder = try await step([Self.keyPin(old), PinFile.KeyPin(nothing, state: .backup)])
+                #expect(placeholder.step == "addBackup", "a placeholder is no backup")
                 let missing = try await step([Self.keyPin(old)], ["--next", "next.pem"])
                 #expect(try missing.step == "publishNext" && missing.pins == [Self.keyPin(next).pin.description])
                 let both = try [Self.keyPin(old, .retiring), Self.keyPin(next, .backup)]

@@ -3,6 +3,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

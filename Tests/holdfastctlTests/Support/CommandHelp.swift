@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTestSupport
 import HoldfastTesting
 
 /// What the command says of itself to other tools, for tests that look at every verb. A debug build takes a second to

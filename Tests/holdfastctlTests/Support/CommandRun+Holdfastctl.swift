@@ -1,5 +1,6 @@
 import Foundation
 import HoldfastOutput
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The fields of the JSON that each verb prints, as docs/formats.md names them.
+/// The fields of the JSON that each verb prints, as docs/reference/output.md names them.
 struct DocumentedFields {
-    /// What docs/formats.md says; nil if it cannot be read.
+    /// The fields of docs/reference/output.md; nil if it cannot be read.
     static let all = try? DocumentedFields()
 
     /// The paths of the fields, such as `chain.subject`, by verb.
@@ -13,9 +13,9 @@ struct DocumentedFields {
         .deletingLastPathComponent().deletingLastPathComponent()
 
     init() throws {
-        let text = try String(contentsOf: Self.root.appending(path: "docs/formats.md"), encoding: .utf8)
-        let start = try #require(text.range(of: "## What holdfastctl prints"))
-        let end = try #require(text.range(of: "\n### Metrics", range: start.upperBound..<text.endIndex))
+        let text = try String(contentsOf: Self.root.appending(path: "docs/reference/output.md"), encoding: .utf8)
+        let start = try #require(text.range(of: "\n## Fields"))
+        let end = try #require(text.range(of: "\n## Metrics", range: start.upperBound..<text.endIndex))
         let lines = text[start.upperBound..<end.lowerBound].split(separator: "\n")
         var fields: [String: Set<String>] = [:]
         // A table of an object that several verbs print has its name in the first cell of its head.
@@ -23,7 +23,7 @@ struct DocumentedFields {
         var uses: [(verb: String, field: String, object: String)] = []
         var (verbs, object) = ([String](), String?.none)
         for line in lines {
-            if line.hasPrefix("#### ") {
+            if line.hasPrefix("### ") {
                 verbs = Self.words(line)
                 object = nil
                 for verb in verbs { fields[verb] = ["schema"] }
@@ -101,7 +101,7 @@ struct DocumentedFields {
             }
             #expect(object["schema"] as? Int == 1, "\(verb)")
             let more = all?.undocumented(paths(of: object), of: verb) ?? []
-            #expect(more.isEmpty, "\(verb) prints \(more.sorted()), which docs/formats.md does not have")
+            #expect(more.isEmpty, "\(verb) prints \(more.sorted()), which docs/reference/output.md does not have")
         }
     }
 }

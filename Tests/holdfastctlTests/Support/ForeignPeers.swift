@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTestSupport
 import HoldfastTesting
 
 /// Programs of others that agree with us or not.
@@ -18,6 +19,8 @@ enum ForeignPeers {
 
     /// Moves the clock of another program.
     static let faketime = ForeignProgram.find("faketime")
+    /// It runs GNU's date, which a Mac has only if its package was installed.
+    static let canTurnClock = faketime.map { ForeignProgram.succeeds($0.path, ["+1 days", "true"]) } ?? false
 
     /// A web server that keeps certificates, and reads them anew only if it is told.
     static let caddy = ForeignProgram.find("caddy")
@@ -49,7 +52,7 @@ extension ForeignProgram {
     static let xmllint = ForeignProgram(
         "xmllint", .packages(debian: ["libxml2-utils"], homebrew: ["libxml2"]), canRun: ForeignPeers.xmllint != nil)
     static let faketime = ForeignProgram(
-        "faketime", .packages(debian: ["faketime"], homebrew: ["libfaketime"]), canRun: ForeignPeers.faketime != nil)
+        "faketime", .packages(debian: ["faketime"], homebrew: ["libfaketime"]), canRun: ForeignPeers.canTurnClock)
     static let caddy = ForeignProgram(
         "caddy", .packages(debian: ["caddy"], homebrew: ["caddy"]), canRun: ForeignPeers.caddy != nil)
     static let softHSM = ForeignProgram(
@@ -62,20 +65,14 @@ extension ForeignProgram {
         .packages(
             debian: ["certbot", "pebble", "nginx-light", "curl"], homebrew: ["certbot", "pebble", "nginx", "curl"]),
         canRun: ACMESite.canRun)
-    static let postgreSQL = ForeignProgram(
-        "PostgreSQL's initdb and postgres", .packages(debian: ["postgresql"], homebrew: ["postgresql"]),
-        canRun: PostgresServer.canRun)
     static let root = ForeignProgram("the rights of root", .machine, runsTests: geteuid() == 0)
     /// Root, and what makes an account without touching those of this machine.
     static let accounts = ForeignProgram(
         "the rights of root, useradd and setpriv", .machine,
         runsTests: geteuid() == 0
-            && (ForeignPeers.areRequired
-                || ["/usr/sbin/useradd", "/usr/bin/setpriv"].allSatisfy {
-                    FileManager.default.isExecutableFile(atPath: $0)
-                })
+            && (ForeignPeers.areRequired || ["useradd", "setpriv"].allSatisfy { ForeignProgram.find($0) != nil })
     )
     static let fullDevice = ForeignProgram(
         "/dev/full", .machine, runsTests: FileManager.default.fileExists(atPath: "/dev/full"))
-    static let s3Tools = ForeignProgram("moto and aws", .script("scripts/s3-tools"), runsTests: S3Store.isAvailable)
+    static let s3Tools = ForeignProgram("moto and aws", .script("scripts/python s3"), runsTests: S3Store.isAvailable)
 }

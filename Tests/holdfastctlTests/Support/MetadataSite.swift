@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HoldfastTestSupport
 import HoldfastTesting
 
 /// A repository of The Update Framework with a pin file, as its tools would make it: a key for each role, and files as

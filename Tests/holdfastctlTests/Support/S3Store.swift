@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 struct S3Store {
     static let bucket = "pins"
 
-    /// Where moto and aws are: the folder that `scripts/s3-tools` made, or the one that `HOLDFAST_S3_TOOLS` names. An
+    /// Where moto and aws are: the folder that `scripts/python s3` made, or the one that `HOLDFAST_S3_TOOLS` names. An
     /// empty name says that there can be none on this machine.
     private static let tools: URL? = {
         guard !isOutOfReach else { return nil }
@@ -27,7 +28,7 @@ struct S3Store {
 
     /// - Parameter folder: where commands run.
     static func with(_ folder: URL, _ body: (S3Store) async throws -> Void) async throws {
-        let tools = try #require(Self.tools, "run scripts/s3-tools")
+        let tools = try #require(Self.tools, "run scripts/python s3")
         // It names the port that it was given in its second line.
         let server = try GuardedProcess(
             tools.appending(path: "moto_server"), ["-H", "127.0.0.1", "-p", "0"], in: folder, limit: .seconds(900))

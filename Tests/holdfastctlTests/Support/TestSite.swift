@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastNIOTesting
+import HoldfastTestSupport
 import HoldfastTesting
 
 /// An authority, a certificate of a site, and the files and servers that go with them.

@@ -3,6 +3,7 @@ import Holdfast
 import HoldfastNIOTesting
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -19,7 +20,7 @@ struct TrustServerSite {
     let folder: URL
     let root: TestAuthority
     let leaf: TestCertificate
-    /// The certificate as `init` printed it.
+    /// The certificate of its key.
     let certificate: Data
 
     func file(_ name: String) -> URL { folder.appending(path: name) }
@@ -104,16 +105,23 @@ struct TrustServerSite {
         return (attributes[.posixPermissions] as? NSNumber)?.intValue
     }
 
+    /// Makes the key as `--first-run` does, in the folders of a customer.
+    @discardableResult
+    static func makeKey(in folder: URL) throws -> TrustServerKey {
+        try TrustServerFiles(
+            customer: "acme", data: folder.appending(path: "data").path, output: folder.appending(path: "output").path
+        ).makeKey(.p256, at: SystemWallClock().now)
+    }
+
     static func with(_ body: (TrustServerSite) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
-            let run = try await CommandRun.holdfastctl(
-                ["trust-server", "init", "--customer", "acme", "--kind", "p-256"], in: folder)
-            #expect(run.status == 0)
+            try FileManager.default.createDirectory(
+                at: folder.appending(path: "data"), withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+            let key = try makeKey(in: folder)
             let root = try TestAuthority.root()
             let leaf = try root.intermediate().leaf(names: [.address([127, 0, 0, 1])])
-            let line = try #require(run.lines.first)
-            let site = TrustServerSite(
-                folder: folder, root: root, leaf: leaf, certificate: try #require(Data(base64Encoded: String(line))))
+            let site = TrustServerSite(folder: folder, root: root, leaf: leaf, certificate: key.certificate)
             try site.write("root.pem", root.certificate.pem)
             try await body(site)
         }

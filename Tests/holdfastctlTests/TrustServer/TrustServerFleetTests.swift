@@ -4,6 +4,7 @@ import HoldfastNIOTesting
 import HoldfastProbe
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import NIOCore
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import Holdfast
 import HoldfastNIOTesting
 import HoldfastPublishing
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 
@@ -9,28 +10,11 @@ import Testing
 
 @Suite("holdfastctl trust-server", .timeLimit(.minutes(15)))
 struct TrustServerTests {
-    @Test("init prints the certificate and writes the files, the key for its owner alone, and never over another")
-    func initialize() async throws {
-        try await TrustServerSite.with { site in
-            #expect(try site.mode("data/acme.key") == 0o600)
-            #expect(try Data(contentsOf: site.file("output/acme.crt")) == site.certificate)
-            let pem = try CertificateFile.certificates(
-                in: try Data(contentsOf: site.file("output/acme.pem")), named: "acme.pem")
-            #expect(pem.map { Data($0.der) } == [site.certificate])
-            #expect(pem.first?.subject.commonName == "acme")
-            let key = try Data(contentsOf: site.file("data/acme.key"))
-            let again = try await CommandRun.holdfastctl(
-                ["trust-server", "init", "--customer", "acme", "--kind", "p-256"], in: site.folder)
-            #expect(again.status == 3 && again.output.isEmpty)
-            #expect(try Data(contentsOf: site.file("data/acme.key")) == key)
-        }
-    }
-
     @Test(
         "Wrong usage ends with 2",
         arguments: [
-            ["trust-server"], ["trust-server", "init"], ["trust-server", "init", "--customer", "../x"],
-            ["trust-server", "init", "--customer", "a", "--kind", "rsa"],
+            ["trust-server"], ["trust-server", "show"], ["trust-server", "show", "--customer", "../x"],
+            ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--kind", "p-256"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--every", "5"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--include", "root"],
             ["trust-server", "publish", "--customer", "a", "--domains", "d", "--folder", "o", "--tries", "17"],

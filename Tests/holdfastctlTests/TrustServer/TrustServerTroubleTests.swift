@@ -3,6 +3,7 @@ import Holdfast
 import HoldfastNIOTesting
 import HoldfastPublishing
 import HoldfastSigning
+import HoldfastTestSupport
 import HoldfastTesting
 import Testing
 

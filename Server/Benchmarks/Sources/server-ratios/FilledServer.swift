@@ -212,8 +212,6 @@ private struct Plan: Sendable {
                 try Catalog.store(made, at: path, of: app, generation: 1, &step)
             }
         }
-        // Lists that nobody signed would be read back as clients do, and refused.
-        try step.session.run("UPDATE outbox SET state = 'confirmed' WHERE app = $1", [.text("\(app)")])
         try step.session.run(
             "UPDATE app SET generation = 1, change_id = $2 WHERE name = $1",
             [.text("\(app)"), .octets(subject.change.octets)])

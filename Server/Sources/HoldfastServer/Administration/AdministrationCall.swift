@@ -68,7 +68,8 @@ struct AdministrationCall: Sendable {
         guard grant?.app == nil else {
             throw AdministrationError(
                 .forbidden, .forbidden, of: "token", expected: "a token for all apps", found: "one for a single app",
-                remedy: "Use a token that token add --every-app made.")
+                remedy: "Use a token for all apps, as this makes one: "
+                    + "`holdfast-server token add NAME --every-app --scope SCOPE --data DIR`.")
         }
     }
 

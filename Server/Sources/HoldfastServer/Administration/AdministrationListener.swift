@@ -14,7 +14,6 @@ public struct AdministrationListener: Service {
     ///     for the addresses that a proxy forwards. The usual limits become ``ListenerLimits/administration``.
     ///   - publisher: everything that the server knows and does.
     ///   - counters: what the public listener counts.
-    ///   - answersUtilityTools: whether tools of the reference server are answered as well, at `/admin/…`.
     ///   - health: how the server is.
     ///   - group: the threads.
     ///   - logger: for starting and stopping.
@@ -26,23 +25,21 @@ public struct AdministrationListener: Service {
     /// - Throws: ``ServerError`` `invalidValue` for settings that rely on a proxy to speak TLS.
     public init(
         _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
-        answersUtilityTools: Bool = false, health: @escaping @Sendable () -> ServerHealth = { ServerHealth() },
-        on group: any EventLoopGroup, logger: Logger, requests: Logger? = nil,
-        notices: NoticeCounters = NoticeCounters(), reports: ReportInbox = ReportInbox(),
+        health: @escaping @Sendable () -> ServerHealth = { ServerHealth() }, on group: any EventLoopGroup,
+        logger: Logger, requests: Logger? = nil, notices: NoticeCounters = NoticeCounters(),
+        reports: ReportInbox = ReportInbox(),
         onListening: @escaping @Sendable (SocketAddress?) async -> Void = { _ in }
     ) throws(ServerError) {
         try self.init(
-            settings, for: publisher, counters: counters, answersUtilityTools: answersUtilityTools, beside: [],
-            health: health, on: group, logger: logger, requests: requests, notices: notices, reports: reports,
-            onListening: onListening)
+            settings, for: publisher, counters: counters, beside: [], health: health, on: group, logger: logger,
+            requests: requests, notices: notices, reports: reports, onListening: onListening)
     }
 
     /// The same with others beside it, who are asked first.
     init(
         _ settings: ListenerSettings, for publisher: Publisher, counters: ListenerCounters,
-        answersUtilityTools: Bool, beside others: [AddressResponder],
-        health: @escaping @Sendable () -> ServerHealth, on group: any EventLoopGroup, logger: Logger,
-        requests: Logger?, notices: NoticeCounters, reports: ReportInbox,
+        beside others: [AddressResponder], health: @escaping @Sendable () -> ServerHealth,
+        on group: any EventLoopGroup, logger: Logger, requests: Logger?, notices: NoticeCounters, reports: ReportInbox,
         onListening: @escaping @Sendable (SocketAddress?) async -> Void
     ) throws(ServerError) {
         guard settings.isPrivate else {
@@ -51,7 +48,7 @@ public struct AdministrationListener: Service {
         }
         let responder = AdministrationResponder(
             publisher: publisher, counters: counters, notices: notices, reports: reports, health: health,
-            answersUtilityTools: answersUtilityTools, hidesMetrics: settings.isReachable, others: others)
+            hidesMetrics: settings.isReachable, others: others)
         var settings = settings
         if settings.limits == ListenerLimits() { settings.limits = .administration }
         settings.namesRequests = true

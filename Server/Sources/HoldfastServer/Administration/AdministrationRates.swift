@@ -16,7 +16,7 @@ final class AdministrationRates: Sendable {
     }
 
     /// How much of what is costly a token can have saved.
-    static let greatestSaved = 60
+    private static let greatestSaved = 60
 
     private let state = Mutex(State())
     private let instant: @Sendable () -> UInt64

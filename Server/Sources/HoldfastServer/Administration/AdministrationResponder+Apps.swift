@@ -17,7 +17,7 @@ extension AdministrationResponder {
         let app = try call.app()
         try takeTurn(call)
         let members = try await refusing { [publisher] () async throws(ServerError) in
-            AdministrationView.standing(try await publisher.standing(of: app, during: try await publisher.outage()))
+            AdministrationView.standing(try await publisher.standing(of: app))
         }
         return Self.octets(CanonicalJSON.object(members).octets)
     }
@@ -55,6 +55,18 @@ extension AdministrationResponder {
             return Self.members(of: try await catalog.hostView(host.name, host.port, of: app))
         }
         return Self.octets(CanonicalJSON.object(members).octets)
+    }
+
+    func reportSightings(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
+        let app = try call.app()
+        var fields = try call.fields()
+        let report = try reading { () throws(ServerError) in try SightingsReport(&fields) }
+        try takeTurn(call)
+        let name = call.grant?.name ?? ""
+        try await refusing { [catalog] () async throws(ServerError) in
+            try await catalog.take(report, from: name, of: app, by: call.actor)
+        }
+        return Self.json([("hosts", .integer(Int64(report.hosts.count)))])
     }
 
     func announceNext(_ call: AdministrationCall) async throws(AdministrationError) -> ListenerAnswer {
@@ -120,9 +132,7 @@ extension InstallationReadiness {
         let pause = until.map { min(max(1, $0 - now), 86_400) } ?? 300
         var error = AdministrationError(
             .conflict, .notReady, expected: "that every client gets in with it", found: words,
-            remedy: isHeld
-                ? "Look at the host from every vantage, and find out why they do not agree."
-                : until == nil ? "Have a change published that has it." : "Install it then, and ask again before.",
+            remedy: until == nil ? "Have a change published that has it." : "Install it then, and ask again before.",
             headers: [("Retry-After", "\(pause)")])
         error.facts = facts
         return error

@@ -53,8 +53,7 @@ extension AdministrationResponder {
         let id = try call.change()
         let change = try await refusing { [catalog] () async throws(ServerError) in try await catalog.change(id) }
         guard call.grant?.isFor(change.content.app) == true else {
-            throw AdministrationError(
-                ServerError(.notFound, of: "change", expected: "a change of this server", found: "\(id)"))
+            throw AdministrationError(Catalog.missingChange(id))
         }
         return change
     }

@@ -16,8 +16,6 @@ struct AdministrationResponder: RefusingResponder, Sendable {
     var rates = AdministrationRates()
     /// Who may have clients judge something now.
     var turns = JudgingTurns()
-    /// Whether tools of the reference server are answered as well.
-    var answersUtilityTools = false
     /// Whether `/metrics`, which has the names of all apps and hosts, is for holders of tokens only.
     var hidesMetrics = false
     /// Who is asked first: those who answer people's browsers.
@@ -26,11 +24,6 @@ struct AdministrationResponder: RefusingResponder, Sendable {
     var catalog: Catalog { publisher.catalog }
 
     func answer(_ request: ListenerRequest) async -> ListenerAnswer {
-        if answersUtilityTools,
-            let answer = await UtilityAdministration(publisher: publisher, rates: rates, turns: turns).answer(request)
-        {
-            return answer
-        }
         for other in others {
             if let answer = await other(request) { return answer }
         }
@@ -110,11 +103,13 @@ struct AdministrationResponder: RefusingResponder, Sendable {
             throw AdministrationError(
                 .forbidden, .forbidden, of: "token", expected: "a token to read, for all apps",
                 found: "one for another purpose, or for one app",
-                remedy: "Use a token that token add made without --app.")
+                remedy: "Use a token for all apps, as this makes one: "
+                    + "`holdfast-server token add NAME --every-app --scope read --data DIR`.")
         case .holder(let scope) where !grant.allows(scope):
             throw AdministrationError(
                 .forbidden, .forbidden, of: "token", expected: "a token to \(scope)", found: "one for another purpose",
-                remedy: "Use a token that token add made for it.")
+                remedy: "Use a token for that, as this makes one: "
+                    + "`holdfast-server token add NAME --app APP --scope \(scope) --data DIR`.")
         default: return grant
         }
     }
@@ -130,7 +125,8 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         return AdministrationError(
             .unauthorized, .unauthorized, of: "Authorization", expected: "Bearer and a token that counts",
             found: reason == nil ? "none" : "another, or one that ended",
-            remedy: "Make a token with holdfast-server token add.", headers: [("WWW-Authenticate", challenge)])
+            remedy: "Make a token: `holdfast-server token add NAME --every-app --scope read --data DIR`.",
+            headers: [("WWW-Authenticate", challenge)])
     }
 
     /// Counts what has clients judge something, which takes a second of a processor, and what reads everything that an app
@@ -213,6 +209,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         case .listHosts: return try await listHosts(call)
         case .getHost: return try await getHost(call)
         case .setHost: return try await setHost(call)
+        case .reportSightings: return try await reportSightings(call)
         case .announceNext: return try await announceNext(call)
         case .withdrawNext: return try await withdrawNext(call)
         case .withdrawAnnouncement: return try await withdrawAnnouncement(call)
@@ -249,6 +246,7 @@ struct AdministrationResponder: RefusingResponder, Sendable {
         let now = catalog.signingTime ?? 0
         let families =
             counters.families + MetricsText.families(of: publisher.live.current)
+            + MetricsText.families(of: catalog.engine.reserve)
             + MetricsText.families(
                 of: catalog.ledger, isReady: health().isGood(.writable), at: now)
             + MetricsText.families(of: await publisher.currentStandings(at: now), at: now)

@@ -5,6 +5,7 @@ import NIOHTTP1
 enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     case getLive, getReady, getWritable, getMetrics, getDescription
     case listApps, getStatus, listHosts, getHost, setHost, announceNext, withdrawNext, withdrawAnnouncement, askGate
+    case reportSightings
     case getReports, switchReports
     case getDrafts, handInDrafts, prepareDrafts, rotateKeys, publishRoot
     case listKeys, replaceKey
@@ -25,7 +26,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .announceNext, .setHost, .switchReports: .PUT
         case .withdrawNext, .withdrawAnnouncement: .DELETE
-        case .propose, .approve, .reject, .publish: .POST
+        case .propose, .approve, .reject, .publish, .reportSightings: .POST
         case .handInDrafts, .prepareDrafts, .rotateKeys, .publishRoot, .replaceKey: .POST
         default: .GET
         }
@@ -45,6 +46,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         case .getHost, .setHost: "/v1/apps/{app}/hosts/{host}"
         case .announceNext, .withdrawNext: "/v1/apps/{app}/hosts/{host}/next"
         case .withdrawAnnouncement: "/v1/apps/{app}/hosts/{host}/next/{digest}"
+        case .reportSightings: "/v1/apps/{app}/sightings"
         case .getReports, .switchReports: "/v1/apps/{app}/reports"
         case .askGate: "/v1/apps/{app}/hosts/{host}/next/{digest}/ready"
         case .getDrafts, .handInDrafts: "/v1/apps/{app}/repository/drafts"
@@ -72,7 +74,7 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .getLive, .getReady, .getWritable, .getMetrics, .getDescription: .anybody
         case .askGate: .gate
-        case .announceNext, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
+        case .announceNext, .reportSightings, .propose, .handInDrafts, .prepareDrafts: .holder(.propose)
         case .setHost, .withdrawNext, .withdrawAnnouncement, .publish, .rotateKeys, .publishRoot, .replaceKey,
             .switchReports:
             .holder(.administer)
@@ -94,7 +96,9 @@ enum AdministrationRoute: String, Sendable, Hashable, CaseIterable {
     /// Whether it has a body, which is JSON then.
     var hasBody: Bool {
         switch self {
-        case .setHost, .announceNext, .propose, .approve, .reject, .handInDrafts, .replaceKey, .switchReports: true
+        case .setHost, .announceNext, .reportSightings, .propose, .approve, .reject, .handInDrafts, .replaceKey,
+            .switchReports:
+            true
         default: false
         }
     }
@@ -120,8 +124,8 @@ extension AdministrationRoute {
     /// Whether clients judge something in a call, or keys are made and all that is published is signed anew with them.
     var judges: Bool {
         switch self {
-        case .getStatus, .askGate, .askGates, .propose, .publish, .handInDrafts, .prepareDrafts, .publishRoot,
-            .rotateKeys, .replaceKey:
+        case .getStatus, .askGate, .askGates, .reportSightings, .propose, .publish, .handInDrafts, .prepareDrafts,
+            .publishRoot, .rotateKeys, .replaceKey:
             true
         default: false
         }

@@ -18,7 +18,6 @@ package enum AdministrationView {
             "name": .text("\(name)"), "displayName": .text(app.displayName),
             "generation": .integer(catalog.ledger.generation(of: name)),
             "staleness": .integer(app.settings.staleness), "canary": .integer(app.settings.canary),
-            "vantages": .integer(app.settings.vantages),
         ]
         if let publication = catalog.ledger.publication(of: name) {
             members["change"] = .text("\(publication.change)")
@@ -117,6 +116,13 @@ package enum AdministrationView {
         members["approvers"] = .text("\(chain.head.digest)")
         members["approvals"] = .array(change.approvals.map { approval($0, chain.head.approvers) })
         members["silent"] = texts(change.silentApprovers(of: chain).map(\.name))
+        members["stillOpen"] = .array(
+            try await publisher.otherOpenChanges(than: id).map { other in
+                .object([
+                    "id": .text("\(other.id)"), "state": .text(other.state.rawValue),
+                    "proposed": time(other.proposed), "reason": .text(other.reason),
+                ])
+            })
         return members
     }
 

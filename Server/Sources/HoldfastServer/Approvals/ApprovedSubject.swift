@@ -69,7 +69,9 @@ public struct ApprovedSubject: Sendable, Hashable {
         guard approving.count >= set.number else {
             throw ServerError(
                 .notApproved, of: "change \(subject.change)", expected: "approvals by \(set.number)",
-                found: "\(approving.count)")
+                found: "\(approving.count)",
+                remedy: "More approvers must decide, each with their own key: "
+                    + "`holdfast-server approve \(subject.change) --data DIR --key FILE`.")
         }
         try set.requireKey(among: approving, of: "change \(subject.change)")
         self.subject = subject

@@ -176,7 +176,9 @@ public struct ApproverChain: Sendable, Hashable {
     private static func require(_ count: Int, of number: Int, _ subject: String) throws(ServerError) {
         guard count >= number else {
             throw ServerError(
-                .notApproved, of: subject, expected: "signatures by \(number) approvers", found: "\(count)")
+                .notApproved, of: subject, expected: "signatures by \(number) approvers", found: "\(count)",
+                remedy: "More approvers must decide, each with their own key: "
+                    + "`holdfast-server sign STATEMENT --key KEY --output SIGNATURE`.")
         }
     }
 }

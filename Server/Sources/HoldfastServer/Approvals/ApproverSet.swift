@@ -155,7 +155,8 @@ public struct ApproverSet: Sendable, Hashable {
         }
         throw ServerError(
             .notApproved, of: subject, expected: "one signature with a key file or by a signer program",
-            found: "passkeys only", remedy: "Have somebody approve it with holdfast-server approve --key as well.")
+            found: "passkeys only",
+            remedy: "Another approver must decide with a key file, as holdfast-server approve --key does.")
     }
 
     /// How many members signed a text. A signature that does not verify, and one by somebody else, are refused rather

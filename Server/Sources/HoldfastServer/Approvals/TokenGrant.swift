@@ -6,7 +6,7 @@ public struct TokenGrant: Sendable, Hashable {
         case gate(hosts: [String])
         /// Read everything, and hand in approvals, which count by their signatures.
         case read
-        /// Announce what hosts show next, and propose changes.
+        /// Announce what hosts show next, report what they show, and propose changes.
         case propose
         /// Withdraw announcements, and publish what was approved.
         case administer

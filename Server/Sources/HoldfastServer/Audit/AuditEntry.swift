@@ -32,8 +32,6 @@ public struct AuditEntry: Sendable, Hashable {
         case key
         /// An app was taken over from another server.
         case takenOver = "taken-over"
-        /// What was signed while the database could not be written is entered; the next entries say what.
-        case journal
         /// Private keys were sealed with another secret.
         case resealed
         /// A backup was written.

@@ -36,8 +36,6 @@ public struct AppSettings: Sendable, Hashable {
     public let staleness: Int64
     /// For how many seconds the canary has a change before everybody gets it; 0 for no canary.
     public let canary: Int64
-    /// How many vantages must have seen a key before anything is judged by it.
-    public let vantages: Int64
     /// How many hosts it may have.
     public let maximumHosts: Int64
     /// DER of the certificates that the clients' systems trust.
@@ -54,8 +52,6 @@ public struct AppSettings: Sendable, Hashable {
     public static let defaultStaleness: Int64 = PublicationTiming.usualStaleness.components.seconds
     private static let stalenesses: ClosedRange<Int64> = 3_600...31_622_400
     static let canaries: ClosedRange<Int64> = 0...604_800
-    /// More than anybody watches from. A table has the same bound.
-    package static let vantageCounts: ClosedRange<Int64> = 1...8
     /// More hosts than this make each round of an app slow.
     package static let hostCounts: ClosedRange<Int64> = 1...10_000
     /// How many hosts an app may have if nobody says so.
@@ -63,21 +59,16 @@ public struct AppSettings: Sendable, Hashable {
 
     /// Puts settings together.
     /// - Throws: ``ServerError`` `invalidValue` for a staleness outside an hour to 366 days, a canary of more than seven
-    ///   days, more than eight vantages, no hosts or more than 10,000, no anchors, or one that is no certificate.
+    ///   days, no hosts or more than 10,000, no anchors, or one that is no certificate.
     public init(
-        staleness: Int64 = Self.defaultStaleness, canary: Int64 = 86_400, vantages: Int64 = 1,
-        maximumHosts: Int64 = AppSettings.usualMaximumHosts, anchors: [[UInt8]],
-        builds: [Build]?
+        staleness: Int64 = Self.defaultStaleness, canary: Int64 = 86_400,
+        maximumHosts: Int64 = AppSettings.usualMaximumHosts, anchors: [[UInt8]], builds: [Build]?
     ) throws(ServerError) {
         guard Self.stalenesses.contains(staleness), Self.canaries.contains(canary) else {
             throw ServerError(
                 .invalidValue, of: "settings",
                 expected: "a staleness of 3600 to 31622400 seconds, a canary of at most 604800",
                 found: "\(staleness) and \(canary)")
-        }
-        guard Self.vantageCounts.contains(vantages) else {
-            throw ServerError(
-                .invalidValue, of: "vantages", expected: "1 to \(Self.vantageCounts.upperBound)", found: "\(vantages)")
         }
         guard Self.hostCounts.contains(maximumHosts) else {
             throw ServerError(
@@ -92,7 +83,6 @@ public struct AppSettings: Sendable, Hashable {
         }
         self.staleness = staleness
         self.canary = canary
-        self.vantages = vantages
         self.maximumHosts = maximumHosts
         self.anchors = anchors
         self.builds = try builds.map { builds throws(ServerError) in
@@ -102,8 +92,6 @@ public struct AppSettings: Sendable, Hashable {
             "format": .text(Self.name), "staleness": .integer(staleness), "canary": .integer(canary),
             "anchors": .array(anchors.map { .text(Base64.encode($0)) }),
         ]
-        // Settings of servers that knew of one vantage only have the digest that they had.
-        if vantages > 1 { members["vantages"] = .integer(vantages) }
         if maximumHosts != Self.usualMaximumHosts { members["maximumHosts"] = .integer(maximumHosts) }
         if let builds = self.builds {
             members["builds"] = .array(
@@ -137,7 +125,6 @@ public struct AppSettings: Sendable, Hashable {
             }
             return der
         }
-        let vantages = try fields.optionalInteger("vantages", in: Self.vantageCounts) ?? 1
         let maximumHosts =
             try fields.optionalInteger("maximumHosts", in: Self.hostCounts) ?? Self.usualMaximumHosts
         var builds: [Build]?
@@ -158,8 +145,7 @@ public struct AppSettings: Sendable, Hashable {
         }
         try fields.finish()
         try self.init(
-            staleness: staleness, canary: canary, vantages: vantages, maximumHosts: maximumHosts, anchors: anchors,
-            builds: builds)
+            staleness: staleness, canary: canary, maximumHosts: maximumHosts, anchors: anchors, builds: builds)
         guard self.octets == octets else {
             throw ServerError(.malformed, of: "settings", expected: "the one spelling", found: "another")
         }

@@ -84,14 +84,6 @@ extension Ledger {
         return tooManyToRaise(on: label, of: app, at: now)
     }
 
-    /// Whether vantages that disagree about a host get an alert.
-    /// - Returns: the digest of the disagreement, or ``Catalog/tooManyKeys``; nil if there is nothing to raise.
-    func disagreementToRaise(about conflict: Digest, on label: String, of app: AppName, at now: Int64) -> Digest? {
-        guard !vantages.has(Name(app: app, name: "\(label) \(conflict)"), at: now) else { return nil }
-        guard !hasPlace(for: Name(app: app, name: label), in: vantages.marks, at: now) else { return conflict }
-        return tooManyToRaise(on: label, of: app, at: now)
-    }
-
     fileprivate func hasPlaceForReminder(about digest: Digest, on label: String, of app: AppName, at now: Int64) -> Bool
     {
         remindedAt[Name(app: app, name: "\(label) \(digest)")] == nil

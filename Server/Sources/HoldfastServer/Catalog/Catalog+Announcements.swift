@@ -76,7 +76,8 @@ extension Catalog {
             throw ServerError(
                 .constraint, of: host.label, expected: "less than \(greatestNextCount) announcements for a host",
                 found: "\(lasting.count)",
-                remedy: "Withdraw what was announced with holdfast-server next withdraw, and announce what is right.")
+                remedy: "Withdraw all of it, and announce what is right: "
+                    + "`holdfast-server next withdraw \(app) \(host.label) --data DIR`.")
         }
         for chain in next.chains where !lasting.chains.contains(chain) {
             try delete(chain.chain, id, step.session)
@@ -118,7 +119,8 @@ extension Catalog {
             guard isKey || !chains.isEmpty else {
                 throw ServerError(
                     .notFound, of: "digest", expected: "a certificate or key that was announced for \(host.label)",
-                    found: "\(digest)", remedy: "Look at what is announced with holdfast-server host list.")
+                    found: "\(digest)",
+                    remedy: "Take a digest that `holdfast-server host list \(app) --data DIR` shows as next.")
             }
             for chain in chains { try Self.delete(chain, id, step.session) }
             if isKey {

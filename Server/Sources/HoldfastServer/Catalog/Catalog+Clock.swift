@@ -63,8 +63,8 @@ extension Catalog {
             let now: [StorageValue] = [.integer(step.now)]
             for query: Query in [
                 "UPDATE host SET next_poll_at = $1, lease_token = NULL, leased_until = NULL",
-                "UPDATE outbox SET taken_until = $1 WHERE taken_until > $1",
-                "UPDATE outbox SET due_at = $1 WHERE due_at > $1",
+                "UPDATE place SET held_until = $1 WHERE held_until > $1",
+                "UPDATE place SET due_at = $1 WHERE due_at > $1",
                 "DELETE FROM observation WHERE last_seen_at > $1",
             ] {
                 try step.session.run(query, now)

@@ -45,23 +45,21 @@ extension Catalog {
         ).map(Self.observation)
     }
 
-    /// Hosts of an app at which fewer vantages than must agree have read a certificate since a time, sorted by name and
-    /// port.
+    /// Hosts of an app at which no certificate was read since a time, sorted by name and port.
     static func unseenHosts(
-        of app: AppName, since time: Int64, by vantages: Int64, limit: Int64, _ session: any StorageSession,
-        _ ledger: Ledger
+        of app: AppName, since time: Int64, limit: Int64, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> [(id: Int64, host: CatalogHost)] {
         try session.run(
             """
-            SELECT name, port, dial, renewal, one_key_kind, id FROM host WHERE app = $1 AND $4 > \
-            (SELECT count(DISTINCT vantage) FROM observation WHERE observation.host_id = host.id \
+            SELECT name, port, dial, renewal, one_key_kind, id FROM host WHERE app = $1 AND NOT EXISTS \
+            (SELECT 1 FROM observation WHERE observation.host_id = host.id \
             AND observation.last_seen_at >= $2 AND observation.chain_digest IS NOT NULL AND NOT EXISTS \
             (SELECT 1 FROM observation AS later WHERE later.host_id = observation.host_id \
             AND later.last_seen_at >= observation.last_seen_at AND later.vantage = observation.vantage \
             AND later.address = observation.address \
             AND (later.last_seen_at > observation.last_seen_at OR later.id > observation.id))) \
             ORDER BY name, port LIMIT $3
-            """, [.text("\(app)"), .integer(time), .integer(limit), .integer(vantages)]
+            """, [.text("\(app)"), .integer(time), .integer(limit)]
         ).map { row throws(ServerError) in (id: try row.integer(5), host: try host(row, of: app, ledger)) }
     }
 

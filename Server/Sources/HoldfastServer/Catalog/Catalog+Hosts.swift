@@ -114,7 +114,9 @@ extension Catalog {
             """, [.text("\(app)"), .text(name), .integer(port)]
         ).first
         guard let row else {
-            throw ServerError(.notFound, of: "host", expected: "a host of \(app)", found: "\(name):\(port)")
+            throw ServerError(
+                .notFound, of: "host", expected: "a host of \(app)", found: "\(name):\(port)",
+                remedy: "Name one that `holdfast-server host list \(app) --data DIR` shows.")
         }
         return (id: try row.integer(5), host: try host(row, of: app, ledger))
     }

@@ -224,7 +224,8 @@ extension Catalog.Step {
             throw ServerError(
                 .constraint, of: "key for \(place.purpose.rawValue)", expected: "no key that apps know already",
                 found: "one that has signed for \(place.app)",
-                remedy: "Apps refuse what another key signs. Say --replace if no app in the field knows the old one.")
+                remedy: "Keep the key: apps refuse what another key signs. A person must decide whether no app in the "
+                    + "field knows it, and say --replace then.")
         }
         try Catalog.insert(key, as: .made, by: actor, &self)
     }

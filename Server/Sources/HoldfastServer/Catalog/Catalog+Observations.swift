@@ -4,8 +4,7 @@ import Holdfast
 /// the bytes of its chains, and for new chains within an hour. Each ``SightingStanding`` has bounds of its own, so that
 /// nothing else that a host presents displaces the sighting of a key that people approved or announced.
 extension Catalog {
-    /// Maximum number of observations of a host that are kept with one standing. Each of 32 vantages has at least 64 of them;
-    /// eight, as many as must agree at most, see 64 addresses with two kinds of key twice.
+    /// Maximum number of observations of a host that are kept with one standing. Each of 32 vantages has at least 64 of them.
     static let maximumObservations = 2_048
     /// Maximum size of the chains that observations of a host with one standing keep, in bytes. 128 usual chains have less.
     static let maximumChainBytes = 512 << 10

@@ -29,7 +29,8 @@ extension Catalog {
                 throw ServerError(
                     .constraint, of: "token \(grant.name)",
                     expected: "a new name, and at most \(Self.greatestTokenCount) tokens", found: "another",
-                    remedy: "Revoke the old one with token revoke, or take another name.")
+                    remedy: "Take another name, or end the old one first: "
+                        + "`holdfast-server token revoke \(grant.name) --data DIR`.")
             }
             // Only what the audit does not know can be there.
             try step.session.run(
@@ -56,7 +57,9 @@ extension Catalog {
         guard case .gate(let named) = grant.scope else { return }
         let known = Set(try hosts(of: app, step.session, step.ledger).map { Array($0.host.label.utf8) })
         for host in named where !known.contains(Array(host.utf8)) {
-            throw ServerError(.notFound, of: "host", expected: "a host of \(app), as NAME:PORT", found: host)
+            throw ServerError(
+                .notFound, of: "host", expected: "a host of \(app), as NAME:PORT", found: host,
+                remedy: "Name one that `holdfast-server host list \(app) --data DIR` shows.")
         }
     }
 
@@ -66,7 +69,9 @@ extension Catalog {
         try await transact { step throws(ServerError) in
             let found = step.ledger.tokens.first { $0.value.name.utf8.elementsEqual(name.utf8) }
             guard let (digest, grant) = found else {
-                throw ServerError(.notFound, of: "token", expected: "the name of a token", found: name)
+                throw ServerError(
+                    .notFound, of: "token", expected: "the name of a token", found: name,
+                    remedy: "Take a name that `holdfast-server token list --data DIR` shows.")
             }
             try step.session.run("DELETE FROM token WHERE digest = $1", [.octets(digest.octets)])
             try step.record(.token, by: actor, ["action": "revoked", "token": "\(digest)", "name": grant.name])

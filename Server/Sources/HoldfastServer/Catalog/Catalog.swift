@@ -15,17 +15,21 @@ public final class Catalog: Sendable {
     /// The digest of the first statement of approvers, from the configuration.
     let genesis: Digest
     let head: HeadFile
-    /// What was signed while the database could not be written.
-    let journal: JournalFile
     /// What the clock says, as far as it can be believed.
     let time: ServerTime
     private let kept: Mutex<Ledger>
+    private let unwritable = Mutex<ServerError?>(nil)
     /// Whose signatures of heads count; the first one signs.
     let seals: Mutex<[AuditSeal]>
     /// What this process knows about the file of the head and the signature in the database.
     let headState = Mutex(HeadState())
     /// Whether this machine had no head of its own, and begins with the one that another machine has signed.
     public let isJoining: Bool
+
+    /// Why the database could not be written the last time; nil if it could.
+    public var writeProblem: ServerError? { unwritable.withLock { $0 } }
+
+    func cannotWrite(because problem: ServerError) { unwritable.withLock { $0 = problem } }
 
     /// What the audit says has happened, as far as this process has read it.
     public var ledger: Ledger { kept.withLock { $0 } }
@@ -47,7 +51,6 @@ public final class Catalog: Sendable {
         self.server = server
         self.genesis = genesis
         self.head = head
-        journal = head.journal
         self.time = time
         kept = Mutex(Ledger())
         seals = Mutex(secrets.map { AuditSeal($0, server: server) })
@@ -96,8 +99,6 @@ public final class Catalog: Sendable {
         var ledger: Ledger
         /// The database's time, in seconds since 1970.
         let now: Int64
-        /// Whether a journal has used versions that history does not know yet.
-        var waitsForJournal = false
 
         /// Adds an entry to the audit.
         mutating func record(
@@ -113,21 +114,34 @@ public final class Catalog: Sendable {
     /// Runs a closure in a transaction that writes, with an entry in the audit for what it does.
     /// - Parameters:
     ///   - isVouched: whether a person says that the clock is right.
-    ///   - isEntering: whether it enters the journal; no other writes documents while one waits.
     ///   - secret: what signs the head from this transaction on; nil for what does already.
     func transact<Value: Sendable>(
-        vouchingForClock isVouched: Bool = false, enteringJournal isEntering: Bool = false,
-        sealingWith secret: SigningSecret? = nil,
+        vouchingForClock isVouched: Bool = false, sealingWith secret: SigningSecret? = nil,
+        _ body: @escaping @Sendable (inout Step) throws(ServerError) -> Value
+    ) async throws(ServerError) -> Value {
+        do throws(ServerError) {
+            let value = try await commit(isVouched, secret, body)
+            unwritable.withLock { $0 = nil }
+            return value
+        } catch {
+            if error.code.saysUnwritable { cannotWrite(because: error) }
+            throw error
+        }
+    }
+
+    private func commit<Value: Sendable>(
+        _ isVouched: Bool, _ secret: SigningSecret?,
         _ body: @escaping @Sendable (inout Step) throws(ServerError) -> Value
     ) async throws(ServerError) -> Value {
         let held = SharedLock()
         defer { held.release() }
         return try await engine.write(
             { [self] session throws(ServerError) in
+                // It is tried again when the disk was full.
+                held.release()
                 held.take(try head.lock())
                 let before = try caughtUp(session, from: ledger, heads: try ownHeads())
                 var step = Step(session: session, ledger: before, now: try session.now())
-                if !isEntering { step.waitsForJournal = try journal.waits(entered: before.journaled) }
                 // Another process may have vouched for the clock.
                 time.follow(before.resumptions)
                 if !isVouched { try requireTime(step.now, after: before.latestTime) }
@@ -158,21 +172,6 @@ public final class Catalog: Sendable {
             throw ServerError(
                 .readOnlyDatabase, of: error.subject, expected: error.expected, found: error.found, remedy: error.remedy
             )
-        }
-    }
-
-    /// Runs a closure in a transaction that reads, while nobody writes to the database or the journal.
-    /// - Throws: ``ServerError`` `folderInUse` if somebody does right now.
-    func lookAlone<Value: Sendable>(
-        _ body: @escaping @Sendable (any StorageSession, Ledger) throws(ServerError) -> Value
-    ) async throws(ServerError) -> Value {
-        try await engine.read { [self] session throws(ServerError) in
-            let lock = try head.lockAtOnce()
-            defer { withExtendedLifetime(lock) {} }
-            // The state that a deferred transaction sees is that of its first statement: nothing is older than the lock.
-            let ledger = try caughtUp(session, from: ledger, heads: try ownHeads())
-            keep(ledger)
-            return try body(session, ledger)
         }
     }
 

@@ -17,9 +17,6 @@ public struct HeadFile: Sendable {
     /// Names a file.
     public init(_ url: URL) { self.url = url }
 
-    /// The journal beside the database.
-    var journal: JournalFile { JournalFile(url.deletingLastPathComponent().appending(path: "journal")) }
-
     /// Waits until no other process writes.
     func lock() throws(ServerError) -> FolderLock { try FolderLock.waiting(for: lockFile, protecting: url) }
 

@@ -18,9 +18,7 @@ struct HostMarks: Sendable {
     ///   - name: its name, with the host in it.
     ///   - host: the host.
     ///   - time: when it was raised, in seconds since 1970.
-    /// - Returns: the oldest of the host, if it is no longer kept.
-    @discardableResult
-    mutating func take(_ name: Ledger.Name, of host: Ledger.Name, at time: Int64) -> Ledger.Name? {
+    mutating func take(_ name: Ledger.Name, of host: Ledger.Name, at time: Int64) {
         var names = order[host] ?? []
         if times.updateValue(time, forKey: name) == nil {
             counts[name.app, default: 0] += 1
@@ -35,7 +33,6 @@ struct HostMarks: Sendable {
             times[oldest] = nil
             repeated.remove(oldest)
         }
-        return oldest
     }
 
     /// How many of a host were raised after a time.

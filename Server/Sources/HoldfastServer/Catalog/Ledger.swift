@@ -124,8 +124,6 @@ public struct Ledger: Sendable {
     private(set) var keyAlarms = HostMarks()
     /// The reminders that something has to be published, each with the host and the digest of what ends.
     private(set) var reminderMarks = HostMarks()
-    /// Which vantages disagreed, and which are silent.
-    private(set) var vantages = VantageAlarms()
     /// What each vantage saw last that nobody announced: by the host, then by the name of the vantage.
     public private(set) var sightings: [Name: [String: Sighting]] = [:]
     /// The tokens that were made and not revoked, by their digests.
@@ -145,8 +143,6 @@ public struct Ledger: Sendable {
     /// The apps that another server had, and since when clients were told there what the first content says, in seconds
     /// since 1970; nil if nobody has said.
     private(set) var takenOver: [AppName: Int64?] = [:]
-    /// The journal that was entered last, and how much of it; nil if none was.
-    private(set) var journaled: JournalMark?
     /// Where the audit last said something about each app.
     private(set) var touches = LedgerTouches()
     /// What restoring has changed.
@@ -251,7 +247,6 @@ public struct Ledger: Sendable {
             signedAt[name] = entry.time
             outdatedLists.remove(name)
         case .alarm:
-            guard try !vantages.take(facts, at: entry.time) else { break }
             let host = Name(app: try facts.app(), name: try facts.text("host"))
             let name = Name(app: host.app, name: "\(host.name) \(try facts.digest("digest"))")
             if facts.has("until") {
@@ -263,7 +258,6 @@ public struct Ledger: Sendable {
         case .token: try applyToken(facts)
         case .invitation, .passkey, .session, .pages: try people.take(entry, facts)
         case .resealed: secretID = try facts.octets("secret", count: 8)
-        case .journal: try applyJournal(facts)
         case .backup: latestBackup = entry.time
         case .restored: try applyRestoring(facts)
         case .resumed: applyResumption(entry.time)
@@ -309,17 +303,6 @@ public struct Ledger: Sendable {
             .mapValues { Canary(change: $0.change, began: $0.began) }
         latestBackup = latestBackup.map { min($0, now) }
         sightings = sightings.mapValues { vantages in vantages.filter { $0.value.time <= now } }
-    }
-
-    private mutating func applyJournal(_ facts: EntryFacts) throws(ServerError) {
-        guard let head = AuditHead(try facts.text("journal").utf8) else {
-            throw facts.impossible("the end of an audit")
-        }
-        let mark = JournalMark(head: head, count: Int(try facts.number("rounds")))
-        guard head.count <= chain.head.count, journaled.map({ $0.head != head || $0.count < mark.count }) ?? true else {
-            throw facts.impossible("a journal of this audit, with further rounds")
-        }
-        journaled = mark
     }
 
     private mutating func applySighting(_ facts: EntryFacts) throws(ServerError) {

@@ -14,7 +14,7 @@ struct LedgerTouches: Sendable, Hashable {
         // Who may speak to the server and where, and what was kept elsewhere.
         case .token, .invitation, .passkey, .session, .pages, .backup, .created: break
         case .approvers, .app, .proposed, .approved, .rejected, .lapsed, .canary, .probed, .published, .signed,
-            .withdrawn, .root, .key, .takenOver, .journal, .resealed, .restored, .resumed, .alarm, .seen:
+            .withdrawn, .root, .key, .takenOver, .resealed, .restored, .resumed, .alarm, .seen:
             if let app { apps[app] = entry.index } else { all = entry.index }
         }
     }

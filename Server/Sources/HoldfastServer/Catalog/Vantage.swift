@@ -7,7 +7,7 @@ public enum Vantage {
     public static let usual = "server"
     /// For how many seconds a sighting counts: what was shown once, to somebody who looked then, is no reason to pin it.
     static let lifetime: Int64 = 3_600
-    /// Maximum number of vantages of a host of which sightings are kept; at most 8 must agree.
+    /// Maximum number of vantages of a host of which sightings are kept.
     static let maximumPerHost = 32
 
     static func isName(_ text: String) -> Bool { ASCIIText.isName(text.utf8, 1...64, others: ".-_") }

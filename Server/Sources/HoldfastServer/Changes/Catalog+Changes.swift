@@ -53,7 +53,7 @@ extension Catalog {
         _ id: RandomID, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> Change {
         guard let proposal = ledger.proposals[id] else {
-            throw ServerError(.notFound, of: "change", expected: "a change of this server", found: "\(id)")
+            throw missingChange(id)
         }
         let row = try session.run("SELECT content, outlook FROM change WHERE id = $1", [.octets(id.octets)]).first
         guard let row, Digest(of: try row.octets(0)) == proposal.content,
@@ -114,7 +114,9 @@ extension Catalog {
             guard change.ended == nil else {
                 throw ServerError(
                     .outOfTurn, of: "change \(change.id)", expected: "an open change",
-                    found: "one that was \(change.ended?.rawValue ?? "ended")")
+                    found: "one that was \(change.ended?.rawValue ?? "ended")",
+                    remedy:
+                        "Look at those that are open: `holdfast-server change list \(change.content.app) --data DIR`.")
             }
             let chain = try Self.approverChain(
                 step.session, server: server, genesis: genesis, known: step.ledger.approvers)

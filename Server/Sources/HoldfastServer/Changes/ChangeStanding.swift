@@ -99,13 +99,20 @@ extension Change {
 }
 
 extension Catalog {
+    /// What is said of a change that this server does not have.
+    static func missingChange(_ id: RandomID) -> ServerError {
+        ServerError(
+            .notFound, of: "change", expected: "a change of this server", found: "\(id)",
+            remedy: "Name one that `holdfast-server change list APP --data DIR` shows.")
+    }
+
     /// Where a change is on its way, without what it publishes.
     /// - Throws: ``ServerError`` `notFound`.
     static func standing(
         of id: RandomID, _ session: any StorageSession, _ ledger: Ledger
     ) throws(ServerError) -> ChangeStanding {
         guard let proposal = ledger.proposals[id] else {
-            throw ServerError(.notFound, of: "change", expected: "a change of this server", found: "\(id)")
+            throw missingChange(id)
         }
         return ChangeStanding(
             id: id, app: proposal.app, content: proposal.content, outlook: proposal.outlook,

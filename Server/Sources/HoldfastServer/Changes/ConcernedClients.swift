@@ -142,7 +142,7 @@ extension ContentFormat {
         case .challenge: "CertStore apps with challenge answers"
         case .trustServer: "trust-server apps with \(place)"
         case .repository: "apps that follow the repository repo/\(app)"
-        case .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp: "builds that are made with \(place)"
+        case .pinFile: "builds that are made with \(place)"
         }
     }
 
@@ -150,7 +150,7 @@ extension ContentFormat {
     var isAskedFor: Bool {
         switch kind {
         case .challenge, .list, .trustServer, .repository: true
-        case .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp: false
+        case .pinFile: false
         }
     }
 

@@ -1,11 +1,12 @@
 extension Content {
     /// The hosts that would be without a pin if what they show had to be replaced at once, a sentence each.
     /// - Parameter now: seconds since 1970.
-    func missingBackups(at now: Int64) -> [(host: ContentHost, words: String)] {
+    /// - Returns: each with whether a certificate has to be announced, and not a key alone.
+    func missingBackups(at now: Int64) -> [(host: ContentHost, needsCertificate: Bool, words: String)] {
         let certificateKinds: Set<ContentFormat.Kind> = [.challenge, .list, .trustServer]
         let namesCertificates = formats.first { certificateKinds.contains($0.kind) }
         let namesKeys = formats.first { $0.kind.isPinFile || $0.kind == .trustServer }
-        var missing: [(host: ContentHost, words: String)] = []
+        var missing: [(host: ContentHost, needsCertificate: Bool, words: String)] = []
         for host in hosts {
             let label = "\(host.name):\(host.port)"
             if let format = namesCertificates,
@@ -14,12 +15,12 @@ extension Content {
                 let words =
                     "\(label) has no backup: clients of \(format.kind.rawValue) trust one certificate, and none if it must "
                     + "be replaced at once"
-                missing.append((host, words))
+                missing.append((host, true, words))
             }
             if let format = namesKeys {
                 let keys = host.keys.filter { $0.state != .candidate }
                 if Set(keys.map(\.pin)).count < 2 || !keys.contains(where: { $0.state == .backup }) {
-                    missing.append((host, "\(label) has no backup key for clients of \(format.kind.rawValue)"))
+                    missing.append((host, false, "\(label) has no backup key for clients of \(format.kind.rawValue)"))
                 }
             }
         }

@@ -29,12 +29,6 @@ public struct ContentDifference: Sendable, Hashable {
         }
         lines += Self.lines(formatsOf: old, new)
         lines += Self.lines(domainsOf: old, new)
-        lines += Self.changes(old?.versions ?? [], new.versions) { rule in
-            "rule for \(rule.platform.rawValue) \(rule.majorSystemVersion.map { "\($0)" } ?? "of any version"): suggested "
-                + "\(rule.suggested.map { "\($0)" } ?? "none"), required \(rule.required.map { "\($0)" } ?? "none"), text "
-                + (rule.messageKey ?? "none")
-        }
-        lines += Self.changes(old?.texts ?? [], new.texts) { "text \($0.key) in \($0.language): \($0.text)" }
         if old?.end != new.end {
             lines.append("counts until \(Self.text(new.end)): nothing is signed or trusted after it")
         }

@@ -1,7 +1,5 @@
-import HoldfastPublishing
-
 extension DocumentClient {
-    /// The clients of what an audience gets: one for each format that apps ask for, and for each that builds are made with. A
+    /// The clients of what an audience gets: one for each format that apps ask for, and for the pin file. A
     /// repository's canary is an app of its own.
     static func all(of content: Content, for audience: Audience) -> [DocumentClient] {
         guard let app = audience.name(of: content.app) else { return [] }
@@ -22,29 +20,8 @@ extension DocumentClient {
                 return DocumentClient(
                     kind: .pinFile(path: path, application: format.application(of: content.app)),
                     name: "builds that are made with \(path)")
-            case (_, let path?):
-                let name = "builds that are made with \(path)"
-                if let source = format.kind.source {
-                    return DocumentClient(kind: .configuration(path: path, of: source), name: name)
-                }
-                // What cannot be made was not published.
-                return (try? PinFileMaker(content: content, format: format, publicKeys: [:]).pinFile(at: nil)).map {
-                    DocumentClient(kind: .code(path: path, pins: $0), name: name)
-                }
-            case (_, nil): return nil
+            case (.repository, _), (_, nil): return nil
             }
-        }
-    }
-}
-
-extension ContentFormat.Kind {
-    /// Whose configuration it is, of the systems whose configuration is read here; nil for the others.
-    fileprivate var source: PinImport.Source? {
-        switch self {
-        case .android: .android
-        case .apple: .ats
-        case .trustKit: .trustkit
-        case .challenge, .list, .trustServer, .repository, .pinFile, .alamofire, .okhttp: nil
         }
     }
 }

@@ -27,7 +27,7 @@ struct GateKeeper {
                     refusals =
                         gate == .lint
                         ? lint + losses.dropped
-                        : gate == .replay ? losses.refused : losses.lockedOut + scene.held
+                        : gate == .replay ? losses.refused : losses.lockedOut
                 } catch {
                     refusals = [error.description] + clients.goingOn(without: change.content)
                 }
@@ -86,23 +86,32 @@ struct GateKeeper {
         let content = change.content
         let everybody = ConcernedClients.words(content)
         var refusals: [String] = []
-        if content.hosts.isEmpty { refusals.append("the content has no host: \(everybody) would find no pins in it") }
+        if content.hosts.isEmpty {
+            refusals.append(
+                "the content has no host: \(everybody) would find no pins in it; add one: "
+                    + "`holdfast-server host add \(content.app) HOST --data DIR`")
+        }
         if content.formats.isEmpty {
             refusals.append("the content publishes no format: \(everybody) would get nothing anymore")
         }
         for host in content.hosts where !isKnown(host) {
             refusals.append(
                 "\(host.name):\(host.port) is no host of the catalog, so nobody knows what it shows, and whether "
-                    + "\(everybody) get in there")
+                    + "\(everybody) get in there; add it: `holdfast-server host add \(content.app) \(host.name) "
+                    + "--port \(host.port) --data DIR`")
         }
         for format in content.formats {
             let clients = format.clients(of: content.app)
             switch format.kind {
             case .list where scene.keys.fingerprints == nil, .challenge where scene.keys.fingerprints == nil:
                 refusals.append(
-                    "\(format.kind.rawValue): the app has no key for fingerprints, so \(clients) would get nothing")
+                    "\(format.kind.rawValue): the app has no key for fingerprints, so \(clients) would get nothing; "
+                        + "make one: `holdfast-server app key \(content.app) --data DIR`")
             case .trustServer where scene.keys.trustServer == nil:
-                refusals.append("trust-server: the app has no key for a trust server, so \(clients) would get nothing")
+                refusals.append(
+                    "trust-server: the app has no key for a trust server, so \(clients) would get nothing; make one: "
+                        + "`holdfast-server app key \(content.app) --purpose trust-server --customer "
+                        + "\(format.customer ?? "CUSTOMER") --data DIR`")
             default: break
             }
         }
@@ -136,7 +145,13 @@ struct GateKeeper {
     private var lint: [String] {
         let (content, timing) = (change.content, scene.app.settings.timing)
         let staleness = timing.staleness.components.seconds
-        var refusals = content.missingBackups(at: scene.now).map(\.words)
+        var refusals = content.missingBackups(at: scene.now).map { missing in
+            let label = "\(content.app) \(missing.host.name):\(missing.host.port)"
+            let command =
+                missing.needsCertificate
+                ? "next chain \(label) --chain FILE --from TIME" : "next key \(label) --key FILE"
+            return "\(missing.words); announce one that stands ready: `holdfast-server \(command) --data DIR`"
+        }
         refusals += dropped
         // A client that asks in the very last second gets a document that can still be signed.
         if timing.endsBeforeClientsAsk(content.end + 1, at: scene.now) {

@@ -23,24 +23,42 @@ public struct GateReport: Sendable, Hashable {
     public var refusal: Result? { results.first { !$0.isPassed } }
 
     /// Throws what the first gate says that stops the change.
-    func requirePassed(_ change: RandomID) throws(ServerError) {
+    func requirePassed(_ change: Change) throws(ServerError) {
         guard let refusal else { return }
         throw ServerError(
-            .gate, of: "change \(change)", expected: "a change that passes the gate \(refusal.gate.rawValue)",
-            found: refusal.refusals.joined(separator: "; "), remedy: refusal.gate.remedy)
+            .gate, of: "change \(change.id)", expected: "a change that passes the gate \(refusal.gate.rawValue)",
+            found: refusal.refusals.joined(separator: "; "), remedy: refusal.gate.remedy(for: change))
     }
 }
 
 extension Gate {
     /// What to do about a change that it refuses.
-    fileprivate var remedy: String? {
-        switch self {
+    fileprivate func remedy(for change: Change) -> String {
+        let app = change.content.app
+        return switch self {
         case .signatures:
             "Have the holders of the repository's keys sign what was approved (app repository export and import), and "
                 + "publish again; no change can skip this gate."
-        case .validation, .base:
+        case .base:
+            "Propose it again on what is published: `holdfast-server change propose \(app) --again \(change.id) "
+                + "--reason WHY --no-proposer --data DIR`; no change can skip this gate."
+        case .validation:
             "Correct what the gate names, and propose the change again; no change can skip this gate."
-        case .lint, .replay, .outlook, .canary, .readback: nil
+        case .canary:
+            "Wait until the canary's time is over, and publish again. A person must decide whether it is an emergency, "
+                + "which skips the canary: `holdfast-server change propose \(app) --again \(change.id) --emergency WHY "
+                + "--no-proposer --data DIR`."
+        case .outlook:
+            "Have the server look at the hosts again: `holdfast-server host see \(app) --data DIR`; then publish. If "
+                + "clients are locked out all the same, correct what the gate names. \(Self.force(self, change))"
+        case .lint, .replay, .readback:
+            "Correct what the gate names, and propose the change again. \(Self.force(self, change))"
         }
+    }
+
+    private static func force(_ gate: Gate, _ change: Change) -> String {
+        "A person must decide whether to force it, which every approver sees: `holdfast-server change propose "
+            + "\(change.content.app) --again \(change.id) --force \(gate.rawValue) --reason WHY --no-proposer "
+            + "--data DIR`."
     }
 }

@@ -150,13 +150,11 @@ struct OutlookMaker {
                     content, keys, time, audience == .canary ? " of \(app)\(name)" : name, published: published,
                     replaced: replaced, dialed: dialed))
         }
-        // What other systems read says what the pin file says.
         if let format = content.formats.first(where: \.kind.isPinFile), replaced == nil, audience == .everybody {
-            let file = PinFileMaker(content: content, format: format, publicKeys: scene.publicKeys)
-            let isPlain = !content.formats.contains { $0.kind == .pinFile || $0.kind == .repository }
+            let file = PinFileMaker(content: content, format: format)
             documents.append(
                 PublicationOutlook.Document(
-                    "pins of new builds", kind: .shippedPins, octets: Data(try file.pinFile(at: isPlain ? nil : time)),
+                    "pins of new builds", kind: .shippedPins, octets: Data(try file.pinFile(at: time)),
                     published: Self.date(published), appVersions: [Self.newBuild], hosts: dialed))
         }
         return documents
@@ -175,9 +173,9 @@ struct OutlookMaker {
                 bundles.append(nil)
                 continue
             }
-            let maker = PinFileMaker(content: content, format: format, publicKeys: scene.publicKeys)
+            let maker = PinFileMaker(content: content, format: format)
             bundles.append(
-                try await rehearsal.publish(content, pins: try maker.octets(of: .pinFile, at: time), at: time))
+                try await rehearsal.publish(content, pins: try maker.pinFile(at: time), at: time))
         }
         return bundles
     }
@@ -202,7 +200,7 @@ struct OutlookMaker {
         guard let key = keys.challenges, let publicKey = try publicKey(keys) else {
             throw ServerError(
                 .notPublishable, of: "app \(content.app)", expected: "a key for challenge answers", found: "none",
-                remedy: "Make one with app key.")
+                remedy: "Make one: `holdfast-server app key \(content.app) --data DIR`.")
         }
         let entries = try content.entries(at: time)
         let answer = try ServerError.translating(.notPublishable, of: "challenge answer") { () throws(SigningError) in
@@ -274,11 +272,11 @@ struct OutlookMaker {
 }
 
 extension ContentFormat.Kind {
-    /// Whether it says what a pin file says.
+    /// Whether it is a pin file, or has one.
     var isPinFile: Bool {
         switch self {
         case .challenge, .list, .trustServer: false
-        case .repository, .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp: true
+        case .repository, .pinFile: true
         }
     }
 }

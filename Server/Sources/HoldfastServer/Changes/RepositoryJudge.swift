@@ -9,8 +9,6 @@ struct RepositoryJudge {
     let content: Content
     let files: RepositoryFiles
     let keys: SealedKeys
-    /// DER of every SubjectPublicKeyInfo that is known, by its SHA-256.
-    let publicKeys: [Digest: [UInt8]]
     /// For how many seconds clients go on with what was replaced.
     let timing: PublicationTiming
     let now: Int64
@@ -19,7 +17,6 @@ struct RepositoryJudge {
         self.content = content
         files = scene.repository
         keys = scene.keys
-        publicKeys = scene.publicKeys
         timing = scene.app.settings.timing
         now = scene.now
     }
@@ -36,7 +33,9 @@ struct RepositoryJudge {
         do throws(TUFRepositoryError) {
             guard try await files.isThere() else {
                 return [
-                    "repository: the app has none, so \(clients) would find nothing; begin one with app repository init"
+                    "repository: the app has none, so \(clients) would find nothing; begin one: "
+                        + "`holdfast-server app repository init \(content.app) --root-key FILE --targets-key FILE "
+                        + "--output FOLDER --data DIR`"
                 ]
             }
             state = try await files.state()
@@ -149,10 +148,10 @@ struct RepositoryJudge {
             return ["\(error)"]
         }
         guard let issued = file.issuedAt else { return ["a pin file without issuedAt"] }
-        let maker = PinFileMaker(content: content, format: format, publicKeys: publicKeys)
+        let maker = PinFileMaker(content: content, format: format)
         let approved: [UInt8]
         do throws(ServerError) {
-            approved = try maker.octets(of: .pinFile, at: Int64(issued.timeIntervalSince1970))
+            approved = try maker.pinFile(at: Int64(issued.timeIntervalSince1970))
         } catch {
             return ["\(error)"]
         }

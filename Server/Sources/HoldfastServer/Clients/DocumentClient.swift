@@ -1,6 +1,5 @@
 import Foundation
 import Holdfast
-import HoldfastPublishing
 import HoldfastTUF
 import Logging
 
@@ -18,10 +17,6 @@ struct DocumentClient: Sendable {
         case repository(folder: String, root: [UInt8], application: String?)
         /// The policies of a pin file, as a build of an application carries it.
         case pinFile(path: String, application: String)
-        /// Another system's configuration, as a build carries it.
-        case configuration(path: String, of: PinImport.Source)
-        /// Code that a build is made with. Nobody here reads it: the pin file from which it was made judges.
-        case code(path: String, pins: [UInt8])
     }
 
     /// A client that has its pins.
@@ -39,9 +34,7 @@ struct DocumentClient: Sendable {
     /// The path of the document; nil for answers to challenges, which are none.
     var path: String? {
         switch kind {
-        case .list(let path), .trustServer(let path, _), .pinFile(let path, _), .configuration(let path, _),
-            .code(let path, _):
-            path
+        case .list(let path), .trustServer(let path, _), .pinFile(let path, _): path
         case .repository(let folder, _, _): "\(folder)/\(Self.bundle)"
         case .challenge: nil
         }
@@ -69,10 +62,6 @@ struct DocumentClient: Sendable {
         case .repository(let folder, let root, let application):
             return try await repository(build, folder, root, application, hosts)
         case .pinFile(let path, let application): return try await pinFile(build, path, application)
-        case .configuration(let path, let source): return try await configuration(build, path, source)
-        case .code(let path, let pins):
-            _ = try await Self.download(build, path)
-            return ready(with: try Self.read(Data(pins)))
         }
     }
 
@@ -141,29 +130,6 @@ struct DocumentClient: Sendable {
         guard file.app.map({ $0.utf8.elementsEqual(application.utf8) }) ?? false else {
             throw ClientFailure(
                 isRefusal: true, "expected pins of the application \(application), found those of another")
-        }
-        return ready(with: file)
-    }
-
-    private func configuration(
-        _ build: ClientBuild, _ path: String, _ source: PinImport.Source
-    ) async throws(ClientFailure) -> Ready {
-        let octets = try await Self.download(build, path)
-        let read: PinImport
-        let file: PinFile
-        do throws(PublishingError) {
-            // Those systems match a pin anywhere in a path, unless they say where.
-            read = try PinImport(octets, from: source, role: .both)
-            file = try read.file()
-        } catch {
-            throw ClientFailure(refusing: error)
-        }
-        // It may let others in, or fewer, than what can be judged here.
-        if let loss = read.losses.first {
-            throw ClientFailure(isRefusal: false, "it says what nobody here can judge: \(loss.text)")
-        }
-        if source == .trustkit, let warning = PinExport(file, as: .trustkit).warnings.first {
-            throw ClientFailure(isRefusal: true, warning)
         }
         return ready(with: file)
     }

@@ -1,5 +1,5 @@
 /// Everything that a change publishes for an app, in one canonical form (`holdfast-content-v1`): the same content has the
-/// same octets, so its digest is what people approve. `Server/README.md` lists the fields.
+/// same octets, so its digest is what people approve. `docs/vectors` has every field.
 ///
 /// Documents are made from it again and again, for a new time or challenge, without another approval: it has all that
 /// they say except times and signatures.
@@ -12,10 +12,6 @@ public struct Content: Sendable, Hashable {
     public let formats: [ContentFormat]
     /// What challenge answers say about hosts without pins; nil to say nothing.
     public let domains: ContentDomains?
-    /// The rules for versions of the application, sorted.
-    public let versions: [VersionRule]
-    /// Texts for people, sorted by key and language.
-    public let texts: [LocalizedText]
     /// The last second at which documents of this content may be signed, in seconds since 1970.
     public let end: Int64
 
@@ -30,17 +26,15 @@ public struct Content: Sendable, Hashable {
     private static let name = "holdfast-content-v1"
 
     /// Puts a content together.
-    /// - Throws: ``ServerError`` `invalidValue` for a host, a format, a rule or a text that is there twice.
+    /// - Throws: ``ServerError`` `invalidValue` for a host or a format that is there twice.
     public init(
         app: AppName, hosts: [ContentHost], formats: [ContentFormat], domains: ContentDomains? = nil,
-        versions: [VersionRule] = [], texts: [LocalizedText] = [], end: Int64
+        end: Int64
     ) throws(ServerError) {
         self.app = app
         self.hosts = try Self.sorted(hosts, "hosts", \.sortingKey)
         self.formats = try Self.sorted(formats, "formats", \.sortingKey)
         self.domains = domains
-        self.versions = try Self.sorted(versions, "versions", \.sortingKey)
-        self.texts = try Self.sorted(texts, "texts", \.sortingKey)
         guard let until = UTCText.encode(end) else {
             throw ServerError(.invalidValue, of: "end", expected: "a time from 1970 to 9999", found: "\(end)")
         }
@@ -48,7 +42,6 @@ public struct Content: Sendable, Hashable {
         var members: [String: CanonicalJSON] = [
             "format": .text(Self.name), "app": .text("\(app)"), "end": .text(until),
             "hosts": .array(self.hosts.map(\.json)), "formats": .array(self.formats.map(\.json)),
-            "versions": .array(self.versions.map(\.json)), "texts": .array(self.texts.map(\.json)),
         ]
         if let domains { members["domains"] = domains.json }
         octets = CanonicalJSON.object(members).octets
@@ -73,11 +66,8 @@ public struct Content: Sendable, Hashable {
         let domains = try fields.optional("domains").map { value throws(ServerError) in
             try ContentDomains(reading: value, "domains")
         }
-        let versions = try fields.array("versions", atMost: 1_000, VersionRule.init(reading:_:))
-        let texts = try fields.array("texts", atMost: 10_000, LocalizedText.init(reading:_:))
         try fields.finish()
-        try self.init(
-            app: app, hosts: hosts, formats: formats, domains: domains, versions: versions, texts: texts, end: end)
+        try self.init(app: app, hosts: hosts, formats: formats, domains: domains, end: end)
         // Refuses lists that are not sorted.
         guard self.octets == octets else {
             throw ServerError(.malformed, of: "content", expected: "the one spelling", found: "another")

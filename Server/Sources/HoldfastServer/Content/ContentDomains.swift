@@ -1,3 +1,5 @@
+import Holdfast
+
 /// What challenge answers say about hosts that need no pins (`domainsConfig` of the newest clients).
 public struct ContentDomains: Sendable, Hashable {
     /// A host that is named.
@@ -38,6 +40,22 @@ public struct ContentDomains: Sendable, Hashable {
             "domains": .array(
                 domains.map { .object(["name": .text($0.name), "needsPins": .boolean($0.needsPins)]) }),
         ])
+    }
+
+    /// Reads `{"unlistedNeedPins": true, "domains": [...]}`, as an operator writes it.
+    /// - Parameters:
+    ///   - octets: the text.
+    ///   - name: what it is, for errors.
+    /// - Throws: ``ServerError`` `invalidValue`, naming the field, or both lines of one that is there twice.
+    public init(_ octets: [UInt8], named name: String) throws(ServerError) {
+        do throws(ServerError) {
+            self = try ContentDomains(
+                reading: try JSONReader.read(octets, name, limit: Content.greatestSize), name)
+        } catch {
+            throw ServerError(
+                .invalidValue, of: error.subject ?? name, expected: error.expected, found: error.found,
+                remedy: "Correct the file.")
+        }
     }
 
     init(reading value: CanonicalJSON, _ path: String) throws(ServerError) {

@@ -12,16 +12,6 @@ public struct ContentFormat: Sendable, Hashable {
         case repository
         /// A pin file, `/pins/APP.pins.json`.
         case pinFile = "pin-file"
-        /// An Android network security configuration.
-        case android
-        /// An `Info.plist` fragment for Apple's systems.
-        case apple
-        /// A configuration for TrustKit.
-        case trustKit = "trustkit"
-        /// Alamofire's evaluators.
-        case alamofire
-        /// OkHttp's pinner.
-        case okhttp
 
         /// Whether the document says whose pins it has.
         var namesApplication: Bool { self == .repository || self == .pinFile }

@@ -86,7 +86,8 @@ extension Catalog.Key {
         guard case .sealed(let sealed) = custody else { return nil }
         guard let secret else {
             throw ServerError(
-                .secretFile, expected: "the secret", found: "none", remedy: "Start with --secret; nothing was signed.")
+                .secretFile, expected: "the secret", found: "none",
+                remedy: "Put the file of the secret back that init wrote; nothing was signed.")
         }
         return try sealed.opened(with: secret)
     }

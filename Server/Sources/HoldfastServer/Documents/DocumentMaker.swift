@@ -47,9 +47,7 @@ struct DocumentMaker: Sendable {
         case .challenge, .repository: []
         case .list: try list(at: now)
         case .trustServer: try trustServerDocument(of: format, at: now)
-        case .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp:
-            try PinFileMaker(content: content, format: format, publicKeys: publicKeys)
-                .octets(of: format.kind, at: now)
+        case .pinFile: try PinFileMaker(content: content, format: format).pinFile(at: now)
         }
     }
 
@@ -117,7 +115,7 @@ struct DocumentMaker: Sendable {
     private func missing(_ purpose: SealedKey.Purpose) -> ServerError {
         ServerError(
             .notPublishable, of: "app \(content.app)", expected: "a key for \(purpose.rawValue)", found: "none",
-            remedy: "Make one with app key.")
+            remedy: "Make one: `holdfast-server app key \(content.app) --data DIR`.")
     }
 }
 

@@ -22,11 +22,6 @@ extension ContentFormat {
         case .list: "lists/\(app).json"
         case .trustServer: "trust/\(customer ?? "").json.signed"
         case .pinFile: "pins/\(app).pins.json"
-        case .android: "pins/\(app).xml"
-        case .apple: "pins/\(app).plist"
-        case .trustKit: "pins/\(app).trustkit.plist"
-        case .alamofire: "pins/\(app).alamofire.swift"
-        case .okhttp: "pins/\(app).okhttp.kt"
         }
     }
 
@@ -34,9 +29,6 @@ extension ContentFormat {
         switch kind {
         case .challenge, .list, .pinFile, .repository: "application/json"
         case .trustServer: "application/pkcs7-mime"
-        case .android: "application/xml"
-        case .apple, .trustKit: "application/x-plist"
-        case .alamofire, .okhttp: "text/plain; charset=utf-8"
         }
     }
 }

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A lock, held until the value is released or the process ends, however it ends.
 public final class FolderLock: Sendable {
-    private let descriptors: [Int32]
+    let descriptors: [Int32]
 
     /// Takes a folder at once. The folder itself is held beside the file, so that nobody gets it by removing a file that
     /// looks left over.
@@ -20,7 +20,7 @@ public final class FolderLock: Sendable {
         do throws(ServerError) {
             own = try Self.locked(descriptor, operation, in: folder)
         } catch {
-            close(held)
+            Self.release(held)
             throw error
         }
         self.init([held, own])
@@ -86,5 +86,12 @@ public final class FolderLock: Sendable {
 
     private static func saysUnwritable(_ reason: Int32) -> Bool { [EROFS, EACCES, EPERM, ENOSPC].contains(reason) }
 
-    deinit { for descriptor in descriptors { close(descriptor) } }
+    deinit { descriptors.forEach(Self.release) }
+
+    /// Unlocks explicitly, because a child process that has not called exec yet has a copy of the descriptor: a lock that
+    /// ended with the last copy would refuse whoever does not wait for it.
+    private static func release(_ descriptor: Int32) {
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }

@@ -30,7 +30,9 @@ struct JSONFields {
     /// A member that must be there.
     mutating func required(_ key: String) throws(ServerError) -> CanonicalJSON {
         guard let value = optional(key) else {
-            throw ServerError(.malformed, of: place(key), expected: "a value", found: "none")
+            throw ServerError(
+                .malformed, of: place(key), expected: "a value", found: "none",
+                remedy: "Add the field that the error names.")
         }
         return value
     }
@@ -104,6 +106,7 @@ struct JSONFields {
     func finish() throws(ServerError) {
         guard let stranger = members.keys.min(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) else { return }
         throw ServerError(
-            .malformed, of: place(stranger), expected: "only fields that this version knows", found: "another one")
+            .malformed, of: place(stranger), expected: "only fields that this version knows", found: "another one",
+            remedy: "Leave out the field that the error names.")
     }
 }

@@ -59,17 +59,19 @@ public enum PEMFile {
         guard text == nil else { throw wrong(code, name, end, "the end of the file") }
         guard !blocks.isEmpty else {
             let what = label.lowercased()
-            throw wrong(code, name, "a \(what) in PEM", "no \(what)")
+            throw wrong(
+                code, name, "a \(what) in PEM", "no \(what)",
+                label == "PUBLIC KEY" ? "Give a public key or a certificate request, a whole file in PEM or DER." : nil)
         }
         return blocks
     }
 
     private static func wrong(
-        _ code: ServerError.Code, _ name: String, _ expected: String, _ found: String
+        _ code: ServerError.Code, _ name: String, _ expected: String, _ found: String, _ remedy: String? = nil
     ) -> ServerError {
         ServerError(
             code, of: name, expected: expected, found: found,
-            remedy: "Give a whole file in PEM, or a certificate in DER.")
+            remedy: remedy ?? "Give a whole file in PEM, or a certificate in DER.")
     }
 
     /// The certificates of a file.

@@ -95,8 +95,6 @@ extension ServerError.Code {
     public static var moved: Self { Self(rawValue: "moved") }
     /// Something that was named does not exist.
     public static var notFound: Self { Self(rawValue: "notFound") }
-    /// Another server does not answer, or it is not the one that its name belongs to.
-    public static var unreachable: Self { Self(rawValue: "unreachable") }
     /// A content cannot be published as it is: a document of it cannot be made, or clients would refuse it.
     public static var notPublishable: Self { Self(rawValue: "notPublishable") }
     /// A gate refuses a change.
@@ -128,13 +126,15 @@ extension ServerError.Code {
         "unsupportedAlgorithm": "Have it signed with keys of Ed25519, P-256, P-384 or RSA.",
         "userNotVerified": "Use the passkey again, with its PIN or your finger.",
         "counterNotRisen": "Use the passkey again. If that fails too, remove it: somebody may have a copy.",
-        "notApproved": "Wait for the approvals that are missing.",
+        "notApproved": "Wait until enough approvers have decided.",
         "notForThis": "Fetch the change again, and approve what the server shows now.",
-        "rejected": "Propose a new change; a rejection is final.",
-        "brokenChain": "Stop publishing, restore a backup whose head is known, and find out who wrote to the database.",
+        "rejected": "A rejection is final. Ask the approver why, and decide whether to propose another change.",
+        "brokenChain":
+            "A person must decide: stop publishing, find out who wrote to the database, and restore a backup whose "
+            + "head is known.",
         "outOfTurn": "Read the state again before the next step.",
         "sealedKey": "Give the secret with which the key was sealed, or restore the key from a backup.",
-        "secretFile": "Give a file of mode 0600 outside the data folder that holdfast-server init wrote.",
+        "secretFile": "Put the file back that holdfast-server init wrote, with mode 0600, outside the data folder.",
         "file": "Check the path, its permissions and the free space.",
         "restoring": "Run the same holdfast-server restore again until it says that the server may start.",
         "folderInUse": "Stop the other server, or give this one a folder of its own.",
@@ -144,18 +144,17 @@ extension ServerError.Code {
         "readOnlyDatabase": "Give the user of the server write access to the data folder.",
         "lockedDatabase": "End the program that holds the database, such as a shell with an open transaction.",
         "constraint": "Read the current state, and try again with what it allows.",
-        "database": "Look at the error, and run holdfast-server doctor.",
+        "database": "Look at the error, and run `holdfast-server doctor --data DIR`.",
         "unreachableDatabase": "Check that the database runs and can be reached; everything is tried again.",
         "commitInDoubt": "Read the current state before doing it again; it shows whether it was written.",
         "databaseInUse": "Stop the server of the older version, or wait until the tables are changed.",
         "moved": "Name the folder that the server was moved to.",
         "notFound": "Check the name.",
-        "unreachable": "Check the address, and ask again when the server answers.",
         "notPublishable": "Correct the content, and propose the change again.",
-        "gate": "Propose a change that passes the gate, or one that names it with --force.",
+        "gate": "Propose a change that passes the gate. A person must decide whether to --force it.",
         "signerProgram": "Run the program by hand, and read its own log; nothing was published.",
         "placeProgram": "Run the program by hand, and read its own log; it is started again after a pause.",
         "clock":
-            "Correct the clock of the machine. If it is right, say so with holdfast-server resume --clock.",
+            "Correct the clock of the machine. If it is right, say so: `holdfast-server resume --clock --data DIR`.",
     ]
 }

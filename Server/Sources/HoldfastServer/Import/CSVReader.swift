@@ -120,7 +120,7 @@ struct CSVReader {
         field.append(octet)
     }
 
-    private static let usualRemedy = "Export the table again with the \\copy line of Server/README.md."
+    private static let usualRemedy = "Export the table again with the \\copy line of docs/server/operating.md."
     private static let cutRemedy = "The file was cut off: export the table again, and check the free space."
 
     private func malformed(

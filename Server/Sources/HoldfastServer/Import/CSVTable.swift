@@ -99,7 +99,7 @@ struct CSVTable: Sendable {
         guard let header = try reader.row() else {
             throw ServerError(
                 .malformed, of: schema.name, expected: "the names of the columns", found: "nothing",
-                remedy: "Export the table with \"header\", as the \\copy line of Server/README.md has it.")
+                remedy: "Export the table with \"header\", as the \\copy line of docs/server/operating.md has it.")
         }
         let columns = try Self.columns(of: header, schema)
         var rows: [Row] = []
@@ -115,7 +115,7 @@ struct CSVTable: Sendable {
                 throw ServerError(
                     .malformed, of: "\(schema.name), line \(line)", expected: "\(columns.count) fields",
                     found: "\(row.fields.count)",
-                    remedy: "Export the table again with the \\copy line of Server/README.md.")
+                    remedy: "Export the table again with the \\copy line of docs/server/operating.md.")
             }
             rows.append(Row(row, at: line, schema, columns: columns))
         }

@@ -22,8 +22,6 @@ extension MobileUtilityTables {
     public func takeover(at now: Int64, refresh: Int64) throws(ServerError) -> Takeover {
         let ids = try Self.ids(of: rows(.app))
         let domains = try domains(of: ids, at: now)
-        let versions = try versions(of: ids)
-        let texts = try texts()
         var names: Set<[UInt8]> = []
         var apps: [Takeover.App] = []
         for row in rows(.app) {
@@ -34,15 +32,13 @@ extension MobileUtilityTables {
             guard names.insert(Array("\(name)".utf8)).inserted else {
                 throw row.error("name", "each app once", found: "a name that is there twice")
             }
-            let (own, rules) = (domains[id] ?? [], versions[id] ?? [])
-            let keys = Set(rules.compactMap { $0.messageKey.map { Array($0.utf8) } })
+            let own = domains[id] ?? []
             let expired = own.reduce(0) { $0 + $1.expired }
             apps.append(
                 Takeover.App(
                     name, displayName: try row.text("display_name", 1...255), keys: [try Self.key(row)],
                     hosts: own.filter(\.isPinned).map(\.host),
                     formats: [try ContentFormat(.challenge, refresh: refresh)], domains: try Self.needs(of: own),
-                    versions: rules, texts: texts.filter { keys.contains(Array($0.key.utf8)) },
                     notes: expired == 0 ? [] : ["\(expired) certificates were left out, because they have expired"]))
         }
         return try Takeover("mobile-utility-server", apps)
@@ -172,55 +168,5 @@ extension MobileUtilityTables {
         return try row.locating(depth == nil ? "expires" : "depth") { () throws(ServerError) in
             try ContentHost.Certificate(fingerprint: fingerprint, depth: depth ?? 0, expires: expires)
         }
-    }
-
-    private func versions(of apps: Set<Int64>) throws(ServerError) -> [Int64: [VersionRule]] {
-        var versions: [Int64: [VersionRule]] = [:]
-        _ = try Self.ids(of: rows(.version))
-        for row in rows(.version) {
-            let app = try Self.reference(row, "app_id", to: apps, of: .app)
-            let platform = try row.value("platform", "ANDROID or IOS") { VersionRule.Platform(octets: $0) }
-            let system = try row.optional("major_os_version", "a number") { LineReader.number($0[...]) }
-            let suggested = try row.optional("suggested_version", "MAJOR.MINOR.PATCH") { AppVersion($0) }
-            let required = try row.optional("required_version", "MAJOR.MINOR.PATCH") { AppVersion($0) }
-            let key = try row.optional("message_key", "1 to 255 printable ASCII characters") {
-                LocalizedText.isKey($0) ? String(decoding: $0, as: UTF8.self) : nil
-            }
-            let rule = try row.locating("major_os_version") { () throws(ServerError) in
-                try VersionRule(
-                    platform: platform, majorSystemVersion: system, suggested: suggested, required: required,
-                    messageKey: key)
-            }
-            guard !(versions[app] ?? []).contains(where: { $0.sortingKey == rule.sortingKey }) else {
-                throw row.error(
-                    "major_os_version", "one rule for each platform and version of its system",
-                    found: "one that is there twice",
-                    "Delete the rule in the old server that is not meant; which one it follows is not known.")
-            }
-            versions[app, default: []].append(rule)
-        }
-        return versions
-    }
-
-    private func texts() throws(ServerError) -> [LocalizedText] {
-        var texts: [LocalizedText] = []
-        var known: Set<[UInt8]> = []
-        for row in rows(.text) {
-            let key = try row.value("message_key", "1 to 255 printable ASCII characters") {
-                LocalizedText.isKey($0) ? String(decoding: $0, as: UTF8.self) : nil
-            }
-            let language = try row.value("language", "a tag such as en") {
-                LocalizedText.isLanguage($0) ? String(decoding: $0, as: UTF8.self) : nil
-            }
-            let text = try row.text("text", 1...LocalizedText.greatestText)
-            let read = try row.locating("text") { () throws(ServerError) in
-                try LocalizedText(key: key, language: language, text: text)
-            }
-            guard known.insert(read.sortingKey).inserted else {
-                throw row.error("message_key", "each text once", found: "one that is there twice")
-            }
-            texts.append(read)
-        }
-        return texts
     }
 }

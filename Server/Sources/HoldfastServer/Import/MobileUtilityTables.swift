@@ -1,14 +1,13 @@
 public import Foundation
 
-/// The tables of a Wultra mobile utility server, exported as CSV. Its accounts are not taken over: tokens take their place.
+/// The tables of a Wultra mobile utility server, exported as CSV. Its accounts are not taken over: tokens take their
+/// place. Nor are its rules for versions and their texts.
 public struct MobileUtilityTables: Sendable {
     /// The tables that are read, in any order.
     enum Table: String, Sendable, CaseIterable {
         case app = "mus_mobile_app"
         case domain = "mus_mobile_domain"
         case certificate = "mus_certificate"
-        case version = "mus_mobile_app_version"
-        case text = "mus_localized_text"
 
         var schema: CSVTable.Schema {
             let columns =
@@ -16,19 +15,13 @@ public struct MobileUtilityTables: Sendable {
                 case .app: ["id", "name", "display_name", "sign_private_key", "sign_public_key"]
                 case .domain: ["id", "app_id", "domain"]
                 case .certificate: ["id", "fingerprint", "expires", "mobile_domain_id", "pem"]
-                case .version:
-                    [
-                        "id", "app_id", "platform", "major_os_version", "suggested_version", "required_version",
-                        "message_key",
-                    ]
-                case .text: ["message_key", "language", "text"]
                 }
             // Version 2.0 of the other server added them.
             let laterColumns =
                 switch self {
                 case .domain: ["ssl_pinning_required"]
                 case .certificate: ["depth"]
-                case .app, .version, .text: [String]()
+                case .app: [String]()
                 }
             return CSVTable.Schema(name: rawValue, columns: columns, laterColumns: laterColumns)
         }
@@ -50,7 +43,7 @@ public struct MobileUtilityTables: Sendable {
                 throw ServerError(
                     .malformed, of: "the export, line \(row.line)",
                     expected: "one of \(Self.names) on a line of its own", found: "another line",
-                    remedy: "Export the tables as Server/README.md has it, with \\echo before each \\copy.")
+                    remedy: "Export the tables as docs/server/operating.md has it, with \\echo before each \\copy.")
             }
             let read = try CSVTable(&reader, table.schema, until: { Self.table($0) != nil }, next: &next)
             guard tables.updateValue(read.rows, forKey: table) == nil else {
@@ -71,7 +64,7 @@ public struct MobileUtilityTables: Sendable {
             throw ServerError(
                 .invalidValue, of: folder.path, expected: files.joined(separator: ", "),
                 found: ASCIIText.isPrintable(stranger.utf8, 1...64) ? stranger : "a file with another name",
-                remedy: "Leave out what is not taken over: accounts become tokens (token add).")
+                remedy: "Leave out what is not taken over: accounts become tokens (token add), rules for versions end.")
         }
         var tables: [Table: [CSVTable.Row]] = [:]
         for table in Table.allCases where names.contains("\(table.rawValue).csv") {

@@ -42,7 +42,7 @@ extension Publisher {
         let proposal: Proposal
     }
 
-    /// Takes apps over from another server: all of them, with their keys, hosts, rules and texts, and a first change for
+    /// Takes apps over from another server: all of them, with their keys and hosts, and a first change for
     /// each, in one transaction. Nobody is served anything of it before people have approved.
     /// - Parameters:
     ///   - takeover: what the other server has.
@@ -102,8 +102,7 @@ extension Publisher {
             }
         }
         let content = try Content(
-            app: app.name, hosts: app.hosts, formats: app.formats, domains: app.domains, versions: app.versions,
-            texts: app.texts,
+            app: app.name, hosts: app.hosts, formats: app.formats, domains: app.domains,
             end: now + rules.lifetime)
         let files = RepositoryFiles(of: app.name, RepositoryFiles.Base(), in: catalog)
         files.lay(taken: app.repository)
@@ -142,12 +141,6 @@ extension Catalog.Step {
             try Catalog.keep(RepositoryDraft(taken: app.repository), of: app.name, by: rules.actor, &self)
         }
         for key in app.publicKeys { try Catalog.store(key: key, session) }
-        if !app.versions.isEmpty || !app.texts.isEmpty {
-            // As app versions and texts are set otherwise: hosts and formats are the change's.
-            let texts = try Content(
-                app: app.name, hosts: [], formats: [], versions: app.versions, texts: app.texts, end: 0)
-            try set(versionsAndTextsOf: texts, by: rules.actor)
-        }
         var facts = ["app": "\(app.name)", "from": source]
         if let since = rules.since { facts["since"] = "\(since)" }
         try record(.takenOver, by: rules.actor, facts)

@@ -33,10 +33,6 @@ public struct Takeover: Sendable {
         public let formats: [ContentFormat]
         /// What answers to challenges say about hosts without pins; nil to say nothing.
         public let domains: ContentDomains?
-        /// The rules for versions.
-        public let versions: [VersionRule]
-        /// The texts to which the rules refer.
-        public let texts: [LocalizedText]
         /// DER of each SubjectPublicKeyInfo that is known.
         public let publicKeys: [[UInt8]]
         /// What was left out, or what somebody must do, in words.
@@ -46,8 +42,7 @@ public struct Takeover: Sendable {
 
         init(
             _ name: AppName, displayName: String? = nil, keys: [Key] = [], hosts: [ContentHost],
-            formats: [ContentFormat], domains: ContentDomains? = nil, versions: [VersionRule] = [],
-            texts: [LocalizedText] = [],
+            formats: [ContentFormat], domains: ContentDomains? = nil,
             publicKeys: [[UInt8]] = [], notes: [String] = [], repository: [String: [UInt8]] = [:]
         ) {
             self.name = name
@@ -56,8 +51,6 @@ public struct Takeover: Sendable {
             self.hosts = hosts
             self.formats = formats
             self.domains = domains
-            self.versions = versions
-            self.texts = texts
             self.publicKeys = publicKeys
             self.repository = repository
             self.notes = notes + Self.notes(on: hosts)

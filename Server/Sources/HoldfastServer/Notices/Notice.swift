@@ -17,7 +17,7 @@ public struct Notice: Sendable, Hashable {
         case reminder
         /// What is published for an app ends sooner than the last of its clients has asked.
         case end
-        /// People have to act on how the clients of an app fare, as the command `status` says.
+        /// People have to act on how the clients of an app fare, or on a full disk, as the command `status` says.
         case status
         /// Something was published or signed again: the audit ends here. Whoever keeps it can tell later whether the
         /// audit was cut off or rewritten.

@@ -10,6 +10,8 @@ struct NoticeFinder: Sendable {
     /// The documents and generations of the last round, and where the audit ended after it.
     private var round: (documents: [Ledger.Name: Ledger.Version], generations: [AppName: Int64], head: AuditHead)?
 
+    /// Whether no space is held back for a full disk.
+    private var lacksReserve = false
     /// How apps stand.
     private var standings: [Publisher.Standing] = []
     /// Why people should look at reports, and when that was last so.
@@ -46,6 +48,7 @@ struct NoticeFinder: Sendable {
     /// Reads how apps stand, as every surface shows it.
     /// - Parameter now: seconds since 1970; nil if the clock is not to be trusted, when nothing is judged.
     mutating func readStandings(from publisher: Publisher, at now: Int64?) async {
+        lacksReserve = publisher.catalog.engine.reserve?.isMissing ?? false
         standings = if let now { await publisher.currentStandings(at: now) } else { [] }
     }
 
@@ -76,13 +79,20 @@ struct NoticeFinder: Sendable {
     ) -> [Notice] {
         var notices: [Notice] = []
         if let now { notices += emergencies(ledger, at: now) }
-        notices += canaries(ledger) + alarms(ledger) + vantages(ledger) + reminders(ledger)
+        if lacksReserve { notices.append(reserve) }
+        notices += canaries(ledger) + alarms(ledger) + reminders(ledger)
         if let now {
             notices += ends(ledger, snapshot, at: now) + alerts(at: now)
             notices += changes(ledger, at: now)
         }
         notices.append(head(ledger))
         return notices + reports()
+    }
+
+    private var reserve: Notice {
+        Notice(
+            .status, of: server, ["about": "reserve"],
+            words: "The disk of the server is full or nearly so, and no space is held back anymore: make room.")
     }
 
     /// One for each approver who may approve something of the app, so that a receiver can call each of them.
@@ -134,23 +144,6 @@ struct NoticeFinder: Sendable {
         }.sorted { "\($0.id)" < "\($1.id)" }
     }
 
-    private func vantages(_ ledger: Ledger) -> [Notice] {
-        let disagreements = ledger.vantages.disagreements.map { name, said in
-            let (app, host) = ("\(name.app)", Self.parts(name).host)
-            return Notice(
-                .alarm, of: server,
-                ["app": app, "host": host, "vantages": said.vantages, "raised": ClockGuard.text(said.time)],
-                words: "Vantages disagree about the key of \(host) of \(app): \(said.vantages).")
-        }
-        let silences = ledger.vantages.silences.map { name, since in
-            let (app, text) = ("\(name.app)", ClockGuard.text(since))
-            return Notice(
-                .alarm, of: server, ["app": app, "vantage": name.name, "since": text],
-                words: "Vantage \(name.name) has seen nothing of \(app) since \(text), and is needed.")
-        }
-        return (disagreements + silences).sorted { "\($0.id)" < "\($1.id)" }
-    }
-
     private func reminders(_ ledger: Ledger) -> [Notice] {
         ledger.reminders.map { reminder in
             let (host, digest) = Self.parts(reminder)
@@ -195,7 +188,7 @@ struct NoticeFinder: Sendable {
         switch kind {
         case .lockedOut: "Clients of \(app) are locked out or will be, or nobody can say whether they are"
         case .expired: "A host of \(app) shows a certificate that has expired"
-        case .held: "Nothing is signed for \(app), or judged by what was seen"
+        case .held: "Nothing is signed for \(app)"
         case .canary: "Clients refuse what the canary of \(app) has"
         case .publish: "Something has to be published for \(app) soon, or at once"
         }

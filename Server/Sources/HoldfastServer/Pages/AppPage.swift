@@ -5,9 +5,13 @@ struct AppPage: Sendable {
     let facts: AppFacts
     let parts: AppParts
     let approvers: ApproverSet
+    /// What people have to act on, as every surface has it.
+    let alerts: [Publisher.StandingAlert]
 
     /// A certificate that ends sooner is said in another color.
     private static let soon: Int64 = 14 * 86_400
+    /// More than anybody reads; `status` and REST have them all.
+    private static let greatestAlertCount = 200
 
     /// What the template shows.
     var content: [String: PageValue] {
@@ -22,7 +26,7 @@ struct AppPage: Sendable {
             "ends": .text(facts.published.map { PageText.timeAndDistance($0.end, from: now) } ?? PageText.nothing),
             "staleness": .text(QuantityText.span(facts.app.settings.staleness)),
             "canary": .text(canary == 0 ? "none" : QuantityText.span(canary)),
-            "vantages": .number(facts.app.settings.vantages),
+            "hasAlerts": .flag(!alerts.isEmpty), "alerts": .list(alerts.prefix(Self.greatestAlertCount).map(alert)),
             "reports": .text(reports), "reportsAddress": .text(PageLink.reports(facts.name)),
             "hostCount": .text(QuantityText.count(facts.hostCount, "host")), "hosts": .list(facts.hosts.map(host)),
             "moreHosts": .optional(facts.rest.map { PageLink.hosts(of: facts.name, after: $0) }),
@@ -33,6 +37,11 @@ struct AppPage: Sendable {
             "exports": .list(exports), "others": .list(parts.others.map(other)), "keys": .list(parts.keys.map(key)),
         ]
         return content.merging(approvers.content(of: facts.name)) { own, _ in own }
+    }
+
+    private func alert(_ alert: Publisher.StandingAlert) -> PageValue {
+        let kind = OverviewNeed.Kind(alert.kind)
+        return ["rank": kind.rank.value, "kind": .text(kind.rawValue), "words": .text("\(alert.words).")]
     }
 
     private var reports: String {
@@ -48,10 +57,8 @@ struct AppPage: Sendable {
         let pins = facts.pins(of: host.host)
         let shown = host.observations.prefix(Int(AppFacts.greatestPlaceCount))
         let hasMore = host.observations.count > shown.count
-        // What is cut says nothing about who agrees; the page of the host has it.
-        let isHeld = !hasMore && host.agreement(by: facts.app.settings, at: facts.now).words != nil
         return [
-            "label": .text(host.host.label), "isHeld": .flag(isHeld),
+            "label": .text(host.host.label),
             "address": .text(PageLink.host(host.host, of: facts.name)),
             "backups": .text(Self.words(pins)), "isUnseen": .flag(shown.isEmpty), "hasMore": .flag(hasMore),
             "span": .number(Int64(shown.count) + (hasMore ? 2 : 1)),

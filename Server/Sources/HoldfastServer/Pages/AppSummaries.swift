@@ -62,7 +62,7 @@ final class AppSummaries: Sendable {
             let summary: AppSummary
             var alerts: [Publisher.StandingAlert] = []
             do throws(ServerError) {
-                alerts = try await Self.alerts(of: app, publisher, at: now)
+                alerts = try await publisher.currentAlerts(of: app, at: now)
                 summary = try await AppSummary(
                     of: app, told[app] ?? AppSummary.Told(), approvers: chain,
                     alerts, in: catalog)
@@ -81,18 +81,6 @@ final class AppSummaries: Sendable {
             } ?? true
         }
         return Found(summaries: apps.compactMap { all[$0]?.summary }, outdated: outdated)
-    }
-
-    /// What people have to act on. With a wrong clock nothing is judged, and that is what they act on.
-    private static func alerts(
-        of app: AppName, _ publisher: Publisher, at now: Int64
-    ) async throws(ServerError) -> [Publisher.StandingAlert] {
-        do throws(ServerError) {
-            return try await publisher.currentStanding(of: app).alerts(at: now)
-        } catch {
-            guard error.code == .clock else { throw error }
-            return [Publisher.StandingAlert(kind: .held, words: "nothing is signed or judged: \(error)")]
-        }
     }
 
     /// The apps to read: those that the page needs, then those of which the audit says something new, alarms and changes
@@ -124,7 +112,6 @@ extension Ledger {
     /// The apps of which the audit says something that waits for people, as far as it alone can say so.
     fileprivate func urgentApps(at now: Int64) -> Set<AppName> {
         let alarms = alarmedAt.filter { !mayBeQuiet(since: $0.value, of: $0.key.app, at: now) }.keys.map(\.app)
-        let disagreements = vantages.disagreements.filter { $0.value.time >= now - Catalog.alarmSpan }.keys.map(\.app)
-        return Set(openChanges(at: now).map(\.proposal.app)).union(alarms).union(disagreements).union(canaries.keys)
+        return Set(openChanges(at: now).map(\.proposal.app)).union(alarms).union(canaries.keys)
     }
 }

@@ -30,8 +30,6 @@ struct AppSummary: Sendable, Hashable {
     struct Told: Sendable {
         /// What was seen that nobody announced, and when that was said.
         fileprivate(set) var alarms: [Ledger.Name: Int64] = [:]
-        /// About what vantages disagreed, and when that was said.
-        fileprivate(set) var disagreements: [Ledger.Name: Int64] = [:]
         /// The changes that people can still publish, the oldest first.
         fileprivate(set) var open: [RandomID] = []
 
@@ -39,7 +37,6 @@ struct AppSummary: Sendable, Hashable {
         static func all(_ apps: Set<AppName>, _ ledger: Ledger, at now: Int64) -> [AppName: Told] {
             var told = Dictionary(uniqueKeysWithValues: apps.map { ($0, Told()) })
             for (name, time) in ledger.alarmedAt { told[name.app]?.alarms[name] = time }
-            for (name, said) in ledger.vantages.disagreements { told[name.app]?.disagreements[name] = said.time }
             for (id, proposal) in ledger.openChanges(at: now) { told[proposal.app]?.open.append(id) }
             return told
         }
@@ -115,7 +112,7 @@ struct AppSummary: Sendable, Hashable {
         }
 
         func needs() throws(ServerError) -> [OverviewNeed] {
-            try changes() + canary() + standing() + backups() + alarms() + disagreements() + unseen() + reports()
+            try changes() + canary() + standing() + backups() + alarms() + unseen() + reports()
         }
 
         private func changes() throws(ServerError) -> [OverviewNeed] {
@@ -218,36 +215,10 @@ struct AppSummary: Sendable, Hashable {
             return open.isEmpty ? nil : HostDigests(place: said.place, digests: open)
         }
 
-        /// What vantages still disagree about.
-        private func disagreements() throws(ServerError) -> [OverviewNeed] {
-            let hosts = HostDigests.all(told.disagreements.filter { $0.value >= now - Catalog.alarmSpan })
-            var needs: [OverviewNeed] = []
-            for place in hosts.prefix(AppSummary.greatestCount).map(\.place) {
-                guard let row = try Catalog.host(place.name, place.port, of: app.name, session, ledger),
-                    let conflict = try agreement(row.id).conflict
-                else { continue }
-                needs.append(
-                    OverviewNeed(
-                        kind: .alarm, title: title(row.host), address: PageLink.host(row.host, of: app.name),
-                        words: "Vantages disagree: \(conflict.words)"))
-            }
-            return needs
-        }
-
-        private func agreement(_ id: Int64) throws(ServerError) -> VantageAgreement {
-            VantageAgreement(
-                try Catalog.observations(id, session), needing: app.settings.vantages, at: now)
-        }
-
-        private func tooFew(_ id: Int64) throws(ServerError) -> String {
-            try agreement(id).words.map { "Held: \($0)." } ?? "Too few vantages have seen it within the hour."
-        }
-
         private func unseen() throws(ServerError) -> [OverviewNeed] {
             let since = now - Vantage.lifetime
             let rows = try Catalog.unseenHosts(
-                of: app.name, since: since, by: app.settings.vantages, limit: Int64(AppSummary.greatestCount) + 1,
-                session, ledger)
+                of: app.name, since: since, limit: Int64(AppSummary.greatestCount) + 1, session, ledger)
             var needs: [OverviewNeed] = []
             for (id, host) in rows.prefix(AppSummary.greatestCount) {
                 let last = try Catalog.latestObservations(id, limit: 1, session).first
@@ -256,7 +227,6 @@ struct AppSummary: Sendable, Hashable {
                     case nil: "It was never seen."
                     case let last? where last.lastSeen < since:
                         "It was last looked at \(PageText.distance(to: last.lastSeen, from: now))."
-                    case _? where app.settings.vantages > 1: try tooFew(id)
                     case let last?: "No address of it can be read: \(last.failure ?? "")"
                     }
                 needs.append(

@@ -7,6 +7,8 @@ struct ChangePage: Sendable {
     let chain: ApproverChain
     /// What it does, and what the gates say; nil while too many ask.
     let facts: ChangeFacts?
+    /// The other changes of the app that people can still publish.
+    let others: [OtherOpenChange]
     /// For how long clients go on without asking, in seconds.
     let staleness: Int64
     /// What forms of the viewer carry.
@@ -32,7 +34,8 @@ struct ChangePage: Sendable {
             "outlookDigest": .text("\(change.outlook)"), "isRead": .flag(facts != nil),
             "difference": .texts(facts?.difference ?? []), "unannounced": .texts(facts?.unannounced ?? []),
             "origins": .texts(facts?.origins ?? []),
-            "verdictWords": .text(verdictWords(outlook)),
+            "hasOthers": .flag(!others.isEmpty), "others": .list(others.map(other)),
+            "othersAdvice": .text(OtherOpenChange.advice), "verdictWords": .text(verdictWords(outlook)),
             "ages": .texts(PublicationOutlook.Holders.allCases.map(age)),
             "outlook": .list((outlook?.rows ?? []).map(row)),
             "premises": .texts(ChangeFacts.shortened(outlook?.premises ?? [])), "gatesWords": .text(gatesWords),
@@ -43,6 +46,13 @@ struct ChangePage: Sendable {
             "verdict": .optional(isOpen && facts != nil ? form : nil),
         ]
         return content
+    }
+
+    private func other(_ other: OtherOpenChange) -> PageValue {
+        [
+            "address": .text(PageLink.change(other.id, of: change.app)), "reason": .text(other.reason),
+            "state": .text(other.state.rawValue), "proposed": .text(PageText.time(other.proposed)),
+        ]
     }
 
     private var stateWords: String {

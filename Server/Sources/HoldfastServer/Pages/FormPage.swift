@@ -69,9 +69,6 @@ struct FormPage: Sendable {
                         "For how long a few have a change before everybody: 0 for none, at most 168. A list cannot say that it is a canary's."
                 ),
                 Field(
-                    name: "vantages", label: "Vantages that must agree", kind: .line,
-                    hint: "From how many places a host has to look the same: 1 to 8."),
-                Field(
                     name: "anchors", label: "Authorities", kind: .area,
                     hint: "The roots that the clients' systems trust, in PEM."),
                 Field(name: "unshipped", label: "No build in the field carries pins", kind: .check),
@@ -167,7 +164,7 @@ extension FormEntries {
         switch route {
         case .app:
             let days = AppSettings.defaultStaleness / 86_400
-            self.init(["staleness": "\(days)", "canary": "24", "vantages": "1"])
+            self.init(["staleness": "\(days)", "canary": "24"])
         case .host: self.init(["port": "443", "renewal": CatalogHost.Renewal.announced.rawValue])
         case .change: self.init([ContentFormat.Kind.list.rawValue: "on", ContentFormat.Kind.challenge.rawValue: "on"])
         case .next:

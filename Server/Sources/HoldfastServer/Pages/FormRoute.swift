@@ -63,7 +63,7 @@ enum FormRoute: Sendable, Hashable {
     /// What somebody may write into it.
     var names: [String] {
         switch self {
-        case .app: ["name", "title", "staleness", "canary", "vantages", "anchors", "unshipped"]
+        case .app: ["name", "title", "staleness", "canary", "anchors", "unshipped"]
         case .host: ["name", "port", "dial", "renewal", "onekind"]
         case .next: ["host", "port", "next", "begins"]
         case .change: ["reason"] + Self.kinds.map(\.rawValue)
@@ -71,7 +71,5 @@ enum FormRoute: Sendable, Hashable {
     }
 
     /// The formats that need nothing but the key that a new app gets.
-    static let kinds: [ContentFormat.Kind] = [
-        .list, .challenge, .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp,
-    ]
+    static let kinds: [ContentFormat.Kind] = [.list, .challenge, .pinFile]
 }

@@ -36,7 +36,6 @@ struct HostPage: Sendable {
             "lastWithout": .text(lastWithout ?? PageText.nothing),
             "alarms": .texts(facts.alarms.filter { $0 != Catalog.tooManyKeys }.map { "\($0)" }),
             "hasTooManyKeys": .flag(facts.alarms.contains(Catalog.tooManyKeys)),
-            "held": .optional(host.agreement(by: facts.app.settings, at: facts.now).words),
             "isEmpty": .flag(timeline.rows.isEmpty),
             "pictures": .list(timeline.rows.isEmpty ? [] : PictureForm.allCases.map(picture)),
             "lines": .list(timeline.rows.map(line)), "chains": .list(chains),

@@ -9,6 +9,7 @@ struct OverviewNeed: Sendable, Hashable {
         case expired = "Expired"
         case held = "Held"
         case unreadable = "Unreadable"
+        case disk = "Disk full"
         case end = "Ends soon"
         case unseen = "Not seen"
         case backup = "No backup"
@@ -29,7 +30,7 @@ struct OverviewNeed: Sendable, Hashable {
 
         var rank: PageRank {
             switch self {
-            case .emergency, .lockedOut, .alarm, .canary, .expired, .held, .unreadable: .bad
+            case .emergency, .lockedOut, .alarm, .canary, .expired, .held, .unreadable, .disk: .bad
             case .end, .unseen, .backup, .failures: .warn
             case .change: .usual
             }

@@ -20,10 +20,15 @@ struct OverviewPage: Sendable {
     ///   - count: how many these are.
     ///   - shown: those that this page has room for.
     ///   - rest: the app behind which the next page begins; nil for the last page.
+    ///   - warning: what is so for the whole server.
     init(
-        _ found: AppSummaries.Found, of count: Int, showing shown: some Sequence<AppName>, rest: AppName?, at now: Int64
+        _ found: AppSummaries.Found, of count: Int, showing shown: some Sequence<AppName>, rest: AppName?,
+        warning: String?, at now: Int64
     ) {
-        let all = found.summaries.flatMap(\.needs)
+        var all = found.summaries.flatMap(\.needs)
+        if let warning {
+            all.append(OverviewNeed(kind: .disk, title: "The server", address: PageLink.overview, words: warning))
+        }
         // Sorted by the kind alone; within it the order of the apps stays.
         self.needs = OverviewNeed.Kind.allCases.flatMap { kind in all.filter { $0.kind == kind } }
         let wanted = Set(shown)

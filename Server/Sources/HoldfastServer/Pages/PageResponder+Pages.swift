@@ -89,7 +89,7 @@ extension PageResponder {
         let found = try await summaries.found(apps, first: shown, from: publisher)
         return OverviewPage(
             found, of: apps.count, showing: shown, rest: behind.count > shown.count ? shown.last : nil,
-            at: try await catalog.now())
+            warning: catalog.engine.reserve?.warning, at: try await catalog.now())
     }
 
     private func appPage(
@@ -101,7 +101,10 @@ extension PageResponder {
             of: app, changesFrom: Int(try query.number("changes", in: start) ?? 0),
             documentsFrom: Int(try query.number("documents", in: start) ?? 0), approvers: approvers, in: catalog)
         let facts = try await AppFacts(of: app, .some(after: place ?? .beginning), in: catalog)
-        return AppPage(facts: facts, parts: parts, approvers: approvers.head.approvers).content
+        return AppPage(
+            facts: facts, parts: parts, approvers: approvers.head.approvers,
+            alerts: try await publisher.currentAlerts(of: app, at: facts.now)
+        ).content
     }
 
     /// The host of an address: its name is in the path, or in the query if no path can have it.
@@ -128,6 +131,7 @@ extension PageResponder {
         return ChangePage(
             change: change, state: state, chain: approvers,
             facts: try await changes.facts(about: change, isOpen: isOpen, to: viewer, from: publisher),
+            others: try await publisher.otherOpenChanges(than: id),
             staleness: try await catalog.app(app).settings.staleness, csrfToken: viewer.csrfToken, now: now
         ).content
     }

@@ -36,9 +36,7 @@ extension Catalog {
                 throw ServerError(
                     .notFound, of: "place", expected: "an address of the folder for \(app)", found: "none")
             }
-            try step.session.run(
-                "DELETE FROM place WHERE app = $1 AND name = $2", [.text("\(app)"), .text(Self.folderPlace)])
-            try step.set(app, Self.folderSetting, [], by: actor)
+            try step.remove(Self.folderPlace, of: app, by: actor)
         }
     }
 
@@ -78,12 +76,11 @@ extension Catalog {
     public func removePlace(_ name: String, of app: AppName, by actor: String) async throws(ServerError) {
         try await transact { step throws(ServerError) in
             guard step.ledger.placeNames(of: app).contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
-                throw ServerError(.notFound, of: "place", expected: "a place of \(app)", found: "another name")
+                throw ServerError(
+                    .notFound, of: "place", expected: "a place of \(app)", found: "another name",
+                    remedy: "Name one that `holdfast-server place list \(app) --data DIR` shows.")
             }
-            let key: [StorageValue] = [.text("\(app)"), .text(name)]
-            try step.session.run("DELETE FROM place WHERE app = $1 AND name = $2", key)
-            try step.session.run("DELETE FROM outbox WHERE app = $1 AND place = $2", key)
-            try step.set(app, Self.placePrefix + name, [], by: actor)
+            try step.remove(name, of: app, by: actor)
         }
     }
 
@@ -104,28 +101,6 @@ extension Catalog {
             return places
         }
     }
-
-    /// Has a version of a document go to a place: app, format, version and the place's name.
-    static func enqueue(_ key: [StorageValue], _ step: Step) throws(ServerError) {
-        try step.session.run(
-            """
-            INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
-            VALUES ($1, $2, $3, $4, 'waiting', 0, 0, 0, $5)
-            """, key + [.integer(step.now)])
-        try step.session.run(
-            "UPDATE place SET behind_since = $3 WHERE app = $1 AND name = $2 AND behind_since IS NULL",
-            [key[0], key[3], .integer(step.now)])
-    }
-
-    /// Notes that clients find a version of a document in a place: app, format, version and the place's name.
-    static func noteConfirmation(_ key: [StorageValue], _ session: any StorageSession) throws(ServerError) {
-        try session.run(
-            """
-            UPDATE place SET confirmed_at = $3, behind_since = CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE \
-            outbox.app = $1 AND outbox.place = $2 AND outbox.state IN ('waiting', 'taken', 'uploaded')) \
-            THEN behind_since ELSE NULL END WHERE app = $1 AND name = $2
-            """, [key[0], key[3], .integer(try session.now())])
-    }
 }
 
 extension Catalog.Step {
@@ -133,20 +108,20 @@ extension Catalog.Step {
     fileprivate mutating func keep(
         _ octets: [UInt8], as name: String, of app: AppName, by actor: String
     ) throws(ServerError) {
+        let hasDocuments = ledger.documents.contains { $0.app == app && !$1.isWithdrawn }
+        let key: [StorageValue] = [.text("\(app)"), .text(name)]
+        try session.run("DELETE FROM delivered WHERE app = $1 AND place = $2", key)
+        try session.run("DELETE FROM place WHERE app = $1 AND name = $2", key)
         try session.run(
-            """
-            INSERT INTO place (app, name, octets) VALUES ($1, $2, $3) ON CONFLICT (app, name) DO UPDATE \
-            SET octets = excluded.octets, confirmed_at = NULL, behind_since = NULL
-            """, [.text("\(app)"), .text(name), .octets(octets)])
+            "INSERT INTO place (app, name, octets, behind_since) VALUES ($1, $2, $3, $4)",
+            key + [.octets(octets), hasDocuments ? .integer(now) : .null])
         try set(app, Catalog.placePrefix + name, octets, by: actor)
-        for (document, version) in ledger.documents where document.app == app {
-            // Nothing has to be removed from where nothing was.
-            guard !version.isWithdrawn else { continue }
-            let key: [StorageValue] = [
-                .text("\(app)"), .text(document.name), .integer(version.version), .text(name),
-            ]
-            try session.run("DELETE FROM outbox WHERE app = $1 AND format = $2 AND version = $3 AND place = $4", key)
-            try Catalog.enqueue(key, self)
-        }
+    }
+
+    fileprivate mutating func remove(_ name: String, of app: AppName, by actor: String) throws(ServerError) {
+        let key: [StorageValue] = [.text("\(app)"), .text(name)]
+        try session.run("DELETE FROM delivered WHERE app = $1 AND place = $2", key)
+        try session.run("DELETE FROM place WHERE app = $1 AND name = $2", key)
+        try set(app, Catalog.placePrefix + name, [], by: actor)
     }
 }

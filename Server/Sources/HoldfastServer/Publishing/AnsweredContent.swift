@@ -7,10 +7,6 @@ public struct AnsweredContent: Sendable, Hashable {
     public let digest: Digest
     /// What answers say about hosts without pins; nil to say nothing.
     public let domains: ContentDomains?
-    /// The rules for versions of the application, sorted.
-    public let versions: [VersionRule]
-    /// Texts for people, sorted by key and language.
-    public let texts: [LocalizedText]
     /// The last second at which answers may be signed, in seconds since 1970.
     public let end: Int64
 
@@ -19,8 +15,6 @@ public struct AnsweredContent: Sendable, Hashable {
         app = content.app
         digest = content.digest
         domains = content.domains
-        versions = content.versions
-        texts = content.texts
         end = content.end
     }
 }

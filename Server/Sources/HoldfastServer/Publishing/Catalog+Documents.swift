@@ -2,7 +2,7 @@ extension Catalog {
     /// More versions of a document than anybody looks back at.
     private static let keptVersions: Int64 = 32
 
-    /// Writes a document into history, and into the outbox.
+    /// Writes a document into history, from which it goes to the folder and to other places.
     static func store(
         _ made: MadeDocument, at path: String, of app: AppName, generation: Int64, _ step: inout Step
     ) throws(ServerError) {
@@ -28,11 +28,6 @@ extension Catalog {
         _ octets: [UInt8], at path: String, of app: AppName, generation: Int64, end: Int64, _ step: inout Step,
         as event: AuditEntry.Event
     ) throws(ServerError) {
-        guard !step.waitsForJournal else {
-            throw ServerError(
-                .outOfTurn, of: path, expected: "a history with everything that was signed",
-                found: "a journal that is not entered yet", remedy: "Run holdfast-server renew with the secret.")
-        }
         let version = step.ledger.nextVersion(of: Ledger.Name(app: app, name: path))
         let document = StoredDocument(
             app: app, path: path, version: version, octets: octets, signedAt: step.now, end: end,
@@ -43,7 +38,7 @@ extension Catalog {
         try step.record(event, by: "server", facts)
     }
 
-    /// Writes a document into its table and into the outbox, in the place of the versions before.
+    /// Writes a document into its table, in the place of the versions before.
     static func insert(_ document: StoredDocument, generation: Int64, _ step: Step) throws(ServerError) {
         let (app, path) = (StorageValue.text("\(document.app)"), StorageValue.text(document.path))
         try step.session.run(
@@ -55,25 +50,11 @@ extension Catalog {
                 app, path, .integer(document.version), .integer(generation), .octets(document.digest.octets),
                 .octets(document.octets), .integer(document.signedAt), .integer(document.end),
             ])
-        try supersede(document.path, of: document.app, step)
-        for place in [folderPlace] + step.ledger.placeNames(of: document.app) {
-            try enqueue([app, path, .integer(document.version), .text(place)], step)
-        }
-        for query: Query in [
-            "DELETE FROM outbox WHERE app = $1 AND format = $2 AND version <= $3",
-            "DELETE FROM document WHERE app = $1 AND format = $2 AND version <= $3",
-        ] {
-            try step.session.run(query, [app, path, .integer(document.version - keptVersions)])
-        }
-    }
-
-    /// Nothing of a document that waits is uploaded anymore.
-    static func supersede(_ path: String, of app: AppName, _ step: Step) throws(ServerError) {
         try step.session.run(
-            """
-            UPDATE outbox SET state = 'superseded', fence = fence + 1, taken_until = 0 WHERE app = $1 AND format = $2 \
-            AND state IN ('waiting', 'taken', 'uploaded')
-            """, [.text("\(app)"), .text(path)])
+            "UPDATE place SET behind_since = $2 WHERE app = $1 AND behind_since IS NULL", [app, .integer(step.now)])
+        try step.session.run(
+            "DELETE FROM document WHERE app = $1 AND format = $2 AND version <= $3",
+            [app, path, .integer(document.version - keptVersions)])
     }
 
     /// The newest version of a document; nil if there is none, or if it is no longer published.

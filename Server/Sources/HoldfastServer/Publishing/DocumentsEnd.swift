@@ -10,7 +10,8 @@ struct DocumentsEnd {
     /// A repository's timestamp is signed once a day, so the last one may be a day old.
     private static let repositoryRound: Int64 = 86_400
 
-    /// - Parameter end: the last second at which machines sign anything; nil for the end of the content.
+    /// - Parameter end: the last second at which machines sign anything, because the database cannot be written; nil for the
+    ///   end of the content.
     init(_ scene: AppScene, _ content: Content, signingUntil end: Int64?) async {
         let signed = min(content.end, end ?? content.end)
         var last = content.end

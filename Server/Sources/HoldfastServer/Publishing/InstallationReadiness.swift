@@ -15,8 +15,6 @@ public struct InstallationReadiness: Sendable, Hashable {
     public let words: String
     /// When this was judged, in seconds since 1970.
     public let now: Int64
-    /// Whether it waits for vantages that must agree, whatever is published.
-    public internal(set) var isHeld = false
     /// Since when, or from when on, some clients are locked out whether or not it is installed, in seconds since 1970:
     /// what is served has ended, or ends before the wait is over. Nil if that is not so.
     public internal(set) var lockedOutSince: Int64?
@@ -60,7 +58,10 @@ extension Publisher {
         else {
             throw ServerError(
                 .notFound, of: "digest", expected: "a certificate or key that was announced for \(host.label)",
-                found: "\(digest)", remedy: "Announce it first: its pin has to reach clients before it does.")
+                found: "\(digest)",
+                remedy: "Announce it first, and have a change published with it: its pin has to reach clients "
+                    + "before it does. `holdfast-server next chain \(app) \(host.label) --chain FILE --from TIME --data DIR`."
+            )
         }
         let since = scene.publications.last?.published
         let served = ServedEnd(place, in: scene)
@@ -69,9 +70,8 @@ extension Publisher {
             var answer = InstallationReadiness(
                 isReady: false, since: since, until: until, words: words, now: scene.now)
             answer.servedUntil = served.time
-            answer.lockedOutSince = served.time.flatMap { end in
-                end <= scene.now || until.map { end < $0 } ?? false ? end : nil
-            }
+            answer.lockedOutSince = InstallationReadiness.lockout(
+                servedUntil: served.time, waitingUntil: until, at: scene.now)
             return answer
         }
         guard let inputs = try await OutlookMaker(scene: scene).inputsOfPublished() else {
@@ -82,12 +82,6 @@ extension Publisher {
             return closed(
                 "clients may have documents from before a backup was restored, or from another server",
                 until: end == .max ? nil : end)
-        }
-        // By what one vantage sees nothing is judged where several must agree.
-        if let words = place.agreement(by: scene.app.settings, at: scene.now).words {
-            var held = closed(words, until: nil)
-            held.isHeld = true
-            return held
         }
         guard let dialed = try? DialedHost(host.name, port: Int(host.port)) else {
             throw ServerError(.invalidValue, of: "host", expected: "a host that can be dialed", found: host.label)
@@ -105,6 +99,17 @@ extension Publisher {
 }
 
 extension InstallationReadiness {
+    /// Since when, or from when on, some clients are locked out whether or not one waits; nil if waiting helps. Something
+    /// that ends in the second in which the wait ends, or before it, has ended before the wait.
+    /// - Parameters:
+    ///   - end: the first second at which what is served is no longer valid; nil if that is not known.
+    ///   - until: when the wait ends; nil if waiting does not help.
+    ///   - now: seconds since 1970.
+    static func lockout(servedUntil end: Int64?, waitingUntil until: Int64?, at now: Int64) -> Int64? {
+        guard let end, end <= max(now, until ?? now) else { return nil }
+        return end
+    }
+
     /// What the gate answers.
     /// - Parameters:
     ///   - served: until when what is served is valid.

@@ -9,7 +9,15 @@ final class KnownStandings: Sendable {
         let place: Int64
     }
 
+    /// Somebody judges an app, and others wait for it.
+    private struct Judging {
+        let place: Int64
+        let id: UInt64
+        let task: Task<Result<Publisher.Standing, ServerError>, Never>
+    }
+
     private let known = Mutex<[AppName: Known]>([:])
+    private let judging = Mutex<(count: UInt64, apps: [AppName: Judging])>((0, [:]))
 
     /// For so many seconds it is not judged again, as long as the audit says nothing new about the app.
     static let lifetime: Int64 = 60
@@ -40,14 +48,68 @@ final class KnownStandings: Sendable {
         let count = Int64(ledger.appNames.count)
         return count > Self.manyApps && (0..<count * Self.pause).contains(age) ? known.standing : nil
     }
+
+    /// How an app stands: as it is known, or as it is judged now. If several ask for the same app meanwhile, one judges
+    /// and the others wait for the result, unless the audit says something new about the app.
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - judge: judges the app, and notes how it stands.
+    /// - Throws: ``ServerError`` that the judge throws.
+    func standing(
+        of app: AppName, _ ledger: Ledger, at now: Int64,
+        judgedBy judge: @escaping @Sendable () async throws(ServerError) -> Publisher.Standing
+    ) async throws(ServerError) -> Publisher.Standing {
+        if let known = current(app, ledger, at: now) { return known }
+        let place = ledger.touches.latest(of: app)
+        let task = judging.withLock { judging in
+            if let begun = judging.apps[app], begun.place == place { return begun.task }
+            judging.count += 1
+            let id = judging.count
+            // The caller may be canceled while others wait.
+            let task = Task { [self] () -> Result<Publisher.Standing, ServerError> in
+                let result: Result<Publisher.Standing, ServerError>
+                do throws(ServerError) {
+                    result = .success(try await judge())
+                } catch {
+                    result = .failure(error)
+                }
+                finish(app, id)
+                return result
+            }
+            judging.apps[app] = Judging(place: place, id: id, task: task)
+            return task
+        }
+        return try await task.value.get()
+    }
+
+    private func finish(_ app: AppName, _ id: UInt64) {
+        judging.withLock { judging in
+            if judging.apps[app]?.id == id { judging.apps[app] = nil }
+        }
+    }
 }
 
 extension Publisher {
     /// How an app stands, as every surface shows it: judged at most a minute ago, with many apps somewhat longer.
     /// - Throws: ``ServerError``.
     func currentStanding(of app: AppName) async throws(ServerError) -> Standing {
-        if let known = standings.current(app, catalog.ledger, at: try await catalog.now()) { return known }
-        return try await standing(of: app, during: try? await outage())
+        try await standings.standing(of: app, catalog.ledger, at: try await catalog.now()) {
+            [self] () async throws(ServerError) in
+            try await standing(of: app)
+        }
+    }
+
+    /// What people have to act on in an app, as every surface shows it. With a wrong clock nothing is judged, and they act
+    /// on that.
+    /// - Parameter now: seconds since 1970.
+    /// - Throws: ``ServerError``.
+    func currentAlerts(of app: AppName, at now: Int64) async throws(ServerError) -> [StandingAlert] {
+        do throws(ServerError) {
+            return try await currentStanding(of: app).alerts(at: now)
+        } catch {
+            guard error.code == .clock else { throw error }
+            return [StandingAlert(kind: .held, words: "nothing is signed or judged: \(error)")]
+        }
     }
 
     /// How many apps one page, one scrape or one look for notices judges at most.
@@ -60,7 +122,7 @@ extension Publisher {
         let unknown = catalog.apps.filter { standings.current($0, ledger, at: now) == nil }
             .sorted { (standings.latest($0)?.now ?? 0) < (standings.latest($1)?.now ?? 0) }
         for app in unknown.prefix(Self.greatestJudging) {
-            _ = try? await standing(of: app, during: try? await outage())
+            _ = try? await currentStanding(of: app)
         }
         return catalog.apps.compactMap(standings.latest)
     }

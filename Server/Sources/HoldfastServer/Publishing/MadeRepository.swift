@@ -54,7 +54,7 @@ extension SealedKey.Purpose {
 }
 
 extension Catalog {
-    /// Writes what is published of a repository into history and outbox, and has the keys sign that its root has.
+    /// Writes what is published of a repository into history, and has the keys sign that its root has.
     /// - Parameter draft: what is still prepared afterwards.
     static func store(
         _ repository: MadeRepository, leaving draft: RepositoryDraft, of app: AppName, generation: Int64,

@@ -22,7 +22,7 @@ public struct PlaceStanding: Sendable, Hashable {
     public let place: Place?
     /// How many documents clients have not found there yet.
     public let waiting: Int64
-    /// How often the one among them failed that failed most often.
+    /// How often delivering to it has failed since something arrived there.
     public let failures: Int64
     /// When clients were last found to find something there, in seconds since 1970; nil for never.
     public let delivered: Int64?
@@ -103,21 +103,15 @@ extension Publisher {
     private func placeStanding(
         of app: AppName, _ name: String, at url: URL, _ place: Place?
     ) async throws(ServerError) -> PlaceStanding {
-        try await catalog.look { [machine = self.name] session, _ throws(ServerError) in
+        try await catalog.look { [machine = self.name] session, ledger throws(ServerError) in
             let key: [StorageValue] = [.text("\(app)"), .text(name)]
-            let outbox = try session.run(
-                """
-                SELECT count(*), coalesce(max(failures), 0) FROM outbox \
-                WHERE app = $1 AND place = $2 AND state IN ('waiting', 'taken', 'uploaded')
-                """, key
-            ).first
-            let times = try session.run(
-                "SELECT confirmed_at, behind_since FROM place WHERE app = $1 AND name = $2", key
+            let waiting = try Catalog.outstanding(of: app, in: name, session, ledger).count
+            let row = try session.run(
+                "SELECT confirmed_at, behind_since, failures FROM place WHERE app = $1 AND name = $2", key
             ).first
             return PlaceStanding(
-                app, name, at: url, place, waiting: try outbox?.integer(0) ?? 0,
-                failures: try outbox?.integer(1) ?? 0, delivered: try times?.optionalInteger(0),
-                behindSince: try times?.optionalInteger(1), on: machine, at: try session.now())
+                app, name, at: url, place, waiting: Int64(waiting), failures: try row?.integer(2) ?? 0,
+                delivered: try row?.optionalInteger(0), behindSince: try row?.optionalInteger(1), on: machine, at: try session.now())
         }
     }
 

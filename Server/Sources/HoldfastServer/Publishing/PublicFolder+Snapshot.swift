@@ -33,8 +33,7 @@ extension PublicFolder {
     }
 
     private static let kinds: [(suffix: String, kind: ContentFormat.Kind)] = [
-        (".json.signed", .trustServer), (".json", .list), (".xml", .android), (".plist", .apple),
-        (".swift", .alamofire), (".kt", .okhttp),
+        (".json.signed", .trustServer), (".json", .list),
     ]
 
     static func mediaType(of path: String) -> String {

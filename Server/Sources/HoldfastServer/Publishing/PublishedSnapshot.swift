@@ -119,9 +119,10 @@ public struct PublishedSnapshot: Sendable {
         }
 
         /// The body of an answer.
-        /// - Parameter verdict: what it says about the version of the application, as the end of a member of JSON.
-        func answer(at now: Int64, verdict: String = "") -> [UInt8] {
-            Array(#"{"timestamp":\#(now),"#.utf8) + parts.fingerprints + verdict.utf8 + parts.domains
+        /// - Parameter saysVersion: whether it says that the application needs no update.
+        func answer(at now: Int64, saysVersion: Bool = false) -> [UInt8] {
+            let verdict = saysVersion ? #","verifyVersionResult":{"update":"NOT_REQUIRED"}"# : ""
+            return Array(#"{"timestamp":\#(now),"#.utf8) + parts.fingerprints + verdict.utf8 + parts.domains
                 + [UInt8(ascii: "}")]
         }
 
@@ -200,13 +201,8 @@ public struct PublishedSnapshot: Sendable {
         }
     }
 
-    /// Grows with each entry of the audit, and each round in the journal: of two snapshots the one with the greater number
-    /// is newer.
+    /// How many entries the audit had: of two snapshots the one with the greater number is newer.
     public let sequence: Int64
-    /// How many entries the audit had.
-    let entries: Int64
-    /// Whether something is served that is not in history yet.
-    var isAhead: Bool { sequence > entries }
     /// Why something is served as it was before, in sentences; empty if everything could be read.
     public let problems: [String]
     /// What each name has.
@@ -231,7 +227,6 @@ public struct PublishedSnapshot: Sendable {
     /// Puts a snapshot together.
     public init(sequence: Int64, documents: [String: Document], apps: [AppName: App]) {
         self.sequence = sequence
-        entries = sequence
         self.documents = documents
         self.apps = apps
         (problems, parts, contributions, isOfDocuments, starting) = ([], [:], [:], false, nil)
@@ -240,20 +235,20 @@ public struct PublishedSnapshot: Sendable {
     /// Serves documents alone.
     init(documents: [String: Document]) {
         self.documents = documents
-        (sequence, entries, apps, problems, parts, contributions) = (0, 0, [:], [], [:], [:])
+        (sequence, apps, problems, parts, contributions) = (0, [:], [], [:], [:])
         (isOfDocuments, starting) = (true, nil)
     }
 
     /// Serves nothing before it is read.
     init(starting: StartingApps) {
-        (sequence, entries, documents, apps, problems, parts, contributions) = (0, 0, [:], [:], [], [:], [:])
+        (sequence, documents, apps, problems, parts, contributions) = (0, [:], [:], [], [:], [:])
         (isOfDocuments, self.starting) = (false, starting)
     }
 
     /// What some apps have, of a server that reads the others still.
     init(of found: [Contribution]) {
         self.init(
-            sequence: 0, entries: 0, parts: Self.parts(of: found), problems: found.flatMap(\.problems),
+            sequence: 0, parts: Self.parts(of: found), problems: found.flatMap(\.problems),
             contributions: [:])
     }
 
@@ -269,10 +264,10 @@ public struct PublishedSnapshot: Sendable {
 
     /// Puts the parts of all names together. No two have a path in common.
     init(
-        sequence: Int64, entries: Int64, parts: [AppName: Part], problems: [String],
+        sequence: Int64, parts: [AppName: Part], problems: [String],
         contributions: [AppName: Contribution]
     ) {
-        (self.sequence, self.entries) = (sequence, entries)
+        self.sequence = sequence
         self.parts = parts
         self.contributions = contributions
         self.problems = problems

@@ -86,8 +86,6 @@ extension Publisher {
             hosts.append((host, dialed))
             if !host.isFresh(at: scene.now) {
                 look.leaveOpen("what \(host.host.label) shows: nobody has seen it within the hour")
-            } else if let words = host.agreement(by: scene.app.settings, at: scene.now).words {
-                look.leaveOpen("what \(host.host.label) shows: \(words)")
             }
         }
         let clients = DocumentClient.all(of: content, for: .canary) + (try await repositoryClients(content, scene))
@@ -122,8 +120,7 @@ extension Publisher {
         let anchors = (try? TrustAnchors(der: scene.app.settings.anchors)) ?? TrustAnchors([])
         let validator = PathValidator(anchors: anchors)
         let time = OutlookMaker.date(scene.now)
-        for (host, dialed) in hosts
-        where host.isFresh(at: scene.now) && host.agreement(by: scene.app.settings, at: scene.now).words == nil {
+        for (host, dialed) in hosts where host.isFresh(at: scene.now) {
             for seen in host.shown {
                 guard let chain = seen.chain else { continue }
                 let trust = ServerTrust(

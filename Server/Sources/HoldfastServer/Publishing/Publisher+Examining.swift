@@ -20,13 +20,8 @@ extension Publisher {
         // What is in a backup can be restored wherever the pages are.
         var findings = try await approverFindings(pages ?? (isInPlace ? catalog.pages : nil))
         if isInPlace { findings += try await backupFindings() }
-        if isInPlace, let outage = try? await outage() {
-            findings.append(
-                Finding(
-                    isFault: false,
-                    words:
-                        "\(outage.rounds) rounds were signed since the database was written last, at "
-                        + "\(ClockGuard.text(outage.since)): they are in the journal until it can be written again"))
+        if isInPlace, let warning = catalog.engine.reserve?.warning {
+            findings.append(Finding(isFault: false, words: warning))
         }
         if let doubt = try await catalog.headDoubt() { findings.append(Finding(isFault: false, words: doubt)) }
         if isInPlace, try await catalog.engine.isOpenToPublic() {

@@ -7,8 +7,6 @@ extension Publisher {
     private static let greatestPrograms = 4
     /// What a program says is thrown away; one that says more than this is broken.
     private static let greatestOutput = 1 << 20
-    /// As many documents as are uploaded at once: a repository with all its roots.
-    private static let greatestBatch = 4_096
 
     /// Has programs upload what waits for the places besides the folder, and reads it back as clients do. A place that
     /// fails holds up no other, and is tried again after a pause.
@@ -50,22 +48,22 @@ extension Publisher {
     private func isThis(_ publisher: String) -> Bool { publisher.utf8.elementsEqual(name.utf8) }
 
     private func deliver(_ app: AppName, to place: Place) async -> Delivery {
-        var (delivery, ways): (Delivery, [Way]) = (Delivery(), [])
+        var delivery = Delivery()
+        var turn: PlaceTurn?
         do throws(ServerError) {
-            let due = try await dueItems(of: app, for: place)
-            guard !due.isEmpty else { return delivery }
-            let plan = PlacePlan(due)
-            for item in plan.items {
-                let way = Way(document: item.document, place: place.name, key: nil, hold: place.hold)
-                ways.append(way)
-                try await take(&ways[ways.count - 1])
+            guard try await !items(of: app, for: place).isEmpty,
+                let taken = try await catalog.turn(at: place.name, of: app, for: place.hold)
+            else { return delivery }
+            turn = taken
+            // Read again: whoever had it before may have delivered all of it.
+            let plan = PlacePlan(try await items(of: app, for: place))
+            guard !plan.items.isEmpty else {
+                try await catalog.end(taken, delivered: [], isFailed: false)
+                return delivery
             }
-            try await upload(plan, to: place, holding: &ways)
-            for index in ways.indices {
-                try await step(&ways[index]) { row, now, fence throws(ServerError) in try row.uploaded(fence, at: now) }
-            }
-            let reader = try await publicReader(of: app, at: place.url)
+            try await upload(plan, to: place, in: taken)
             let documents = plan.items.map(\.document)
+            let reader = try await publicReader(of: app, at: place.url)
             for document in documents {
                 try await enforceReadBack(of: document, &delivery) { () async throws(ServerError) in
                     try await reader.read(document)
@@ -76,42 +74,25 @@ extension Publisher {
                     try await reader.readRepository()
                 }
             }
-            for index in ways.indices {
-                try await step(&ways[index]) { row, now, fence throws(ServerError) in
-                    try row.confirmed(fence, at: now)
-                }
-                delivery.confirmed.append("\(place.name): \(ways[index].document.path)")
-            }
+            try await catalog.end(taken, delivered: documents, isFailed: false)
+            delivery.confirmed += documents.map { "\(place.name): \($0.path)" }
         } catch {
             delivery.problems.append("\(app), place \(place.name): \(error)")
-            for index in ways.indices where ways[index].fence > 0 {
-                try? await step(&ways[index]) { row, now, fence throws(ServerError) in try row.failed(fence, at: now) }
-            }
+            // Whoever has it now goes on.
+            if let turn { try? await catalog.end(turn, delivered: [], isFailed: true) }
         }
         return delivery
     }
 
-    /// What is due. A file of a repository never goes before those that it names, so all of them wait for one that does.
-    private func dueItems(of app: AppName, for place: Place) async throws(ServerError) -> [PlacePlan.Item] {
+    /// What clients have not been found to find there yet.
+    private func items(of app: AppName, for place: Place) async throws(ServerError) -> [PlacePlan.Item] {
         try await catalog.look { session, ledger throws(ServerError) in
-            var (items, holdsRepository): ([PlacePlan.Item], Bool) = ([], false)
-            let rows = try session.run(
-                """
-                SELECT format, version, state, fence, taken_until, failures, due_at FROM outbox \
-                WHERE app = $1 AND place = $2 AND state IN ('waiting', 'taken', 'uploaded') ORDER BY format LIMIT $3
-                """, [.text("\(app)"), .text(place.name), .integer(Int64(Self.greatestBatch))])
-            for row in rows {
-                let path = try row.text(0)
-                guard try Self.outboxRow(row, from: 2).isDue(at: session.now()) else {
-                    if RepositoryPath.rank(of: path) != nil { holdsRepository = true }
-                    continue
-                }
-                guard let document = try Catalog.newest(path, of: app, session, ledger),
-                    document.version == (try row.integer(1))
-                else { continue }
+            var items: [PlacePlan.Item] = []
+            for (path, version) in try Catalog.outstanding(of: app, in: place.name, session, ledger) {
+                guard let document = try Catalog.newest(path, of: app, session, ledger) else { continue }
                 let former = try session.run(
                     "SELECT digest FROM document WHERE app = $1 AND format = $2 AND version < $3 ORDER BY version DESC",
-                    [.text("\(app)"), .text(path), .integer(document.version)])
+                    [.text("\(app)"), .text(path), .integer(version.version)])
                 items.append(
                     PlacePlan.Item(
                         document: document, mediaType: PublicFolder.mediaType(of: path),
@@ -119,11 +100,11 @@ extension Publisher {
                             try row.octets(0) { Digest(octets: $0) }
                         }))
             }
-            return holdsRepository ? items.filter { RepositoryPath.rank(of: $0.document.path) == nil } : items
+            return items
         }
     }
 
-    private func upload(_ plan: PlacePlan, to place: Place, holding ways: inout [Way]) async throws(ServerError) {
+    private func upload(_ plan: PlacePlan, to place: Place, in turn: PlaceTurn) async throws(ServerError) {
         let folder = FileManager.default.temporaryDirectory.appending(path: "holdfast-upload-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         do {
@@ -134,7 +115,7 @@ extension Publisher {
         }
         try plan.write(to: folder)
         // Right before: an uploader that was stopped and comes back finds that its turn is over, and starts nothing.
-        for index in ways.indices { try await step(&ways[index]) { _, _, _ throws(ServerError) in } }
+        try await catalog.extend(turn)
         let end = await ProgramRun.run(
             place.program, input: plan.octets, in: folder, output: .atMost(Self.greatestOutput))
         let found: String

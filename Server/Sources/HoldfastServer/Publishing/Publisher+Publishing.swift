@@ -3,14 +3,13 @@ import HoldfastPublishing
 
 extension Publisher {
     /// Publishes a change that was approved: asks the gates afresh, verifies the approvals, signs, has clients replay the
-    /// very octets, and writes them into history and outbox at once. The canary gets it first, unless it is forced, and
+    /// very octets, and writes them into history at once. The canary gets it first, unless it is forced, and
     /// everybody once clients have got in with it for the canary's time.
     /// - Throws: ``ServerError``: `gate` for one that refuses; `notApproved`, `rejected` and others of the approvals;
     ///   `outOfTurn` for a change that has ended; `sealedKey` and others of the keys. Nothing is published then. What fails
     ///   afterwards is a problem of the outcome, and is tried again.
     @discardableResult
     public func publish(_ id: RandomID) async throws(ServerError) -> Outcome {
-        _ = try await enterJournal()
         // Whatever the canary had before is over.
         _ = try await settle(try await catalog.change(id).content.app)
         let change = try await catalog.change(id)
@@ -25,7 +24,7 @@ extension Publisher {
         let (report, outlook) = await GateKeeper(scene: scene, change: change, look: look).report()
         if let outlook { try await requireNoWorse(outlook, than: change) }
         let beginsCanary = report.refusal?.gate == .canary && scene.canary == nil
-        if !beginsCanary { try report.requirePassed(id) }
+        if !beginsCanary { try report.requirePassed(change) }
         let permit = try await permit(
             for: change, limit: beginsCanary ? change.canaryLimit(scene.app.settings) : .max)
         let keys = try keys(for: permit, scene.keys)
@@ -71,7 +70,10 @@ extension Publisher {
         if let ended = change.ended {
             throw ServerError(
                 ended == .rejected ? .rejected : .outOfTurn, of: "change \(change.id)", expected: "an open change",
-                found: "one that was \(ended.rawValue)")
+                found: "one that was \(ended.rawValue)",
+                remedy: ended == .published
+                    ? "Nothing is left to do: `holdfast-server status --data DIR` shows how the app stands."
+                    : ended == .rejected ? nil : Self.proposeAgain(change))
         }
         let reason: String
         if change.baseGeneration != scene.generation {
@@ -84,7 +86,12 @@ extension Publisher {
         try await catalog.lapse(change.id, because: reason)
         throw ServerError(
             .outOfTurn, of: "change \(change.id)", expected: "an open change", found: "one that lapsed: \(reason)",
-            remedy: "Propose it again.")
+            remedy: Self.proposeAgain(change))
+    }
+
+    private static func proposeAgain(_ change: Change) -> String {
+        "Propose it again, for people to look at afresh: `holdfast-server change propose \(change.content.app) "
+            + "--again \(change.id) --reason WHY --no-proposer --data DIR`."
     }
 
     /// Approvers agreed to what they saw. If more clients would be lost now, they have to look again.
@@ -94,7 +101,7 @@ extension Publisher {
         try await catalog.lapse(change.id, because: "its outlook got worse")
         throw ServerError(
             .gate, of: "change \(change.id)", expected: "an outlook as good as the one that was approved",
-            found: worse.prefix(8).joined(separator: "; "), remedy: "Propose it again; its approvals have lapsed.")
+            found: worse.prefix(8).joined(separator: "; "), remedy: Self.proposeAgain(change))
     }
 
     func permit(for change: Change, limit: Int64 = .max) async throws(ServerError) -> SigningPermit {
@@ -107,7 +114,8 @@ extension Publisher {
 
     static var noSecret: ServerError {
         ServerError(
-            .secretFile, expected: "the secret", found: "none", remedy: "Start with --secret; nothing was signed.")
+            .secretFile, expected: "the secret", found: "none",
+            remedy: "Put the file of the secret back that init wrote; nothing was signed.")
     }
 
     func keys(for permit: SigningPermit, _ sealed: SealedKeys) throws(ServerError) -> DocumentKeys {
@@ -176,7 +184,6 @@ extension Publisher {
             try Self.requireFollowed(change, scene, step)
             if !repository.documents.isEmpty { try Catalog.requireUnchanged(scene.repository.base, of: app, step) }
             let generation = step.ledger.generation(of: app) + 1
-            try step.follow(permit.content, after: scene.published)
             // An older program that proposed the change, beside this one, did not keep them.
             try Catalog.keepKeys(of: permit.content, step.session, step.ledger)
             try step.record(

@@ -13,56 +13,57 @@ extension Publisher {
 
     private func readBack(_ app: AppName) async -> Delivery {
         var delivery = Delivery()
+        var turn: PlaceTurn?
         do throws(ServerError) {
-            try await readBack(app, &delivery)
+            guard let address = try await catalog.folderAddress(of: app), try await !written(of: app).isEmpty,
+                let taken = try await catalog.turn(at: Catalog.folderPlace, of: app, for: Self.longestReading)
+            else { return delivery }
+            turn = taken
+            let reader = try await publicReader(of: app, at: address.url)
+            let documents = try await written(of: app)
+            var repository: Result<Void, ServerError>?
+            var (found, isFailed): ([Catalog.StoredDocument], Bool) = ([], false)
+            for document in documents {
+                do throws(ServerError) {
+                    try await enforceReadBack(of: document, &delivery) { () async throws(ServerError) in
+                        try await reader.read(document)
+                        guard reader.isOfRepository(document) else { return }
+                        // Its files are followed together.
+                        let followed: Result<Void, ServerError>
+                        if let repository { followed = repository } else { followed = await reader.repositoryResult() }
+                        repository = followed
+                        try followed.get()
+                    }
+                    found.append(document)
+                } catch {
+                    guard try await !isSpreading(document, error) else { continue }
+                    let clients = error.code == .gate ? await clients(askingFor: document.path, of: app) : ""
+                    delivery.problems.append("\(document.path): \(error)\(clients)")
+                    isFailed = true
+                    // It is written once more, if it is not there.
+                    filled.forget(Ledger.Name(app: app, name: document.path))
+                    // The others would wait for the same silence.
+                    guard error.code != .file else { break }
+                }
+            }
+            try await catalog.end(taken, delivered: found, isFailed: isFailed)
+            delivery.confirmed += found.map { "\(address.url.absoluteString): \($0.path)" }
         } catch {
             delivery.problems.append("\(app): \(error)")
+            if let turn { try? await catalog.end(turn, delivered: [], isFailed: true) }
         }
         return delivery
-    }
-
-    private func readBack(_ app: AppName, _ delivery: inout Delivery) async throws(ServerError) {
-        guard let address = try await catalog.folderAddress(of: app) else { return }
-        var ways = try await writtenWays(of: app)
-        guard !ways.isEmpty else { return }
-        let reader = try await publicReader(of: app, at: address.url)
-        var repository: Result<Void, ServerError>?
-        for index in ways.indices {
-            let document = ways[index].document
-            do throws(ServerError) {
-                try await take(&ways[index])
-                try await enforceReadBack(of: document, &delivery) { () async throws(ServerError) in
-                    try await reader.read(document)
-                    guard reader.isOfRepository(document) else { return }
-                    // Its files are followed together.
-                    let followed: Result<Void, ServerError>
-                    if let repository { followed = repository } else { followed = await reader.repositoryResult() }
-                    repository = followed
-                    try followed.get()
-                }
-                try await step(&ways[index]) { row, now, fence throws(ServerError) in
-                    try row.confirmed(fence, at: now)
-                }
-                delivery.confirmed.append("\(address.url.absoluteString): \(document.path)")
-            } catch {
-                guard try await !isSpreading(&ways[index], error) else { continue }
-                await fail(&ways[index], error, &delivery)
-                // The others would wait for the same silence.
-                guard error.code != .file else { return }
-            }
-        }
     }
 
     /// In seconds: after so long all machines have in their folders what one of them has signed.
     private static let spread: Int64 = 15
 
     /// Whether an address may lead to a machine whose folder has not got a document yet; it is read again at once then.
-    private func isSpreading(_ way: inout Way, _ error: ServerError) async throws(ServerError) -> Bool {
-        guard !catalog.engine.isOfOneMachine, error.code == .gate,
-            try await catalog.now() - way.document.signedAt < Self.spread
-        else { return false }
-        try await step(&way) { row, now, fence throws(ServerError) in try row.handedOn(fence, at: now) }
-        return true
+    private func isSpreading(
+        _ document: Catalog.StoredDocument, _ error: ServerError
+    ) async throws(ServerError) -> Bool {
+        guard !catalog.engine.isOfOneMachine, error.code == .gate else { return false }
+        return try await catalog.now() - document.signedAt < Self.spread
     }
 
     /// The gate `readback`: what does not pass it counts as delivered all the same if its approvers have forced it.
@@ -93,27 +94,21 @@ extension Publisher {
         return try await catalog.change(publication.change).forced.contains(gate)
     }
 
-    /// What was written, and is read back at an address.
-    private func writtenWays(of app: AppName) async throws(ServerError) -> [Way] {
-        try await catalog.look { session, ledger throws(ServerError) in
-            var ways: [Way] = []
-            for row in try session.run(
-                """
-                SELECT format, version, state, fence, taken_until, failures, due_at FROM outbox \
-                WHERE app = $1 AND place = $2 AND state = 'uploaded' ORDER BY format LIMIT 1000
-                """, [.text("\(app)"), .text(Catalog.folderPlace)])
-            {
-                guard try Self.outboxRow(row, from: 2).isDue(at: session.now()),
-                    let document = try Catalog.newest(try row.text(0), of: app, session, ledger),
-                    document.version == (try row.integer(1))
+    /// What was written to this machine's folder, and has not been found at the address.
+    private func written(of app: AppName) async throws(ServerError) -> [Catalog.StoredDocument] {
+        try await catalog.look { [folder] session, ledger throws(ServerError) in
+            var documents: [Catalog.StoredDocument] = []
+            for (path, version) in try Catalog.outstanding(of: app, in: Catalog.folderPlace, session, ledger) {
+                guard try folder.has(path, version),
+                    let document = try Catalog.newest(path, of: app, session, ledger)
                 else { continue }
-                ways.append(Way(document: document, key: nil, hold: Self.longestReading))
+                documents.append(document)
             }
-            return ways
+            return documents
         }
     }
 
-    /// For how many seconds a document is held while it is read back: longer than that takes.
+    /// For how many seconds an address is held while it is read: longer than that takes.
     private static let longestReading: Int64 = 300
 }
 

@@ -9,19 +9,15 @@ extension Publisher {
         public var problems: [String] = []
         /// Whether something was left alone that another machine has signed lately.
         var hasSpared = false
-        /// Why what was signed is in the journal, and not in the database; nil if the database could be written, or if
-        /// nobody tried.
-        public var outage: ServerError?
     }
 
     /// Signs again what has to be signed again: trust-server documents, whose clients take none that is older than ten
     /// minutes, once a day the timestamps of repositories, and lists whose key was replaced. It says what the generation
-    /// says, never beyond the end of its content, and needs no approval. While the database cannot be written, it goes on
-    /// with the journal for seven days.
+    /// says, never beyond the end of its content, and needs no approval. While the database cannot be written, nothing is
+    /// signed: what is published is served until it ends.
     /// - Parameter skipping: whether apps are passed over for which an earlier round had nothing to do and nothing has
     ///   changed since, as the audit has it. What somebody damaged in other tables is found without it.
-    /// - Throws: ``ServerError`` of the database, and of a journal with which nothing may be signed. What concerns one app is
-    ///   a problem of the round.
+    /// - Throws: ``ServerError`` of the database. What concerns one app is a problem of the round.
     public func renew(skippingSettled skipping: Bool = false) async throws(ServerError) -> Round {
         try await renew(skippingSettled: skipping, sparing: 0)
     }
@@ -30,14 +26,12 @@ extension Publisher {
     ///   signed them.
     func renew(skippingSettled skipping: Bool, sparing age: Int64) async throws(ServerError) -> Round {
         var round = Round()
-        do throws(ServerError) {
-            round.settled += try await enterJournal()
-        } catch {
-            guard catalog.engine.isOfOneMachine, error.code.saysUnwritable else { throw error }
-            round.outage = error
-        }
+        // Whether it can be written again is found out at once, and not once for each app.
+        if catalog.writeProblem != nil { _ = try await catalog.transact { _ in } }
         let fresh = freshApps(age)
         for app in catalog.apps {
+            // The others would wait for the same database.
+            guard catalog.writeProblem == nil else { break }
             let ledger = catalog.ledger
             if skipping, settled.rests(app, ledger) { continue }
             if fresh.contains(app) {
@@ -103,7 +97,7 @@ extension Publisher {
                 isSignedAgain = true
                 do throws(ServerError) {
                     let scene = try await catalog.scene(of: app)
-                    round.signed += try await renew(permit, scene, audiences, before, &round.outage)
+                    round.signed += try await renew(permit, scene, audiences, before)
                     round.signed += try await signOutdatedLists(permit, scene, audiences)
                 } catch {
                     problems.append("\(app): \(error)")
@@ -113,7 +107,7 @@ extension Publisher {
             isSignedAgain = true
             do throws(ServerError) {
                 let scene = try await catalog.scene(of: app)
-                round.signed += try await renewRepository(permit, scene, &round.outage)
+                round.signed += try await renewRepository(permit, scene)
             } catch {
                 problems.append("\(app): \(error)")
             }
@@ -140,8 +134,7 @@ extension Publisher {
     }
 
     private func renew(
-        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience],
-        _ before: Ledger, _ outage: inout ServerError?
+        _ permit: SigningPermit, _ scene: AppScene, _ audiences: [Audience], _ before: Ledger
     ) async throws(ServerError) -> [String] {
         let content = permit.content
         guard let format = content.formats.first(where: { $0.kind == .trustServer }) else { return [] }
@@ -149,7 +142,7 @@ extension Publisher {
         let only = try Content(app: content.app, hosts: content.hosts, formats: [format], end: content.end)
         let maker = DocumentMaker(content: only, keys: keys, publicKeys: scene.publicKeys)
         let documents = try await maker.signedDocuments(at: scene.now)
-        return try await write(of: content.app, at: scene.now, &outage) { ledger, _ throws(ServerError) in
+        return try await write(of: content.app) { ledger throws(ServerError) in
             // Whoever has another content by now has a newer document already.
             let current = audiences.filter { ledger.content(for: $0, of: content.app) == content.digest }
             // Whoever has replaced the key has signed with the other one, or does so next.
@@ -161,8 +154,43 @@ extension Publisher {
                     let name = Ledger.Name(app: content.app, name: path)
                     return ledger.documents[name].map { !$0.isWithdrawn && $0 == before.documents[name] } ?? false
                 }
-                return SignedAgain(document: document, paths: paths)
+                return (document, paths)
             }
         }
+    }
+
+    /// Writes what was signed again into history, for the folder and for other places.
+    /// - Parameters:
+    ///   - app: the app.
+    ///   - choose: what goes where, by what the audit has.
+    /// - Returns: the paths.
+    func write(
+        of app: AppName,
+        _ choose: @escaping @Sendable (Ledger) throws(ServerError) -> [(document: MadeDocument, paths: [String])]
+    ) async throws(ServerError) -> [String] {
+        try await catalog.transact { [folder] step throws(ServerError) in
+            let generation = max(1, step.ledger.generation(of: app))
+            var signed: [String] = []
+            for again in try choose(step.ledger) {
+                for path in again.paths {
+                    try folder.requireNew(step.ledger.nextVersion(of: .init(app: app, name: path)), of: path)
+                    try Catalog.store(again.document, at: path, of: app, generation: generation, &step)
+                    signed.append(path)
+                }
+            }
+            return signed
+        }
+    }
+}
+
+extension PublicFolder {
+    /// Refuses a version that was public already: the database is not the newest.
+    /// - Throws: ``ServerError`` `brokenChain`.
+    fileprivate func requireNew(_ version: Int64, of path: String) throws(ServerError) {
+        guard let noted = try self.version(of: path), noted >= version else { return }
+        throw ServerError(
+            .brokenChain, of: path, expected: "no version after \(version - 1) in the folder",
+            found: "version \(noted)",
+            remedy: "The database is an older copy: put the newest back, or restore a backup.")
     }
 }

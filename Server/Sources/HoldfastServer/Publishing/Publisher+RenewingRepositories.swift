@@ -9,16 +9,12 @@ extension Publisher {
     /// already, whatever is prepared meanwhile.
     /// - Throws: ``ServerError``; `brokenChain` if what clients have is not what was approved.
     func renewRepository(
-        _ permit: SigningPermit, _ scene: AppScene, _ outage: inout ServerError?
+        _ permit: SigningPermit, _ scene: AppScene
     ) async throws(ServerError) -> [String] {
         let (content, files, now) = (permit.content, scene.repository, scene.now)
         guard now <= content.end else { throw content.hasEnded }
         // What others write from here on is newer.
         let before = catalog.ledger.documents
-        let laid = try await catalog.look { [self] session, ledger throws(ServerError) in
-            try journaled(session, ledger)
-        }
-        files.lay(laid.documents.values)
         let (held, state) = try await RepositoryFiles.translating(.notPublishable, of: files.name) {
             () throws(TUFRepositoryError) -> (Date?, TUFRepositoryState?) in
             // Nothing was published yet, or all of it was withdrawn.
@@ -42,7 +38,7 @@ extension Publisher {
         let publication = try await files.publication(
             of: state, content, keys: keys.repository, includingDrafts: false, at: now)
         let documents = publication.documents(of: content.app, at: now)
-        return try await write(of: content.app, at: now, &outage) { ledger, journal throws(ServerError) in
+        return try await write(of: content.app) { ledger throws(ServerError) in
             // Whoever has another content by now has a newer timestamp already.
             guard ledger.content(for: .everybody, of: content.app) == content.digest else { return [] }
             // Another process has signed it again meanwhile.
@@ -50,8 +46,7 @@ extension Publisher {
                 app: content.app, name: RepositoryPath.prefix(of: content.app) + RepositoryPath.timestamp)
             guard ledger.documents[timestamp] == before[timestamp] else { return [] }
             try Catalog.requireUnchanged(files.base, of: content.app, includingDraft: false, in: ledger)
-            guard journal == laid.mark else { throw Catalog.isOvertaken(content.app) }
-            return documents.map { SignedAgain(document: $0, paths: [$0.path]) }
+            return documents.map { ($0, [$0.path]) }
         }
     }
 }

@@ -102,8 +102,8 @@ extension Publisher {
                 .outOfTurn, of: files.name, expected: "pins that are not published yet", found: "those that are",
                 remedy: "Publish the change; its targets are there.")
         }
-        let maker = PinFileMaker(content: content, format: format, publicKeys: scene.publicKeys)
-        let pins = try maker.octets(of: .pinFile, at: scene.now)
+        let maker = PinFileMaker(content: content, format: format)
+        let pins = try maker.pinFile(at: scene.now)
         try ServerError.translating(.notPublishable, of: files.name) { () throws(TUFRepositoryError) in
             _ = try state.prepare(pins: Data(pins), lifetimes: lifetimes, at: time)
         }
@@ -249,7 +249,8 @@ extension Publisher {
         guard isThere else {
             throw ServerError(
                 .notFound, of: files.name, expected: "a repository", found: "none",
-                remedy: "Begin one with app repository init.")
+                remedy: "Begin one: `holdfast-server app repository init \(app) --root-key FILE --targets-key FILE "
+                    + "--output FOLDER --data DIR`.")
         }
         return files
     }

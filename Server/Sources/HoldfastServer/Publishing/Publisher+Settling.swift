@@ -8,7 +8,6 @@ extension Publisher {
             try Settlement(of: app, session, ledger).isEmpty
         }
         guard !isSettled else { return [] }
-        let entered = try await enterJournal()
         let words = try await catalog.transact { step throws(ServerError) in
             try Settlement.carryOut(for: app, &step)
         }
@@ -16,7 +15,7 @@ extension Publisher {
         // does not work is a problem of the next round.
         var round = Round()
         await renew(app, &round)
-        return entered + words
+        return words
     }
 }
 

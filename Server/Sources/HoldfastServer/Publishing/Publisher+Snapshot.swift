@@ -24,14 +24,12 @@ extension Publisher {
     ) async throws(ServerError) -> PublishedSnapshot {
         let snapshot = try await catalog.look { [self] session, ledger throws(ServerError) in
             var problems: [String] = []
-            var later = Journaled()
-            do throws(ServerError) { later = try journaled(session, ledger) } catch { problems.append("\(error)") }
             // Without the approvers each app says what is wrong.
             let approvers = try? Catalog.approverChain(
                 session, server: catalog.server, genesis: catalog.genesis, known: ledger.approvers)
             let look = Look(
                 now: try session.now(), isMute: catalog.clockProblem != nil, approvers: approvers,
-                served: live.current, later: later, ledger: ledger, compressing: compressing)
+                served: live.current, ledger: ledger, compressing: compressing)
             let apps = ledger.appNames
             let found: [PublishedSnapshot.Contribution]
             if let starting {
@@ -52,11 +50,8 @@ extension Publisher {
                 }
             }
             problems += found.flatMap(\.problems)
-            // Each round has more entries in history than it is here, so this grows when they are entered.
-            let entries = ledger.chain.head.count
             return PublishedSnapshot(
-                sequence: entries + Int64(later.rounds), entries: entries,
-                parts: PublishedSnapshot.parts(of: found), problems: problems,
+                sequence: ledger.chain.head.count, parts: PublishedSnapshot.parts(of: found), problems: problems,
                 contributions: Dictionary(uniqueKeysWithValues: zip(apps, found)))
         }
         live.replace(with: snapshot)
@@ -89,21 +84,19 @@ extension Publisher {
         let isMute: Bool
         let approvers: ApproverChain?
         let served: PublishedSnapshot
-        let later: Journaled
         let ledger: Ledger
         let compressing: Bool
         /// The documents that are served, whose octets are in memory already.
         let documents: [Digest: PublishedSnapshot.Document]
 
         init(
-            now: Int64, isMute: Bool, approvers: ApproverChain?, served: PublishedSnapshot, later: Journaled,
-            ledger: Ledger, compressing: Bool
+            now: Int64, isMute: Bool, approvers: ApproverChain?, served: PublishedSnapshot, ledger: Ledger,
+            compressing: Bool
         ) {
             self.now = now
             self.isMute = isMute
             self.approvers = approvers
             self.served = served
-            self.later = later
             self.ledger = ledger
             self.compressing = compressing
             documents = Dictionary(served.documents.values.map { ($0.digest, $0) }) { first, _ in first }
@@ -111,8 +104,8 @@ extension Publisher {
 
         /// What an app and its canary have, if reading it again would find the same; nil to read it.
         func unchanged(_ app: AppName) -> PublishedSnapshot.Contribution? {
-            // What is not in history, and what a change holds for some hours, changes without an entry.
-            guard later.rounds == 0, !served.isAhead, ledger.canaries[app] == nil,
+            // What a change holds for some hours changes without an entry.
+            guard ledger.canaries[app] == nil,
                 let known = served.contributions[app], known.problems.isEmpty, known.isMute == isMute,
                 known.entry == ledger.touches.latest(of: app),
                 (known.begin...known.end).contains(now)
@@ -187,7 +180,7 @@ extension Publisher {
         _ permit: SigningPermit, _ audience: Audience, like known: PublishedSnapshot.App?, _ octets: inout KnownOctets,
         _ look: Look, _ session: any StorageSession
     ) throws(ServerError) -> PublishedSnapshot.Part {
-        let (app, later, ledger) = (permit.content.app, look.later, look.ledger)
+        let (app, ledger) = (permit.content.app, look.ledger)
         var part = PublishedSnapshot.Part(end: permit.content.end)
         for format in permit.content.formats {
             if format.kind == .challenge {
@@ -199,16 +192,15 @@ extension Publisher {
                 }
             } else if format.kind == .repository, audience == .everybody {
                 var documents: [Catalog.StoredDocument] = []
-                for (path, version) in ledger.repository(of: app).documents where later.documents[path] == nil {
+                for (path, version) in ledger.repository(of: app).documents {
                     documents.append(try Catalog.stored(path, version, of: app, session))
                 }
-                documents += later.documents.values.filter { RepositoryPath.isServed($0.path, by: app) }
                 for stored in documents {
                     part.documents[stored.path] = octets.document(
                         stored, mediaType: format.mediaType, refresh: RepositoryPath.refresh(of: stored.path))
                 }
             } else if let path = permit.content.path(of: format.kind, for: audience),
-                let stored = try Catalog.document(path, of: app, session, ledger).map({ later.documents[path] ?? $0 })
+                let stored = try Catalog.document(path, of: app, session, ledger)
             {
                 part.documents[path] = octets.document(stored, mediaType: format.mediaType, refresh: format.refresh)
             }

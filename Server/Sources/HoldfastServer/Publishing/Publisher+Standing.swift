@@ -33,8 +33,7 @@ extension Publisher {
         public let plainTextKeys: [String]
         /// The servers that show a certificate that has expired, such as one that was forgotten, in words.
         public let expiredServers: [String]
-        /// Why nothing is signed, or judged by what was seen, in words: a backup was restored, or too few vantages agree about
-        /// a host.
+        /// Why nothing is signed, in words: a backup was restored.
         public let held: [String]
 
         /// Whether something has to be published so soon that people have to act.
@@ -53,7 +52,7 @@ extension Publisher {
             case lockedOut
             /// A server shows a certificate that has expired.
             case expired
-            /// Nothing is signed, or nothing is judged.
+            /// Nothing is signed.
             case held
             /// Clients refuse what the canary has.
             case canary
@@ -68,9 +67,8 @@ extension Publisher {
     }
 
     /// Says how an app stands: whether everybody gets in, until when, and what waits for people.
-    /// - Parameter outage: what ``outage(isUnwritable:)`` says.
     /// - Throws: ``ServerError``.
-    public func standing(of app: AppName, during outage: Outage? = nil) async throws(ServerError) -> Standing {
+    public func standing(of app: AppName) async throws(ServerError) -> Standing {
         let place = catalog.ledger.touches.latest(of: app)
         let scene = try await catalog.scene(of: app)
         let timing = scene.app.settings.timing
@@ -86,7 +84,7 @@ extension Publisher {
                 let all = OutlookLosses(judged, scene)
                 (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
             }
-            let documents = await DocumentsEnd(scene, published, signingUntil: outage?.until).time
+            let documents = await DocumentsEnd(scene, published, signingUntil: catalog.writeProblem.map { _ in scene.now }).time
             // Documents that go on are of no use where a host's last known certificate ends.
             let hosts =
                 if let deadline { deadline.lockout } else {
@@ -102,14 +100,14 @@ extension Publisher {
             refusedFrom: refusedFrom, deadline: deadline, open: try await openChanges(of: app),
             canary: canaryStanding(scene), plainTextKeys: scene.keys.all.compactMap(\.plainTextWarning),
             expiredServers: scene.expiredServers,
-            held: scene.held + (catalog.ledger.isHeld(app) ? [Self.heldByRestoring] : []))
+            held: catalog.ledger.isHeld(app) ? [Self.heldByRestoring] : [])
         standings.note(standing, at: place)
         return standing
     }
 
     /// The changes of an app that wait for people, with where they are on their way; emergencies first.
     /// - Throws: ``ServerError``.
-    package func openChanges(of app: AppName) async throws(ServerError) -> [(change: Change, state: Change.State)] {
+    func openChanges(of app: AppName) async throws(ServerError) -> [(change: Change, state: Change.State)] {
         let chain = try await catalog.approvers()
         let (generation, now) = (catalog.ledger.generation(of: app), try await catalog.now())
         let open = try await catalog.changes(of: app).map { ($0, $0.state(chain, generation: generation, at: now)) }

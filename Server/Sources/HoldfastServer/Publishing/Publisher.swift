@@ -136,13 +136,15 @@ public struct Publisher: Sendable {
         let old = try await catalog.look { session, ledger throws(ServerError) in
             guard let publication = ledger.apps[app]?.first(where: { $0.generation == generation }) else {
                 throw ServerError(
-                    .notFound, of: "generation", expected: "one that \(app) had", found: "\(generation)")
+                    .notFound, of: "generation", expected: "one that \(app) had", found: "\(generation)",
+                    remedy:
+                        "Name one from 1 to the generation that `holdfast-server app list --data DIR` shows; before "
+                        + "the first publication there is none.")
             }
             return try Catalog.content(of: publication, app, session)
         }
         let content = try Content(
-            app: app, hosts: old.hosts, formats: old.formats, domains: old.domains, versions: old.versions,
-            texts: old.texts, end: end ?? old.end)
+            app: app, hosts: old.hosts, formats: old.formats, domains: old.domains, end: end ?? old.end)
         return try await propose(
             content, forcing: forced, proposer: proposer, reason: reason, by: actor, using: &generator)
     }
@@ -164,8 +166,7 @@ public struct Publisher: Sendable {
     ) async throws(ServerError) -> Proposal {
         let old = try await catalog.change(id).content
         let content = try Content(
-            app: old.app, hosts: old.hosts, formats: old.formats, domains: old.domains, versions: old.versions,
-            texts: old.texts, end: end ?? old.end)
+            app: old.app, hosts: old.hosts, formats: old.formats, domains: old.domains, end: end ?? old.end)
         return try await propose(
             content, forcing: forced, proposer: proposer, reason: reason, by: actor, using: &generator)
     }

@@ -1,7 +1,7 @@
 public import Foundation
 public import Holdfast
 
-/// The folder of a server: `configuration.json`, `server.db`, `head`, `journal`, `clock`, `lock`, `public/` and
+/// The folder of a server: `configuration.json`, `server.db`, `head`, `reserve`, `clock`, `lock`, `public/` and
 /// `versions/`, and while a backup is being restored `restoring`.
 public struct ServerFolder: Sendable {
     /// The folder.
@@ -132,7 +132,7 @@ public struct ServerFolder: Sendable {
         guard let octets = try WholeFile.read(configuration, limit: 16 << 10) else {
             throw ServerError(
                 .notFound, of: configuration.path, expected: "the configuration of a server", found: "none",
-                remedy: "Name the folder with --data, or make a server with holdfast-server init.")
+                remedy: "Name the folder of a server with --data, or make one with holdfast-server init.")
         }
         return try FolderConfiguration(octets)
     }
@@ -218,7 +218,9 @@ public struct ServerFolder: Sendable {
         }
         // Another program may hold a lock that stops readers too; what is damaged is damaged for them as well.
         do throws(ServerError) {
-            return .reading(try await openAnyway(clock: clock, steady: steady, access: .reading), problem)
+            let open = try await openAnyway(clock: clock, steady: steady, access: .reading)
+            open.catalog.cannotWrite(because: problem)
+            return .reading(open, problem)
         } catch {
             return .documents(problem)
         }

@@ -100,7 +100,7 @@ final class StartingApps: Sendable {
     func snapshot(at path: some Collection<UInt8>) async -> PublishedSnapshot? {
         let isPath = ASCIIText.isPrintable(path, 1...PublishedSnapshot.longestPath)
         guard !isPath || owners[String(decoding: path, as: UTF8.self)] != nil else {
-            // What is in the journal is not in history yet.
+            // That nobody publishes it is said once everything was read.
             await everything()
             return nil
         }

@@ -64,15 +64,15 @@ struct PublicStateJudge: Sendable {
         guard let format = content?.formats.first(where: { $0.kind == .trustServer }), let customer = format.customer,
             let certificate = trustServer?.certificate, let content
         else { return .foreign("the backup has no trust server of the app") }
-        let status: TrustServerStatus
+        let served: PublishedDocument
         do throws(DocumentError) {
-            status = try TrustServerStatus(
-                of: Data(octets), signedBy: Data(certificate), customer: customer, maximumAge: .seconds(600),
+            served = try PublishedDocument(
+                reading: Data(octets), signedBy: Data(certificate), customer: customer,
                 at: Date(timeIntervalSince1970: Double(now)))
         } catch {
             return .foreign("\(error)")
         }
-        let time = Int64(status.timestamp.timeIntervalSince1970)
+        let time = Int64(served.timestamp.timeIntervalSince1970)
         guard time <= now else {
             throw ServerError(.clock, of: path, expected: "a time from \(time) on", found: "\(now)")
         }
@@ -80,6 +80,6 @@ struct PublicStateJudge: Sendable {
         let found = document(octets, path, signedAt: time, end: time + DocumentMaker.trustServerLife)
         let maker = DocumentMaker(content: content, keys: DocumentKeys(), publicKeys: publicKeys)
         let expected = try? maker.trustServerDraft(of: format, at: time).content
-        return expected == status.signedContent ? .renewed(found) : .newer(found)
+        return expected == served.signedContent ? .renewed(found) : .newer(found)
     }
 }

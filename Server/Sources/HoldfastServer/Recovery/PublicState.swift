@@ -53,7 +53,7 @@ struct PublicState: Sendable {
 extension AppName {
     /// Where documents of the app and of its canary may be, but for those with a name of their own.
     var possiblePaths: [String] {
-        let kinds: [ContentFormat.Kind] = [.list, .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp]
+        let kinds: [ContentFormat.Kind] = [.list, .pinFile]
         return Audience.allCases.compactMap { $0.name(of: self) }.flatMap { name in
             kinds.compactMap { kind in (try? ContentFormat(kind, refresh: 3_600))?.path(of: name) }
         }

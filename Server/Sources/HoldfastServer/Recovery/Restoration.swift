@@ -234,7 +234,6 @@ struct Restoration: Sendable {
             "UPDATE app SET generation = $2 WHERE name = $1", [.text("\(app)"), .integer(generation)])
         for path in course.withheld {
             try record(.version(greatest(of: path, app, step), path: path, app: app), &step)
-            try Catalog.supersede(path, of: app, step)
         }
         for path in course.withdrawn {
             try record(.version(greatest(of: path, app, step), path: path, app: nil), &step)

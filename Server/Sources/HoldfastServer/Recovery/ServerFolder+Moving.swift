@@ -17,7 +17,7 @@ extension ServerFolder {
     ///   - address: the database, which must be empty.
     ///   - clock: the time.
     /// - Throws: ``ServerError``: `constraint` for a folder or a database that has a server; `folderInUse` while a server
-    ///   runs; `outOfTurn` if its journal has what its database has not; `brokenChain`. The old folder is as it was then.
+    ///   runs; `brokenChain`. The old folder is as it was then.
     public func move(
         from old: ServerFolder, to address: PostgreSQLAddress, clock: any WallClock
     ) async throws(ServerError) -> Moving {
@@ -43,11 +43,6 @@ extension ServerFolder {
         let open = try await old.open(clock: clock)
         let ledger = open.catalog.ledger
         await open.engine.close()
-        guard try !old.head.journal.waits(entered: ledger.journaled) else {
-            throw ServerError(
-                .outOfTurn, of: "journal", expected: "a journal that history has", found: "one that waits",
-                remedy: "Start the server once on the old folder, until its log says that the journal was entered.")
-        }
         try makeFolder()
         let engine = try await PostgreSQLEngine.open(address, access: .writing, clock: databaseClock)
         do throws(ServerError) {

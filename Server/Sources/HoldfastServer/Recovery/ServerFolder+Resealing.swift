@@ -56,8 +56,6 @@ extension ServerFolder {
         guard let old = open.secret else {
             throw open.secretProblem ?? ServerError(.secretFile, expected: "the secret", found: "none")
         }
-        // The lines of a journal are chained under the old secret.
-        _ = try await open.publisher.enterJournal()
         let file = SecretFile(URL(filePath: open.configuration.secret))
         let isContinued = file.next.exists
         let new = isContinued ? try file.next.read(outside: url) : SigningSecret(using: &generator)

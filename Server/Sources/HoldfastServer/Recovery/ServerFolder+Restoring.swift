@@ -101,8 +101,8 @@ extension ServerFolder {
         let id = try begin(&generator)
         try after(.marked)
         if try WholeFile.read(configuration, limit: 16 << 10) == nil {
-            // What an interrupted attempt left, and the journal of the server before: versions continue far above it.
-            for name in ["server.db", "server.db-wal", "server.db-shm", "journal"] {
+            // What an interrupted attempt left.
+            for name in ["server.db", "server.db-wal", "server.db-shm"] {
                 try WholeFile.remove(url.appending(path: name))
             }
             let manifest = try unpack(backup)

@@ -15,7 +15,8 @@ enum StreamedFile {
         let temporary = url.deletingLastPathComponent().appending(path: ".\(url.lastPathComponent).new")
         func failure(_ found: String? = nil) -> ServerError {
             ServerError(
-                .file, of: url.path, expected: "a new file that can be written", found: found ?? SystemText.of(errno))
+                .file, of: url.path, expected: "a new file that can be written", found: found ?? SystemText.of(errno),
+                remedy: "Name a file that does not exist yet, in a folder that can be written.")
         }
         guard !FileManager.default.fileExists(atPath: url.path) else { throw failure("one that exists") }
         try WholeFile.remove(temporary)

@@ -117,17 +117,6 @@ final class RepositoryFiles: TUFRepositoryStorage {
         base.documents.isEmpty ? try await draft().taken : [:]
     }
 
-    /// Puts later documents of what is served over what the audit has.
-    func lay(_ documents: some Collection<Catalog.StoredDocument>) {
-        guard let origin else { return }
-        written.withLock { written in
-            for document in documents where RepositoryPath.isServed(document.path, by: origin.app) {
-                let path = document.path.dropFirst(RepositoryPath.prefix(of: origin.app).count)
-                written.updateValue(Data(document.octets), forKey: RepositoryPath.served + path)
-            }
-        }
-    }
-
     private func original(_ path: String) async throws(ServerError) -> Data? {
         guard let origin else { return nil }
         if path.utf8.starts(with: RepositoryPath.served.utf8) {

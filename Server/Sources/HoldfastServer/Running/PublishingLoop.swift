@@ -71,13 +71,13 @@ struct PublishingLoop: Service {
             // Services stop one after the other, and this one hears of it after those that wait for the start.
             while starting?.isStopped == true, !Task.isCancelled { try? await Task.sleep(for: Self.step) }
             guard !Task.isCancelled else { return }
-            publisher.reserveJournal()
+            holdSpaceBack()
             let now = ContinuousClock.now
             var state = State(
                 nextRound: now, nextDelivery: now, nextRefresh: now, nextMending: now,
                 // A start has just read everything.
                 nextRereading: now + Self.rereading, nextWholeRound: now + Self.rereading,
-                seen: publisher.live.current.entries, nextComparison: now, troubles: Troubles(logger))
+                seen: publisher.live.current.sequence, nextComparison: now, troubles: Troubles(logger))
             while !Task.isCancelled {
                 await step(&state)
                 try? await Task.sleep(for: Self.step)
@@ -87,6 +87,12 @@ struct PublishingLoop: Service {
 
     private func step(_ state: inout State) async {
         let now = ContinuousClock.now
+        if let warning = publisher.catalog.engine.reserve?.warning {
+            state.troubles.note(Self.reserving, warning, at: now)
+            if now >= state.nextDelivery { holdSpaceBack() }
+        } else {
+            state.troubles.end(Self.reserving)
+        }
         await follow(&state, now)
         await fill(&state, now)
         guard await isTimely(&state, now) else { return }
@@ -103,6 +109,13 @@ struct PublishingLoop: Service {
             }
             return problems + mended.problems
         }
+    }
+
+    private static let reserving = "holding back space for a full disk"
+
+    /// Holds space back for a full disk, where there is some.
+    private func holdSpaceBack() {
+        if publisher.catalog.engine.reserve?.make() == true { logger.info("space is held back for a full disk") }
     }
 
     /// While the clock cannot be believed, nothing is signed or judged, and nothing written with its time.
@@ -131,7 +144,7 @@ struct PublishingLoop: Service {
         let count = publisher.catalog.ledger.chain.head.count
         guard state.filled != count, state.filled != nil || now >= state.nextDelivery else { return }
         await attempt("filling the folder", &state, now) { state throws(ServerError) in
-            let problems = await publisher.fillFolder()
+            let problems = try await publisher.deliver().problems
             state.filled = problems.isEmpty ? count : nil
             return problems
         }
@@ -152,12 +165,15 @@ struct PublishingLoop: Service {
         }
         let isDue = now >= state.nextRefresh
         guard count != state.seen || isDue else { return }
-        if isDue { renewIdentities(&state, now) }
+        if isDue {
+            renewIdentities(&state, now)
+            holdSpaceBack()
+        }
         await attempt("reading what is published", &state, now) { state throws(ServerError) in
             let rereads = now >= state.nextRereading
             let snapshot = try await publisher.refresh(keepingUnchanged: !rereads)
             if rereads { state.nextRereading = now + Self.rereading }
-            state.seen = snapshot.entries
+            state.seen = snapshot.sequence
             state.nextRefresh = now + Self.refreshing
             announce(&state)
             return snapshot.problems
@@ -185,17 +201,9 @@ struct PublishingLoop: Service {
             for words in round.settled { logger.info("\(words)") }
             if !round.signed.isEmpty {
                 let paths = round.signed.joined(separator: ", ")
-                let place = round.outage == nil ? "" : ", in the journal"
-                logger.info("signed again: \(paths)\(place); head \(publisher.catalog.ledger.chain.head)")
+                logger.info("signed again: \(paths); head \(publisher.catalog.ledger.chain.head)")
             }
-            if let outage = round.outage {
-                state.troubles.note("writing to the database", "\(outage)", at: now)
-            } else {
-                state.troubles.end("writing to the database")
-            }
-            // What one app lacks must not fill the journal with rounds of the others.
-            let isJournaled = round.outage != nil && !round.signed.isEmpty
-            if round.problems.isEmpty || isJournaled {
+            if round.problems.isEmpty {
                 state.nextRound = now + (round.hasSpared ? Self.sparing : Self.round)
             }
             return round.problems

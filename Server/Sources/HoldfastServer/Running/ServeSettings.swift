@@ -29,8 +29,6 @@ public struct ServeSettings: Sendable {
         case adminTLSKey = "admin-tls-key"
         /// Where people's browsers find the pages.
         case adminOrigin = "admin-origin"
-        /// Whether tools of the reference server are answered, at `/admin/…`.
-        case utilityAdmin = "utility-admin"
         /// Whether hosts are watched.
         case watch
         /// The blocks of addresses that may be watched although they are not of the public Internet.
@@ -69,8 +67,6 @@ public struct ServeSettings: Sendable {
     public let adminListen: ListenerSettings
     /// Where people's browsers find the pages; nil if nobody signs in.
     public let adminOrigin: RelyingParty?
-    /// Whether tools of the reference server are answered, at `/admin/…`.
-    public let answersUtilityTools: Bool
     /// Whether hosts are watched.
     public let watches: Bool
     /// The blocks of addresses that may be watched although they are not of the public Internet.
@@ -120,7 +116,6 @@ public struct ServeSettings: Sendable {
             proxies: try Self.blocks(text(.adminBehindProxy), .adminBehindProxy),
             try Self.identity((text(.adminTLSCertificate), .adminTLSCertificate), (text(.adminTLSKey), .adminTLSKey)))
         adminOrigin = try text(.adminOrigin).map { text throws(ServerError) in try RelyingParty(origin: text) }
-        answersUtilityTools = try Self.flag(text(.utilityAdmin), .utilityAdmin) ?? false
         watches = try Self.flag(text(.watch), .watch) ?? true
         allowed = try Self.blocks(text(.allow), .allow)
         vantage = text(.vantage) ?? Vantage.usual

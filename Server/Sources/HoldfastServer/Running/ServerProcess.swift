@@ -23,7 +23,7 @@ public struct ServerProcess: Sendable {
     private let logger: Logger
 
     /// Longer than listeners take to finish answers.
-    private static let stopping: Duration = .seconds(9)
+    static let stopping: Duration = .seconds(9)
 
     /// Puts a server together. Nothing runs yet.
     /// - Parameters:
@@ -71,11 +71,8 @@ public struct ServerProcess: Sendable {
             })
         let browsers = try Self.browsers(publisher, settings.adminOrigin)
         let administration = try AdministrationListener(
-            settings.adminListen, for: publisher, counters: counters,
-            answersUtilityTools: settings.answersUtilityTools,
-            beside: browsers.responders,
-            health: health, on: group,
-            logger: listenerLogger, requests: logger, notices: notices, reports: reports,
+            settings.adminListen, for: publisher, counters: counters, beside: browsers.responders,
+            health: health, on: group, logger: listenerLogger, requests: logger, notices: notices, reports: reports,
             onListening: { onListening(.administration, Self.text($0)) })
         let loop = PublishingLoop(
             publisher, renewing: [settings.listen, settings.adminListen].compactMap(\.identity),
@@ -95,7 +92,6 @@ public struct ServerProcess: Sendable {
                 PlacesLoop(publisher, logger: logger),
                 DeadlineWatch(publisher, lease: lease, logger: logger),
                 CanaryWatch(publisher, lease: lease, logger: logger), ReportService(catalog, reports, logger: logger),
-                VantageWatch(catalog, logger: logger),
             ]
         }
         // Who looks at a host writes that down first.
@@ -207,7 +203,7 @@ public struct ServerProcess: Sendable {
             unready: unready,
             unwritable: [
                 problem.map { "Nothing can be signed: \($0)" }, catalog.clockProblem.map { "\($0)" },
-                isReading || snapshot.isAhead ? "The database cannot be written." : nil,
+                isReading || catalog.writeProblem != nil ? "The database cannot be written." : nil,
                 catalog.isOutOfReach(at: now) ? "The database was not read for a minute." : nil,
                 snapshot.isOfDocuments ? "The database cannot be read." : nil,
             ].compactMap(\.self) + unready)

@@ -69,7 +69,8 @@ public struct SecretFile: Sendable {
         let descriptor = unsafe open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw ServerError(
-                .file, of: url.path, expected: "a file with the secret", found: SystemText.of(errno))
+                .file, of: url.path, expected: "a file with the secret", found: SystemText.of(errno),
+                remedy: "Put the file back that init wrote, or its recovery copy.")
         }
         defer { close(descriptor) }
         var status = stat()
@@ -82,7 +83,9 @@ public struct SecretFile: Sendable {
             throw ServerError(
                 .secretFile, of: url.path, expected: "mode 0600",
                 found: "mode 0\(String(status.st_mode & 0o777, radix: 8))",
-                remedy: "chmod 600 it, and make a new secret with reseal if others may have read it.")
+                remedy:
+                    "Take the rights of others away: `chmod 600 \(url.path)`. If others may have read it, make a new "
+                    + "secret with holdfast-server reseal.")
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw ServerError(

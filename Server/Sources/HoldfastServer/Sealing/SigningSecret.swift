@@ -38,9 +38,6 @@ public struct SigningSecret: Sendable {
     /// What a backup is sealed with besides the recipient's key: whoever has only that can neither read nor forge one.
     var backupKey: SymmetricKey { SymmetricKey(data: derived("holdfast-backup-v1")) }
 
-    /// What the lines of a journal are chained with: whoever can write to the folder and has no secret makes none.
-    var journalKey: SymmetricKey { SymmetricKey(data: derived("holdfast-journal-v1")) }
-
     /// What the head of an audit is signed with that several machines write: see ``AuditSeal``.
     var headKey: SymmetricKey { SymmetricKey(data: derived("holdfast-audit-head-v1")) }
 

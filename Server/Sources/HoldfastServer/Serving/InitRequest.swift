@@ -1,16 +1,9 @@
 /// The fields of a request to `/app/init`, checked.
 struct InitRequest: Sendable, Hashable {
-    /// What the client says about itself, which decides whether it should be updated.
-    struct Client: Sendable, Hashable {
-        let application: AppVersion
-        let majorSystemVersion: Int64
-        let platform: VersionRule.Platform
-    }
-
     /// The name of the app as it was sent. It is compared with nothing before it is known to be a name.
     let app: [UInt8]
-    /// Nil unless all three of its fields were sent: then no word is said about versions.
-    let client: Client?
+    /// Whether all three fields were sent with which a client asks if it should be updated.
+    let asksForVersion: Bool
 
     /// The fields that are wrong.
     struct Refusal: Error {
@@ -21,18 +14,30 @@ struct InitRequest: Sendable, Hashable {
     init(_ target: RequestTarget) throws(Refusal) {
         var reading = Reading(target)
         let app = reading.app()
-        let application = reading.optional("appVersion", "A version such as 3.1.2.") { AppVersion($0) }
-        let system = reading.optional("osVersion", "A version such as 14.5.1, or one number such as 31.") {
-            AppVersion.majorOfSystem($0)
-        }
-        let platform = reading.optional("platform", "ANDROID or IOS.") { VersionRule.Platform(octets: $0) }
+        let asked = [
+            reading.field("appVersion", "A version such as 3.1.2.", Self.isVersion),
+            reading.field("osVersion", "A version such as 14.5.1, or one number such as 31.") {
+                Self.isVersion($0) || Self.isNumber($0[...])
+            },
+            reading.field("platform", "ANDROID or IOS.") { ["ANDROID", "IOS"].map { Array($0.utf8) }.contains($0) },
+        ]
         guard let app, reading.violations.isEmpty else { throw Refusal(violations: reading.violations) }
         self.app = app
-        if let application, let system, let platform {
-            client = Client(application: application, majorSystemVersion: system, platform: platform)
-        } else {
-            client = nil
-        }
+        asksForVersion = asked.allSatisfy(\.self)
+    }
+
+    /// Whether it is `MAJOR.MINOR.PATCH`, of at most nine digits each; what follows a hyphen is ignored.
+    private static func isVersion(_ octets: [UInt8]) -> Bool {
+        // A line break ends what the reference's pattern matches.
+        guard octets.count <= 255, !octets.contains(0x0A), !octets.contains(0x0D) else { return false }
+        let parts = octets.prefix { $0 != UInt8(ascii: "-") }
+            .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 3 && parts.allSatisfy(isNumber)
+    }
+
+    private static func isNumber(_ digits: ArraySlice<UInt8>) -> Bool {
+        (1...9).contains(digits.count)
+            && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     /// The name of the app in a request that may be wrong otherwise: errors are signed too.
@@ -56,18 +61,19 @@ struct InitRequest: Sendable, Hashable {
             return value
         }
 
-        mutating func optional<Value>(_ name: String, _ hint: String, _ read: ([UInt8]) -> Value?) -> Value? {
+        /// Whether a field was sent, and is valid.
+        mutating func field(_ name: String, _ hint: String, _ isValid: ([UInt8]) -> Bool) -> Bool {
             let values = target.values(name)
-            guard let first = values.first else { return nil }
+            guard let first = values.first else { return false }
             guard values.count == 1 else {
                 violate(name, values.last, "Once.")
-                return nil
+                return false
             }
-            guard let value = read(first) else {
+            guard isValid(first) else {
                 violate(name, first, hint)
-                return nil
+                return false
             }
-            return value
+            return true
         }
 
         private mutating func violate(_ name: String, _ value: [UInt8]?, _ hint: String) {

@@ -38,7 +38,7 @@ struct InitResponder: Sendable {
             outcome =
                 wantsKey
                 ? key(of: app, snapshot)
-                : answer(fields, challenge, app, snapshot, request, now)
+                : answer(fields, challenge, app, snapshot, now)
         } catch {
             let body = ErrorBody(
                 code: "ERROR_REQUEST", message: "The request is not valid.", violations: error.violations)
@@ -85,7 +85,7 @@ struct InitResponder: Sendable {
 
     private func answer(
         _ fields: InitRequest, _ challenge: Challenge?, _ app: PublishedSnapshot.App?, _ snapshot: PublishedSnapshot,
-        _ request: ListenerRequest, _ now: Int64?
+        _ now: Int64?
     ) -> Outcome {
         guard challenge != nil else {
             return error(
@@ -99,10 +99,7 @@ struct InitResponder: Sendable {
         guard let now else { return unavailable("The clock of the server is not to be trusted.") }
         guard app.key != nil else { return unavailable("The server cannot sign.") }
         guard now <= app.content.end else { return unavailable("What is published is too old to be signed.") }
-        let verdict = fields.client.map { client in
-            VersionVerdict(client, app.content, AcceptedLanguages(request.list("Accept-Language"))).json
-        }
-        return Outcome(status: .ok, body: app.answer(at: now, verdict: verdict ?? ""))
+        return Outcome(status: .ok, body: app.answer(at: now, saysVersion: fields.asksForVersion))
     }
 
     private func error(_ status: HTTPResponseStatus, _ code: String, _ message: String) -> Outcome {

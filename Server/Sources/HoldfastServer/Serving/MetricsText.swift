@@ -69,12 +69,8 @@ struct MetricsText: Sendable {
     ///   - isReady: whether the server can sign.
     ///   - now: seconds since 1970.
     static func families(of ledger: Ledger, isReady: Bool, at now: Int64) -> [Family] {
-        var alarms: [AppName: Int] = [:]
-        for silence in ledger.vantages.silences.keys { alarms[silence.app, default: 0] += 1 }
         // A counter never falls, although old ones are no longer kept.
-        for counts in [ledger.keyAlarms.counts, ledger.vantages.marks.counts] {
-            alarms.merge(counts) { $0 + $1 }
-        }
+        let alarms = ledger.keyAlarms.counts
         var oldest: [AppName: Int64] = [:]
         for (_, proposal) in ledger.openChanges(at: now) where oldest[proposal.app] == nil {
             oldest[proposal.app] = proposal.time
@@ -85,8 +81,7 @@ struct MetricsText: Sendable {
             Family(
                 "holdfast_ready", .gauge, "Whether the server can sign.", [Sample([], isReady ? 1 : 0)]),
             Family(
-                "holdfast_alarms_total", .counter,
-                "Keys that hosts showed and nobody had announced, and vantages that disagreed or went silent.",
+                "holdfast_alarms_total", .counter, "Keys that hosts showed and nobody had announced.",
                 apps.map { Sample([("app", "\($0)")], Double(alarms[$0] ?? 0)) }),
             Family(
                 "holdfast_canary_held", .gauge,
@@ -126,6 +121,16 @@ struct MetricsText: Sendable {
                 "holdfast_publish_until_seconds", .gauge,
                 "The last second at which a publication still reaches every client before something ends.",
                 samples(\.deadline?.lastSafe)),
+        ]
+    }
+
+    /// Whether the disk was full, or has no room for what should be held back.
+    static func families(of reserve: DiskReserve?) -> [Family] {
+        guard let reserve else { return [] }
+        return [
+            Family(
+                "holdfast_disk_reserve_missing", .gauge, "Whether no space is held back for a full disk.",
+                [Sample([], reserve.isMissing ? 1 : 0)])
         ]
     }
 

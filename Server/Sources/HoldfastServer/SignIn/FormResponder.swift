@@ -115,14 +115,12 @@ struct FormResponder: RefusingResponder, Sendable {
         }
         let staleness = try entries.number("staleness", in: 1...366) * 86_400
         let canary = try entries.number("canary", in: 0...168) * 3_600
-        let vantages = try entries.number("vantages", in: AppSettings.vantageCounts)
         let anchors = try entries.certificates("anchors", "the authorities that the clients' systems trust, in PEM")
         let builds: [AppSettings.Build]? = entries.isChecked("unshipped") ? [] : nil
         try take(rates.takeCostly(session.actor))
         try await FormRefusal.about("anchors", ["app \(name)": "name", "display name": "title"]) {
             [catalog, publisher] () async throws(ServerError) in
-            let settings = try AppSettings(
-                staleness: staleness, canary: canary, vantages: vantages, anchors: anchors, builds: builds)
+            let settings = try AppSettings(staleness: staleness, canary: canary, anchors: anchors, builds: builds)
             guard publisher.secret != nil else { throw Publisher.noSecret }
             try await catalog.addApp(
                 name, displayName: title.isEmpty ? "\(name)" : title, settings: settings, by: session.actor)

@@ -1,5 +1,5 @@
 /// What a signer program is given on standard input (`holdfast-signing-request-v1`): what to sign, and everything with
-/// which it can verify by itself that people approved it. `Server/README.md` lists the fields.
+/// which it can verify by itself that people approved it. `docs/formats.md` lists the fields.
 ///
 /// The approvals are those that counted when the content was published. What is signed again for it later comes with the
 /// same ones, so a program that has seen them in time knows the content again by its digest.

@@ -28,7 +28,7 @@ enum PostgreSQLFailure {
         case "42501":
             return error(
                 .readOnlyDatabase, "a role that may do this",
-                "Make the role of the server the owner of its database, as docs/server.md has it.")
+                "Make the role of the server the owner of its database, as docs/server/machines.md has it.")
         case "42804": return error(.constraint, "a value of the column's type")
         case "42P01", "42703":
             return error(.damagedDatabase, "the tables of holdfast-server", "Restore the last backup.")

@@ -26,11 +26,10 @@ struct PostgreSQLMigrations: Sendable {
         PackageResources.postgres_0004_sql, PackageResources.postgres_0005_sql, PackageResources.postgres_0006_sql,
         PackageResources.postgres_0007_sql, PackageResources.postgres_0008_sql, PackageResources.postgres_0009_sql,
         PackageResources.postgres_0010_sql, PackageResources.postgres_0011_sql, PackageResources.postgres_0012_sql,
-        PackageResources.postgres_0013_sql,
     ]
     /// Those of them that programs of before go on beside. Up to the tenth, one server alone had a database.
-    /// The thirteenth deletes what programs of before store again with the next probe.
-    private static let additive: Set<Int> = [11, 12, 13]
+    /// The twelfth deletes what programs of before store again with the next probe.
+    private static let additive: Set<Int> = [11, 12]
 
     /// The steps of this program.
     static let newest = PostgreSQLMigrations(

@@ -8,6 +8,8 @@ public import Holdfast
 public final class SQLiteEngine: StorageEngine {
     private let queue = DispatchQueue(label: "holdfast.sqlite")
     private let connection: SharedConnection
+    /// The space that is held back beside the file.
+    public let reserve: DiskReserve?
 
     /// Opens a database, and brings it to the newest version of its tables.
     /// - Parameters:
@@ -17,6 +19,19 @@ public final class SQLiteEngine: StorageEngine {
     /// - Throws: ``ServerError`` `newerDatabase`, `damagedDatabase`, `readOnlyDatabase`, `lockedDatabase`, `fullDatabase`
     ///   or `file`.
     public init(_ file: URL, clock: any WallClock, patience: Duration = .seconds(5)) throws(ServerError) {
+        let reserve = DiskReserve(in: file.deletingLastPathComponent())
+        do throws(ServerError) {
+            connection = SharedConnection(try Self.opened(file, clock, patience))
+        } catch {
+            guard reserve.isGivenUp(because: error) else { throw error }
+            connection = SharedConnection(try Self.opened(file, clock, patience))
+        }
+        self.reserve = reserve
+    }
+
+    private static func opened(
+        _ file: URL, _ clock: any WallClock, _ patience: Duration
+    ) throws(ServerError) -> SQLiteConnection {
         // SQLite gives the log the mode of the database.
         let descriptor = unsafe open(file.path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600 as mode_t)
         guard descriptor >= 0 else {
@@ -30,7 +45,7 @@ public final class SQLiteEngine: StorageEngine {
         let connection = try SQLiteConnection(file.path, clock: clock, patience: milliseconds)
         try connection.prepare()
         try SQLiteMigrations.run(on: connection)
-        self.connection = SharedConnection(connection)
+        return connection
     }
 
     /// Opens a database that cannot be written, such as one on a disk that is full or read-only. Every transaction that
@@ -50,6 +65,7 @@ public final class SQLiteEngine: StorageEngine {
         try connection.prepareReading()
         try SQLiteMigrations.requireNewest(on: connection)
         self.connection = SharedConnection(connection)
+        reserve = DiskReserve(in: file.deletingLastPathComponent())
     }
 
     /// Runs a closure in a transaction that sees one state and writes nothing.
@@ -59,13 +75,19 @@ public final class SQLiteEngine: StorageEngine {
         try await transaction("BEGIN DEFERRED", "PRAGMA query_only = ON", body, { _ in })
     }
 
-    /// Runs a closure in a transaction that takes the lock at once, and is on the disk when this returns.
+    /// Runs a closure in a transaction that takes the lock at once, and is on the disk when this returns. If the disk is
+    /// full, the space that was held back is given up, and it runs again.
     public func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StorageSession) throws(ServerError) -> Value,
         onCommit: @escaping @Sendable (Value) -> Void
     ) async throws(ServerError) -> Value {
         // Takes the lock at once: a transaction that reads first and writes later would fail in the middle.
-        try await transaction("BEGIN IMMEDIATE", "PRAGMA query_only = OFF", body, onCommit)
+        do throws(ServerError) {
+            return try await transaction("BEGIN IMMEDIATE", "PRAGMA query_only = OFF", body, onCommit)
+        } catch {
+            guard reserve?.isGivenUp(because: error) == true else { throw error }
+            return try await transaction("BEGIN IMMEDIATE", "PRAGMA query_only = OFF", body, onCommit)
+        }
     }
 
     /// Closes the database after the transactions that were begun.

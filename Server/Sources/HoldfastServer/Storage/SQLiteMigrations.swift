@@ -7,7 +7,7 @@ enum SQLiteMigrations {
         PackageResources.sqlite_0004_sql, PackageResources.sqlite_0005_sql, PackageResources.sqlite_0006_sql,
         PackageResources.sqlite_0007_sql, PackageResources.sqlite_0008_sql,
         PackageResources.sqlite_0009_sql, PackageResources.sqlite_0010_sql, PackageResources.sqlite_0011_sql,
-        PackageResources.sqlite_0012_sql, PackageResources.sqlite_0013_sql,
+        PackageResources.sqlite_0012_sql,
     ]
 
     /// Marks the file as this program's (`PRAGMA application_id`): "HFS1".

@@ -5,9 +5,11 @@ public import Foundation
 /// A transaction is one closure that does not wait for anything else, so no lock is ever held across an upload, a
 /// signature program or a peer.
 public protocol StorageEngine: Sendable {
-    /// Whether only this machine can write to the database: what is signed without it is entered afterwards. What others
-    /// would sign meanwhile on a database of many could not be.
+    /// Whether only this machine can write to the database.
     var isOfOneMachine: Bool { get }
+
+    /// The space that is held back for a full disk; nil for a database that is on no disk of this machine.
+    var reserve: DiskReserve? { get }
 
     /// Runs a closure in a transaction that sees one state and writes nothing.
     /// - Throws: what the closure throws, or a ``ServerError`` of the database.
@@ -61,6 +63,9 @@ extension StorageEngine {
 
     /// Whether only this machine can write to the database, as with a file.
     public var isOfOneMachine: Bool { true }
+
+    /// None, unless it is on a disk of this machine.
+    public var reserve: DiskReserve? { nil }
 
     /// Runs a closure in a transaction that writes.
     /// - Throws: what the closure throws, or a ``ServerError`` of the database.

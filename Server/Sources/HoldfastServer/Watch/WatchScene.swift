@@ -15,8 +15,6 @@ struct WatchScene: Sendable {
         /// The keys that people approved or announced for its own certificates.
         let approvedKeys: Set<Digest>
         let validator: PathValidator
-        /// How many vantages must agree.
-        let vantages: Int64
     }
 
     /// For each lease in its place: what to look at, nil for a host that is gone, or why nobody knows.
@@ -26,15 +24,8 @@ struct WatchScene: Sendable {
 /// What is the same from look to look: anchors that were read, and published hosts by their names. Everything is found by
 /// the digest that the audit has, so nothing old is ever used.
 final class WatchMemory: Sendable {
-    /// What the settings of an app say about looking.
-    struct Rules: Sendable {
-        let validator: PathValidator
-        /// How many vantages must agree.
-        let vantages: Int64
-    }
-
     private struct State {
-        var rules: [Digest: Rules] = [:]
+        var validators: [Digest: PathValidator] = [:]
         var contents: [Digest: PublishedHosts] = [:]
         var hosts = 0
     }
@@ -42,23 +33,22 @@ final class WatchMemory: Sendable {
     private let state = Mutex(State())
 
     /// Sets of anchors have hundreds of kilobytes each, and most apps have the same.
-    private static let greatestRules = 32
+    private static let greatestValidators = 32
     private static let greatestHosts = 50_000
 
-    /// What the settings with a digest say.
-    func rules(
+    /// What validates chains by the settings with a digest.
+    func validator(
         of settings: Digest, _ read: () throws(ServerError) -> AppSettings
-    ) throws(ServerError) -> Rules {
-        if let known = state.withLock({ $0.rules[settings] }) { return known }
+    ) throws(ServerError) -> PathValidator {
+        if let known = state.withLock({ $0.validators[settings] }) { return known }
         let read = try read()
         // The settings were checked when they were written; without anchors nothing would be valid.
         let validator = PathValidator(anchors: (try? TrustAnchors(der: read.anchors)) ?? TrustAnchors([]))
-        let rules = Rules(validator: validator, vantages: read.vantages)
         state.withLock { state in
-            if state.rules.count >= Self.greatestRules { state.rules = [:] }
-            state.rules[settings] = rules
+            if state.validators.count >= Self.greatestValidators { state.validators = [:] }
+            state.validators[settings] = validator
         }
-        return rules
+        return validator
     }
 
     /// The hosts of the content with a digest.
@@ -101,7 +91,7 @@ extension Catalog {
         let judged = try judged(host, at: lease.id, of: app, memory, session, ledger)
         return WatchScene.Target(
             lease: lease, host: host, watched: judged.watched, known: judged.known, approvedKeys: judged.approvedKeys,
-            validator: judged.rules.validator, vantages: judged.rules.vantages)
+            validator: judged.validator)
     }
 
     /// What the chains of a host are judged by.
@@ -109,7 +99,7 @@ extension Catalog {
         let watched: WatchedHost
         let known: Set<Digest>
         let approvedKeys: Set<Digest>
-        let rules: WatchMemory.Rules
+        let validator: PathValidator
     }
 
     private static func judged(
@@ -117,7 +107,7 @@ extension Catalog {
         _ ledger: Ledger
     ) throws(ServerError) -> JudgedHost {
         let settings = ledger.settings[.init(app: app, name: settingsName)] ?? .nothing
-        let rules = try memory.rules(of: settings) { () throws(ServerError) in
+        let validator = try memory.validator(of: settings) { () throws(ServerError) in
             try Self.app(app, session, ledger).settings
         }
         let dialed = try dialed(host.name, port: host.port)
@@ -133,7 +123,7 @@ extension Catalog {
             announcedKeys: next.keys)
         return JudgedHost(
             watched: watched, known: approved.certificates(of: host, next),
-            approvedKeys: approved.keys(of: host, next), rules: rules)
+            approvedKeys: approved.keys(of: host, next), validator: validator)
     }
 
     /// Finds the chains that clients accept, of those over keys that people approved or announced. Others are not evaluated.
@@ -160,7 +150,7 @@ extension Catalog {
                 guard let judge = try? HostWatch.Judge(judged.watched) else { continue }
                 for chain in chains where chain.leafKey.map(judged.approvedKeys.contains) ?? false {
                     let isAccepted = judge.accepts(
-                        chain, validator: judged.rules.validator, at: Date(timeIntervalSince1970: Double(now)))
+                        chain, validator: judged.validator, at: Date(timeIntervalSince1970: Double(now)))
                     if isAccepted { accepted[host.label, default: []].insert(chain.digest) }
                 }
             }

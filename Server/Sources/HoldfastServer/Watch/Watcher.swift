@@ -40,8 +40,6 @@ public struct Watcher: Service {
         public let findings: [WatchFinding]
         /// The alarms that are new, in words.
         public let alarms: [String]
-        /// Why nothing is judged by it, in words: too few vantages agree. Nil where they do, or where one is enough.
-        public let held: String?
     }
 
     /// Seconds; longer than any host takes, with all deadlines.
@@ -61,7 +59,7 @@ public struct Watcher: Service {
     /// Watches the hosts of a catalog.
     public init(_ catalog: Catalog, _ settings: Settings, logger: Logger) {
         self.catalog = catalog
-        leases = HostLeases(catalog.engine, from: settings.vantage)
+        leases = HostLeases(catalog.engine)
         self.settings = settings
         self.logger = logger
     }
@@ -198,7 +196,7 @@ public struct Watcher: Service {
     }
 
     private static func nothing(_ lease: HostLeases.Lease) -> Report {
-        Report(app: lease.app, host: "\(lease.name):\(lease.port)", findings: [], alarms: [], held: nil)
+        Report(app: lease.app, host: "\(lease.name):\(lease.port)", findings: [], alarms: [])
     }
 
     private func findings(_ target: WatchScene.Target) async -> [WatchFinding] {
@@ -231,7 +229,6 @@ public struct Watcher: Service {
         let written = try await leases.giveBack(returns)
         let chains = stored.withLock { $0 }
         try await say(looks, looks.map { chains[$0.target.lease.id] ?? [] }, written)
-        let comparisons = try await compare(looks, written)
         var reports: [Report] = []
         for look in looks {
             let (target, lease) = (look.target, look.target.lease)
@@ -241,22 +238,9 @@ public struct Watcher: Service {
             }
             reports.append(
                 Report(
-                    app: lease.app, host: target.host.label, findings: look.findings,
-                    alarms: try await alarms(look) + (comparisons[lease.id]?.alarm.map { [$0] } ?? []),
-                    held: comparisons[lease.id]?.held))
+                    app: lease.app, host: target.host.label, findings: look.findings, alarms: try await alarms(look)))
         }
         return reports
-    }
-
-    /// Compares what was seen with what other vantages see, where an app asks for that: by the row of the host.
-    private func compare(
-        _ looks: [Look], _ written: Set<Int64>
-    ) async throws(ServerError) -> [Int64: Catalog.Comparison] {
-        let hosts = looks.map(\.target).filter { $0.vantages > 1 && written.contains($0.lease.id) }.map {
-            Catalog.ComparedHost(id: $0.lease.id, host: $0.host, app: $0.lease.app, count: $0.vantages)
-        }
-        let comparisons = try await catalog.compareVantages(of: hosts)
-        return Dictionary(zip(hosts.map(\.id), comparisons)) { first, _ in first }
     }
 
     /// How much each chain of a look says. A verdict of ``WatchFinding/Verdict/known`` means that the handshake was completed.

@@ -201,7 +201,9 @@ enum CommandValue {
 
     static func id(_ text: String) throws -> RandomID {
         guard let id = RandomID(hex: text.utf8) else {
-            throw ValidationError("A change is named by 32 hexadecimal digits; change list APP shows those of an app.")
+            throw ValidationError(
+                "A change is named by 32 hexadecimal digits; `holdfast-server change list APP --data DIR` shows those of an "
+                    + "app.")
         }
         return id
     }
@@ -235,7 +237,8 @@ enum CommandValue {
         let hosts = try await catalog.hosts(of: app)
         let label = text.utf8.contains(UInt8(ascii: ":")) ? text : "\(text):443"
         guard let host = hosts.first(where: { $0.label.utf8.elementsEqual(label.utf8) }) else {
-            throw ValidationError("\(app) has no host \(label); host list \(app) shows those that it has.")
+            throw ValidationError(
+                "\(app) has no host \(label). Name one that `holdfast-server host list \(app) --data DIR` shows.")
         }
         return host
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastServer
 
-/// `openapi.yaml` against the server that serves it. What each call takes and answers, `scripts/schemathesis` compares.
+/// `openapi.yaml` against the server that serves it. What each call takes and answers, `scripts/check schemathesis` compares.
 @Suite("The description of the administration", .timeLimit(.minutes(5)))
 struct DescriptionTests {
     /// A call as the description has it.

@@ -23,7 +23,7 @@ struct JudgingTurnsTests {
                     order.tokens.withLock { $0.append(token) }
                     turns.end(token)
                 }
-                while turns.waiting <= index { await Task.yield() }
+                try await eventually("\(token) waits") { turns.waiting > index }
             }
             turns.end("first")
             try await group.waitForAll()
@@ -49,7 +49,7 @@ struct JudgingTurnsTests {
                     turns.end("a")
                 }
             }
-            while turns.waiting < JudgingTurns.greatestWait { await Task.yield() }
+            try await eventually("as many wait as may") { turns.waiting >= JudgingTurns.greatestWait }
             #expect(await !turns.begin("a"))
             // Another token has room, and a third waits for one of the two.
             #expect(await turns.begin("b"))
@@ -57,7 +57,7 @@ struct JudgingTurnsTests {
                 #expect(await turns.begin("c"))
                 turns.end("c")
             }
-            while turns.waiting <= JudgingTurns.greatestWait { await Task.yield() }
+            try await eventually("another one waits") { turns.waiting > JudgingTurns.greatestWait }
             turns.end("b")
             turns.end("a")
             try await group.waitForAll()
@@ -86,7 +86,7 @@ struct JudgingTurnsTests {
                     turns.end(token)
                 }
             }
-            while turns.waiting < JudgingTurns.greatestWait { await Task.yield() }
+            try await eventually("as many wait as may") { turns.waiting >= JudgingTurns.greatestWait }
             try await body()
             turns.end(token)
             try await group.waitForAll()

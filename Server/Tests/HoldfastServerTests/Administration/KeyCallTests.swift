@@ -127,25 +127,4 @@ struct KeyCallTests {
             #expect(entries.contains { $0.facts["action"] == "prepared" && $0.actor == "token administer" })
         }
     }
-
-    @Test("What an old tool writes at /admin is proposed by its token in the audit, and not by the watcher")
-    func utility() async throws {
-        try await AdministrationSite.run { site in
-            let world = site.world
-            try await world.publish(world.draft { $0.formats = World.fewFormats })
-            let token = try #require(site.tokens["propose"]).secretText
-            try await AdministrationSite.listening(for: world.publisher, answersUtilityTools: true) { port in
-                let user = Base64.encode(Array("propose:\(token)".utf8))
-                let body = #"["cdn.example.com"]"#
-                let answer = RawAnswer(
-                    try await RawClient(port: port).exchange(
-                        "PUT /admin/apps/bank/pinning-bypass-domains HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-                            + "Authorization: Basic \(user)\r\nContent-Type: application/json\r\n"
-                            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"))
-                #expect(answer.status == 202, "\(answer.text)")
-            }
-            let entries = try await world.catalog.audit(after: -1, limit: 10_000).map { try AuditEntry($0) }
-            #expect(entries.filter { $0.event == .proposed }.map(\.actor) == ["operator", "token propose"])
-        }
-    }
 }

@@ -24,6 +24,7 @@ struct TokenTests {
         let body: String? =
             switch route {
             case .announceNext: #"{"key":"no PEM"}"#
+            case .reportSightings: #"{"format":"holdfast-sightings-v0"}"#
             case .setHost: #"{"renewal":"never"}"#
             case .propose: #"{"app":"bank","reason":"","proposer":"nobody"}"#
             case .approve, .reject: #"{"text":"","identity":"","signature":""}"#

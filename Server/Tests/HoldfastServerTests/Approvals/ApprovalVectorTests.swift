@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Vectors of approvals")
 struct ApprovalVectorTests {
-    @Test("vectors/server-approval.json is what this program writes")
+    @Test("docs/vectors/server-approval.json is what this program writes")
     func vectors() throws {
         // Only Ed25519: its signatures are the same each time.
         let people: [Approver] = [.alice, .carol, .dave]
@@ -36,7 +36,7 @@ struct ApprovalVectorTests {
         try Vectors.expect(
             "server-approval.json",
             [
-                "format": "holdfast-approval-v1 and holdfast-approvers-v1. Server/README.md says what the lines mean.",
+                "format": "holdfast-approval-v1 and holdfast-approvers-v1. docs/server/people.md says what the lines mean.",
                 "keys": try (people + [.mallory] + Approver.vaults).map { person in
                     let key = try person.key
                     return [

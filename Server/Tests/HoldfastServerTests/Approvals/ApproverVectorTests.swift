@@ -176,7 +176,7 @@ struct ApproverVectorTests {
         return good + badlySigned + badlyWritten + (try statementsWithApps(after: genesis))
     }
 
-    @Test("vectors/server-approvers.json is what this program writes, and what it accepts and refuses")
+    @Test("docs/vectors/server-approvers.json is what this program writes, and what it accepts and refuses")
     func vectors() throws {
         let statements = try Self.statements()
         let genesis = Digest(of: statements[0].text)
@@ -210,7 +210,7 @@ struct ApproverVectorTests {
             "server-approvers.json",
             [
                 "format": "Statements of approvers with their signatures, and chains of them by their places in the "
-                    + "list. A known statement has counted before. Server/README.md says what may follow what.",
+                    + "list. A known statement has counted before. docs/server/people.md says what may follow what.",
                 "server": "\(Story.server)", "genesis": "\(genesis)",
                 "keys": try Self.people.map { person in
                     let key = try person.key

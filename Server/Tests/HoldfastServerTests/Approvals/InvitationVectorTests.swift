@@ -13,7 +13,7 @@ struct InvitationVectorTests {
             scope: scope, approvers: Story().chain.head.digest, end: Story.end)
     }
 
-    @Test("vectors/server-invitation.json is what this program writes, and what it accepts and refuses")
+    @Test("docs/vectors/server-invitation.json is what this program writes, and what it accepts and refuses")
     func vectors() throws {
         let shop = try AppName("shop")
         let bank = try AppName("bank")
@@ -62,7 +62,7 @@ struct InvitationVectorTests {
             [
                 "format": "holdfast-invitation-v1, for all apps, holdfast-invitation-v2, for some, and "
                     + "holdfast-invitation-v3, for more than reading. "
-                    + "Server/README.md says what the lines mean.",
+                    + "docs/server/people.md says what the lines mean.",
                 "accepted": good.map { text in
                     [
                         "text": String(decoding: text.octets, as: UTF8.self), "sha256": "\(Digest(of: text.octets))",

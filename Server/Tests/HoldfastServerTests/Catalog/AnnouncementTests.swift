@@ -83,7 +83,7 @@ struct AnnouncementTests {
                     keys: host.keys)
             }
             let forged = try Content(
-                app: content.app, hosts: hosts, formats: content.formats, versions: [], texts: [], end: content.end)
+                app: content.app, hosts: hosts, formats: content.formats, end: content.end)
             let report = try await world.propose(forged).report
             #expect(report.results.last?.gate == .validation)
             #expect(report.results.last?.refusals.contains { $0.contains("is not the host's own") } == true)
@@ -104,7 +104,7 @@ struct AnnouncementTests {
                 keys: host.keys + [.init(pin: Digest(of: key), role: role, state: .backup)])
         }
         return try Content(
-            app: content.app, hosts: hosts, formats: content.formats, versions: [], texts: [], end: content.end)
+            app: content.app, hosts: hosts, formats: content.formats, end: content.end)
     }
 
     @Test("The key of an authority that certifies what a host presents is not published as the host's own")

@@ -10,10 +10,6 @@ struct CatalogTests {
     @Test("What was written is there when the catalog is opened again, and every write is in the audit")
     func opened() async throws {
         try await World.run { world in
-            try await world.catalog.set(
-                versions: [try VersionRule(platform: .ios, required: AppVersion("2.0.0".utf8), messageKey: "old")],
-                texts: [try LocalizedText(key: "old", language: "en", text: "Update, please.")], of: world.app,
-                by: "operator")
             let again = try await Catalog(
                 world.engine, server: Story.server, genesis: Digest(of: world.story.genesis.text),
                 head: HeadFile(world.folder.appending(path: "head")), time: World.time(world.clock, in: world.folder))
@@ -25,13 +21,10 @@ struct CatalogTests {
             )
             let seen = try await again.observations(of: world.catalogHost, world.app)
             #expect(seen.map { $0.chain?.certificates } == [world.shown.chain, world.shown.chain])
-            let (versions, texts) = try await again.versionsAndTexts(of: world.app)
-            #expect(versions.map(\.messageKey) == ["old"])
-            #expect(texts.map(\.text) == ["Update, please."])
             #expect(
                 try await again.key(.fingerprints, of: world.app) == world.catalog.key(.fingerprints, of: world.app))
-            // Created, approvers, app, host, two keys, next, what two saw, versions and texts.
-            #expect(again.ledger.chain.head.count == 10)
+            // Created, approvers, app, host, two keys, next, what two saw.
+            #expect(again.ledger.chain.head.count == 9)
             #expect(try HeadFile(world.folder.appending(path: "head")).heads() == [again.ledger.chain.head])
         }
     }

@@ -9,8 +9,8 @@ struct HostBoundTests {
     private func settings(_ maximum: Int64, of world: World) async throws -> AppSettings {
         let known = try await world.catalog.app(world.app).settings
         return try AppSettings(
-            staleness: known.staleness, canary: known.canary, vantages: known.vantages, maximumHosts: maximum,
-            anchors: known.anchors, builds: known.builds)
+            staleness: known.staleness, canary: known.canary, maximumHosts: maximum, anchors: known.anchors,
+            builds: known.builds)
     }
 
     @Test(

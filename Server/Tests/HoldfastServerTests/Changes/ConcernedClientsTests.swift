@@ -39,7 +39,10 @@ struct ConcernedClientsTests {
             let both = "\(Self.list), \(Self.trust) at \(Self.label)"
             let empty = try await refusals(
                 Content(app: world.app, hosts: [], formats: content.formats, end: content.end), world)
-            #expect(empty.first == "the content has no host: \(Self.list), \(Self.trust) would find no pins in it")
+            let add = "`holdfast-server host add bank HOST --data DIR`"
+            #expect(
+                empty.first
+                    == "the content has no host: \(Self.list), \(Self.trust) would find no pins in it; add one: \(add)")
             #expect(empty.contains("\(Self.list) get nothing: it was never published"), "\(empty)")
             try await world.publish(content)
             let mute = try await refusals(
@@ -57,7 +60,9 @@ struct ConcernedClientsTests {
                 world)
             let words =
                 "shop.example.com:443 is no host of the catalog, so nobody knows what it shows, and whether \(both)"
-            #expect(unseen.contains("\(words), shop.example.com:443 get in there"), "\(unseen)")
+            let command = "`holdfast-server host add bank shop.example.com --port 443 --data DIR`"
+            #expect(
+                unseen.contains("\(words), shop.example.com:443 get in there; add it: \(command)"), "\(unseen)")
             let shop = try AppName("shop")
             try await world.catalog.addApp(
                 shop, displayName: "Shop", settings: AppSettings(canary: 0, anchors: [world.root.root], builds: []),
@@ -69,7 +74,8 @@ struct ConcernedClientsTests {
                 world)
             #expect(
                 keyless.first
-                    == "list: the app has no key for fingerprints, so CertStore apps with the list lists/shop.json would get nothing"
+                    == "list: the app has no key for fingerprints, so CertStore apps with the list lists/shop.json would get nothing; "
+                    + "make one: `holdfast-server app key shop --data DIR`"
             )
             #expect(
                 keyless.contains(

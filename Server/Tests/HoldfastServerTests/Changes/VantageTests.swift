@@ -89,50 +89,61 @@ struct VantageTests {
         }
     }
 
-    @Test("What another watcher saw is taken as a whole, from another place, and within the hour")
-    func imported() async throws {
-        try await World.run { world in
+    @Test("What a token reports of its network is taken as a whole, and shown with the token's name")
+    func reported() async throws {
+        try await AdministrationSite.run { site in
+            let world = site.world
             try await world.publish(world.draft { $0.formats = World.fewFormats })
             let stranger = try world.root.leaf(names: [.dns(World.host)])
-            func file(_ label: String = "\(World.host):443", at time: Int64? = nil) throws -> SightingsFile {
-                try SightingsFile(
-                    SightingsFile(
-                        [
-                            (
-                                label: label,
-                                findings: [
-                                    WatchFinding(
-                                        place: "192.0.2.1:443", chain: stranger.chain, verdict: .unpinned, words: "",
-                                        key: nil)
-                                ]
-                            )
-                        ], at: time ?? world.now
-                    ).octets)
+            func report(_ label: String = "\(World.host):443", at time: Int64? = nil) -> [UInt8] {
+                SightingsReport.octets(label, [("192.0.2.1:443", stranger.chain)], at: time ?? world.now)
             }
+            func send(_ report: [UInt8], token: String = "propose") async throws -> RawAnswer {
+                try await site.call(
+                    "POST", "/v1/apps/bank/sightings", token: token, body: String(decoding: report, as: UTF8.self))
+            }
+            var tokens = site.tokens
+            for name in [Vantage.usual, "the+office"] { tokens[name] = try await world.token(name, .propose) }
+            let others = AdministrationSite(world: world, port: site.port, tokens: tokens)
             let before = world.catalog.ledger.chain.head
-            for (sightings, vantage, code) in [
-                (try file(), Vantage.usual, ServerError.Code.invalidValue), (try file(), "a b", .invalidValue),
-                (try file("www.example.com:443"), "office", .notFound),
-                (try file(at: world.now - 3_601), "office", .invalidValue),
-                (try file(at: world.now + 601), "office", .invalidValue),
+            for (body, status) in [
+                (report("www.example.com:443"), 404), (report(at: world.now - 3_601), 422),
+                (report(at: world.now + 601), 422), (Array("{}".utf8), 422),
             ] {
-                await expectError(code) {
-                    try await world.catalog.take(sightings, from: vantage, of: world.app, by: "test")
-                }
+                #expect(try await send(body).status == status)
+            }
+            #expect(try await send(report(), token: "read").status == 403)
+            for name in [Vantage.usual, "the+office"] {
+                let answer = try await others.call(
+                    "POST", "/v1/apps/bank/sightings", token: name, body: String(decoding: report(), as: UTF8.self))
+                #expect(answer.status == 422, "\(answer.text)")
             }
             #expect(world.catalog.ledger.chain.head == before)
-            try await world.catalog.take(file(at: world.now + 600), from: "office", of: world.app, by: "carol")
-            #expect(try await seen(world).last?.actor == "carol")
+
+            let answer = try await send(report(at: world.now + 600))
+            #expect(answer.status == 200 && answer.json["hosts"] as? Int == 1, "\(answer.text)")
+            let entry = try #require(try await seen(world).last)
+            #expect(entry.actor == "token propose" && entry.facts["vantage"] == "propose")
             let observations = try await world.catalog.observations(of: world.catalogHost, world.app)
-            #expect(observations.contains { $0.vantage == "office" && $0.lastSeen == world.now })
+            #expect(observations.contains { $0.vantage == "propose" && $0.lastSeen == world.now })
+            let host = try await site.call("GET", "/v1/apps/bank/hosts/\(World.host)", token: "read")
+            #expect(host.text.contains(#""vantage":"propose""#), "\(host.text)")
+            let alone = await expectError(.gate) { try await world.draft() }
+            #expect(alone?.found == "seen from propose only" && alone?.remedy.contains("/sightings") == true)
             try await world.see(stranger, from: ["here"])
             #expect(try await world.draft().hosts[0].certificates.count == 3)
-
-            let octets = try file().octets
-            var generator = SeededGenerator(seed: 0x5EE)
-            defer { noteCampaign(of: mutants(inPartsOf: 10)) }
-            for _ in 0..<mutants(inPartsOf: 10) { _ = try? SightingsFile(mutated(octets, &generator)) }
         }
+    }
+
+    @Test("A damaged report of sightings is read within its bounds, or refused")
+    func damaged() throws {
+        let chain = try TestAuthority.root().leaf(names: [.dns(World.host)]).chain
+        let octets = SightingsReport.octets("\(World.host):443", [("192.0.2.1:443", chain)], at: Story.now)
+        let read = campaign(0x5EE, [octets], count: mutants(inPartsOf: 10)) { mutant in
+            let report = try SightingsReport(mutant)
+            #expect(report.hosts.count <= 256 && report.hosts.allSatisfy { $0.shown.count <= 64 })
+        }
+        #expect(read > 0)
     }
 
     @Test("An address that nobody sees anymore stops no change, as long as somebody looks")

@@ -1,6 +1,5 @@
 import Foundation
 import Holdfast
-import HoldfastPublishing
 import HoldfastTesting
 import Testing
 
@@ -61,91 +60,6 @@ struct BuildClientTests {
         }
     }
 
-    private static let sources: [(source: PinImport.Source, format: ExportFormat)] = [
-        (.android, .android), (.ats, .ats), (.trustkit, .trustkit),
-    ]
-
-    @Test("What a file of another system says decides: it lets in whom it pins, and refuses everybody else")
-    func otherSystems() async throws {
-        try await World.run { world in
-            let (pinned, stranger) = (world.shown, try world.root.leaf(names: [.dns(World.host)]))
-            let pins = [try Self.base64(pinned), try Self.base64(world.announced)]
-            let file = try PinFile(json: Data(Self.pinFile(pins).utf8))
-            for (source, format) in Self.sources {
-                let kind = DocumentClient.Kind.configuration(path: "pins/bank", of: source)
-                let text = try PinExport(file, as: format).text()
-                #expect(try await Self.refusal(kind, text, of: pinned, in: world) == nil, "\(format)")
-                let refusal = try await Self.refusal(kind, text, of: stranger, in: world)
-                #expect(refusal?.hasPrefix("pinMismatch: ") == true, "\(format): \(refusal as Any)")
-                let other = try PinExport(
-                    PinFile(json: Data(Self.pinFile(pins).replacing(World.host, with: "other.example.com").utf8)),
-                    as: format
-                ).text()
-                let missing = try await Self.refusal(kind, other, of: pinned, in: world)
-                #expect(missing == "it has no pins for the host", "\(format): \(missing as Any)")
-                for damaged in ["", "<", "{}", text.replacing("</", with: "<")] {
-                    let failure = await Self.failure(kind, damaged, in: world)
-                    #expect(failure?.isRefusal == true, "\(format): \(failure as Any)")
-                }
-            }
-        }
-    }
-
-    @Test("Apple asks for an identity of each list, so that a wrong one above the server locks out")
-    func bothLists() async throws {
-        try await World.run { world in
-            let kind = DocumentClient.Kind.configuration(path: "pins/bank.plist", of: .ats)
-            func list(_ leaf: String, _ authority: String) -> String {
-                func identities(_ pin: String) -> String {
-                    "<array><dict><key>SPKI-SHA256-BASE64</key><string>\(pin)</string></dict></array>"
-                }
-                return """
-                    <?xml version="1.0" encoding="UTF-8"?>
-                    <plist version="1.0"><dict><key>NSPinnedDomains</key><dict><key>\(World.host)</key><dict>
-                    <key>NSPinnedLeafIdentities</key>\(identities(leaf))
-                    <key>NSPinnedCAIdentities</key>\(identities(authority))
-                    </dict></dict></dict></plist>
-                    """
-            }
-            let (own, other) = (try Self.base64(world.shown), try Self.base64(world.announced))
-            let above = try Self.base64(world.root.certificate)
-            #expect(try await Self.refusal(kind, list(own, above), of: world.shown, in: world) == nil)
-            for text in [list(own, other), list(other, above)] {
-                #expect(try await Self.refusal(kind, text, of: world.shown, in: world) != nil)
-            }
-        }
-    }
-
-    @Test("A file that says what nobody can judge here lets no canary pass, and is no refusal either")
-    func beyond() async throws {
-        try await World.run { world in
-            let (own, spare) = (try Self.base64(world.shown), try Self.base64(world.announced))
-            let android = """
-                <network-security-config><domain-config><domain>\(World.host)</domain>
-                <pin-set><pin digest="SHA-256">\(own)</pin><pin digest="SHA-256">\(spare)</pin></pin-set>
-                <trust-anchors><certificates src="user" overridePins="true"/></trust-anchors>
-                </domain-config></network-security-config>
-                """
-            let failure = await Self.failure(
-                .configuration(path: "pins/bank.xml", of: .android), android, in: world)
-            #expect(failure?.isRefusal == false, "\(failure as Any)")
-            #expect(failure?.words.contains("nobody here can judge") == true, "\(failure as Any)")
-        }
-    }
-
-    @Test("TrustKit stops an app that has one pin for a host, so a file with one is refused")
-    func onePin() async throws {
-        try await World.run { world in
-            let file = try PinFile(json: Data(Self.pinFile([try Self.base64(world.shown)]).utf8))
-            for (source, format) in Self.sources {
-                let failure = await Self.failure(
-                    .configuration(path: "pins/bank", of: source), try PinExport(file, as: format).text(), in: world)
-                #expect((failure != nil) == (format == .trustkit), "\(format): \(failure as Any)")
-                #expect(failure?.isRefusal ?? true)
-            }
-        }
-    }
-
     @Test("A pin file that names another application, or none, is refused by the builds of the one that it is for")
     func application() async throws {
         try await World.run { world in
@@ -185,17 +99,6 @@ struct BuildClientTests {
                 #expect((failure?.isRefusal ?? false) == isRefused, "\(application as Any): \(failure as Any)")
                 #expect((failure != nil) == isRefused)
             }
-        }
-    }
-
-    @Test("Code is judged by the pin file from which it is made")
-    func code() async throws {
-        try await World.run { world in
-            let pins = [try Self.base64(world.shown), try Self.base64(world.announced)]
-            let kind = DocumentClient.Kind.code(path: "pins/bank.okhttp.kt", pins: Array(Self.pinFile(pins).utf8))
-            #expect(try await Self.refusal(kind, "// Kotlin", of: world.shown, in: world) == nil)
-            let stranger = try world.root.leaf(names: [.dns(World.host)])
-            #expect(try await Self.refusal(kind, "// Kotlin", of: stranger, in: world) != nil)
         }
     }
 }

@@ -82,7 +82,7 @@ struct WireMutationTests {
             #expect(outcomes.all.count == 1)
             #expect(handler.body.count <= Self.greatestBody)
             guard case .success(let answer)? = outcomes.all.first else {
-                throw ServerError(.unreachable, expected: "an answer", found: "none")
+                throw ServerError(.unreachableDatabase, expected: "an answer", found: "none")
             }
             // It may have ended with the connection.
             #expect((0...999).contains(answer.status) && answer.body.count <= Self.greatestBody)
@@ -115,7 +115,7 @@ struct WireMutationTests {
             connection.send(mutant, &generator)
             #expect(outcomes.all.count == 1)
             guard case .success(let status)? = outcomes.all.first else {
-                throw ServerError(.unreachable, expected: "an answer", found: "none")
+                throw ServerError(.unreachableDatabase, expected: "an answer", found: "none")
             }
             // Nothing of its status line is believed but a number of three digits at most.
             #expect((0...999).contains(status))

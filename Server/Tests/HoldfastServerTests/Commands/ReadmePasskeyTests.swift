@@ -6,16 +6,11 @@ import Testing
 
 @testable import HoldfastServer
 
-/// The blocks of `Server/README.md` about passkeys, in which a person makes one with a browser in between.
-@Suite("Passkeys, as the README of the server has them", .timeLimit(.minutes(10)))
+/// The blocks of `docs/server/people.md` about passkeys, in which a person makes one with a browser in between.
+@Suite("Passkeys, as docs/server/people.md has them", .timeLimit(.minutes(10)))
 struct ReadmePasskeyTests {
-    private static let page = "Server/README.md"
-
-    /// The commands of the only block with some words.
-    private static func commands(with words: String) throws -> [Manual.Command] {
-        let found = try Manual(page).blocks.filter { $0.text.contains(words) && $0.text.contains("holdfast-server") }
-        try #require(found.count == 1, "\(found.count) blocks have \(words)")
-        return found[0].commands
+    private static func commands(of name: String) throws -> [Manual.Command] {
+        try Manual("docs/server/people.md").block("run: \(name)").commands
     }
 
     /// Runs a command as everybody who types it.
@@ -49,11 +44,11 @@ struct ReadmePasskeyTests {
 
     @Test(
         "From the address of the pages to a passkey that approvers have named, every line runs as it stands there",
-        .enabled(if: ManualDesk.isTested))
+        .needs(.holdfastctl))
     func passkeys() async throws {
         try await withFolder { folder in
             let desk = try await ManualDesk(in: folder)
-            let first = try Manual(Self.page).blocks.filter { $0.language == "sh" && $0.mark.isEmpty }
+            let first = try Manual("Server/README.md").blocks.filter { $0.language == "sh" && $0.mark.isEmpty }
                 .flatMap(\.commands)
             for command in first.prefix(while: { !$0.text.hasPrefix("holdfast-server app add") }) {
                 for name in ["alice"] + command.others {
@@ -64,7 +59,7 @@ struct ReadmePasskeyTests {
             try desk.write("pins.pem", leaf.chainPEM)
             try desk.write("pins.key", leaf.key.privateKeyPEM)
 
-            let invite = try Self.commands(with: "--admin-origin https://pins.example.com")
+            let invite = try Self.commands(of: "passkey")
             #expect(invite.count == 4, "\(invite)")
             let line = desk.fitted(invite[0].text).replacing("0.0.0.0:443", with: "127.0.0.1:0")
             let server = try ServingProcess(
@@ -84,7 +79,7 @@ struct ReadmePasskeyTests {
             }
             let phone = SoftPasskey.ed25519
             let identity = try await register(phone, link: "approves.link", on: desk)
-            let name = try Self.commands(with: "--passkey dave")
+            let name = try Self.commands(of: "passkey-approver")
             #expect(name.count == 4, "\(name)")
             #expect(try await run(name[0], desk).contains("dave  approval  \(identity)"))
             #expect(try await run(name[1], desk).contains("passkey of dave: \(identity)"))

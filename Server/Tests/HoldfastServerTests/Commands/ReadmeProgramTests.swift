@@ -5,15 +5,11 @@ import Testing
 
 @testable import HoldfastServer
 
-/// The blocks of `Server/README.md` that need programs of an operator: one that signs, and those who are told.
-@Suite("Programs that the README of the server names", .timeLimit(.minutes(10)))
+/// The blocks of `docs/server/operating.md` that need programs of an operator: one that signs, one that takes notices.
+@Suite("Programs that docs/server/operating.md names", .timeLimit(.minutes(10)))
 struct ReadmeProgramTests {
-    private static let page = "Server/README.md"
-
-    private static func block(with words: String) throws -> Manual.Block {
-        let found = try Manual(page).blocks.filter { $0.text.contains(words) }
-        try #require(found.count == 1, "\(found.count) blocks have \(words)")
-        return found[0]
+    private static func block(_ name: String) throws -> Manual.Block {
+        try Manual("docs/server/operating.md").block("run: \(name)")
     }
 
     /// Runs the commands of the first app, up to its publication.
@@ -24,7 +20,8 @@ struct ReadmeProgramTests {
         _ desk: inout ManualDesk, until end: String = "holdfast-server serve",
         instead replacement: (String, inout ManualDesk) async throws -> Bool = { _, _ in false }
     ) async throws {
-        let all = try Manual(Self.page).blocks.filter { $0.language == "sh" && $0.mark.isEmpty }.flatMap(\.commands)
+        let all = try Manual("Server/README.md").blocks.filter { $0.language == "sh" && $0.mark.isEmpty }
+            .flatMap(\.commands)
         for command in all.prefix(while: { !$0.text.hasPrefix(end) }) {
             if try await replacement(command.text, &desk) { continue }
             for name in ["alice"] + command.others {
@@ -36,17 +33,13 @@ struct ReadmeProgramTests {
     }
 
     /// Writes a program into the folder that stands for `/usr/local/bin`.
-    private func install(_ name: String, _ octets: Data, on desk: ManualDesk) throws {
-        let file = desk.folder.appending(path: "bin/\(name)")
-        try octets.write(to: file)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
+    private func install(_ name: String, _ text: String, on desk: ManualDesk) async throws {
+        try await ExecutableScript.write(text, to: desk.folder.appending(path: "bin/\(name)"))
     }
 
     @Test(
         "app signer, as it stands there, has a key in a token sign what the example program believes",
-        .enabled(
-            if: ManualDesk.isTested && SoftToken.isTested
-                && (ForeignProgram.areRequired || VerifyingSigner.hasCryptography)))
+        .needs(.holdfastctl, .softToken, .cryptography))
     func signer() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)
@@ -54,7 +47,8 @@ struct ReadmeProgramTests {
             let key = try await token.makeKey(id: "01")
             let base64 = Data(key.publicKey).base64EncodedString(options: .lineLength64Characters)
             try desk.write("list.pub", "-----BEGIN PUBLIC KEY-----\n\(base64)\n-----END PUBLIC KEY-----\n")
-            try install("verifying-signer.py", Data(contentsOf: VerifyingSigner.script), on: desk)
+            try await install(
+                "verifying-signer.py", String(contentsOf: VerifyingSigner.script, encoding: .utf8), on: desk)
             let log = folder.appending(path: "signer.log")
             try await makeFirstApp(&desk) { command, desk in
                 guard command.contains("app key bank") else { return false }
@@ -66,7 +60,7 @@ struct ReadmeProgramTests {
                 let file = folder.appending(path: "bank.json")
                 try JSONSerialization.data(withJSONObject: settings).write(to: file)
                 // No user of that name is here, and a machine that does much else takes longer than ten seconds.
-                let text = try Self.block(with: "holdfast-server app signer").text
+                let text = try Self.block("signer").text
                     .replacing("/usr/bin/sudo -u signer ", with: "")
                     .replacing("/usr/bin/timeout", with: ForeignProgram.required("timeout").path)
                     .replacing("KILL 10", with: "KILL 120")
@@ -88,16 +82,16 @@ struct ReadmeProgramTests {
 
     @Test(
         "The secret of the webhook is made, and serve started, as it stands there: program and webhook are told",
-        .enabled(if: ManualDesk.isTested))
+        .needs(.holdfastctl))
     func told() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)
             try await makeFirstApp(&desk, until: "holdfast-server approve")
             let told = folder.appending(path: "told")
-            try install("tell-us", Data("#!/bin/sh\nset -e\ncat >>'\(told.path)'\n".utf8), on: desk)
+            try await install("tell-us", "#!/bin/sh\nset -e\ncat >>'\(told.path)'\n", on: desk)
             let certificate = try desk.authority.leaf(names: [.address([127, 0, 0, 1])])
             try await WebhookReceiver.run(certificate) { [desk] receiver in
-                let commands = try Self.block(with: "whsec_").commands
+                let commands = try Self.block("notices").commands
                 #expect(commands.count == 2, "\(commands)")
                 _ = try await desk.run(commands[0].text)
                 let line = desk.fitted(commands[1].text)
@@ -114,9 +108,7 @@ struct ReadmeProgramTests {
                 func arrived() -> WebhookReceiver.Request? {
                     receiver.requests.first { String(decoding: $0.body, as: UTF8.self).contains(words) }
                 }
-                let end = ContinuousClock.now + ServingProcess.usualLimit
-                while !written().contains(words) || arrived() == nil, ContinuousClock.now < end { await Task.yield() }
-                #expect(written().contains(words), "\(server.text)")
+                try await eventually("both are told: \(server.text)") { written().contains(words) && arrived() != nil }
                 let request = try #require(arrived(), "\(server.text)")
                 let secret = try WebhookSecret(
                     Array(try Data(contentsOf: folder.appending(path: "etc/holdfast/webhook"))))

@@ -5,19 +5,20 @@ import Testing
 
 @testable import HoldfastServer
 
-/// Every command of `Server/README.md`, read from there, in its order, in a folder of its own, with a host on loopback. The
-/// block that installs is left to `scripts/nightly`, since a test cannot build what it is built with.
+/// Every command of `Server/README.md`, and then those of the pages for operators that need nothing else, in order, in
+/// a folder of its own, with a host on loopback. The block that installs is left to `scripts/nightly`: a test cannot
+/// build what it is built with.
 @Suite("The README of the server", .timeLimit(.minutes(10)))
 struct ReadmeTests {
-    private static let isTested = ManualDesk.isTested
+    /// The commands of the README, up to an app that gets in.
+    private func commands() throws -> [Manual.Command] {
+        try Manual("Server/README.md").blocks.filter { $0.language == "sh" && $0.mark.isEmpty }.flatMap(\.commands)
+    }
 
-    /// - Parameter ofRepositories: those of the procedure of repositories, in which holders sign elsewhere, or all others.
-    private func commands(ofRepositories: Bool = false) throws -> [Manual.Command] {
-        try Manual("Server/README.md").blocks.filter { block in
-            // TakingOverProcedureTests and RepositoryTakingOverTests run what takes over from another server.
-            block.language == "sh" && block.mark != "install" && !block.mark.hasPrefix("taking over")
-                && block.text.contains("app repository") == ofRepositories
-        }.flatMap(\.commands)
+    /// The commands of blocks on the pages for operators.
+    private func commands(of names: String...) throws -> [Manual.Command] {
+        let manual = try Manual.procedures()
+        return try names.flatMap { try manual.block("run: \($0)").commands }
     }
 
     /// What each says, by how it begins: the first that fits.
@@ -25,16 +26,15 @@ struct ReadmeTests {
         ("holdfastctl keygen", ""), ("holdfast-server genesis", "With 3 approvers of whom 2 must agree"),
         ("holdfast-server sign", "These 3 people approve from now on, 2 for each change?"),
         ("holdfast-server init", "The approvers' digest, which is worth writing down"), ("holdfast-server app add", ""),
-        ("holdfast-server app key", "="), ("holdfast-server app answers", ""), ("holdfast-server host add", ""),
+        ("holdfast-server app key", "="), ("holdfast-server host add", ""),
         ("holdfast-server host see", " key "),
-        ("holdfast-server app reports", "bank takes reports"), ("holdfast-server host look", ""),
-        ("holdfast-server host import", ""), ("holdfast-server next chain", ""),
+        ("holdfast-server app reports", "bank takes reports"), ("holdfast-server next chain", ""),
         ("holdfast-server change propose", "gate replay: passed"),
         ("holdfast-server approve", "approve: "),
         ("holdfast-server publish CHANGE --data /srv/pins --dry-run", "approved"),
         ("holdfast-server publish", "published: generation 1"), ("holdfast-server status", "bank  generation 1"),
         ("holdfast-server doctor", "all that is published was approved"),
-        ("holdfast-server gate", "ready: every client gets in with it"), ("holdfast-server demo", "ok     published"),
+        ("holdfast-server gate", "ready: every client gets in with it"),
         ("holdfast-server backup", "worth writing down"),
         ("holdfast-server restore pins.backup --check", "every key opens"),
         ("holdfast-server restore", "The server may start."),
@@ -43,15 +43,13 @@ struct ReadmeTests {
     ]
 
     @Test(
-        "Every command does what it is there for, in its order, and an app gets in", .enabled(if: ReadmeTests.isTested))
+        "Every command does what it is there for, in its order, and an app gets in", .needs(.holdfastctl))
     func commandsWork() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)
             var left = Set(Self.answers.map(\.0))
             var served = 0
-            for command in try commands() {
-                // Here everything is announced; VantageCommandTests run it where something is not.
-                guard !command.text.contains("--include-seen") else { continue }
+            for command in try commands() + commands(of: "reports", "clock", "replace-key", "backup") {
                 if command.text.hasPrefix("holdfast-server serve") {
                     let line = "exec \(desk.fitted(command.text)) --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0"
                     let server = try ServingProcess(["/bin/bash", "-c", line], environment: desk.environment)
@@ -82,7 +80,7 @@ struct ReadmeTests {
                     try Data(contentsOf: folder.appending(path: "srv/restored/\(list)"))
                         == Data(contentsOf: folder.appending(path: "srv/pins/\(list)")))
             }
-            #expect(left.isEmpty && served == 2, "\(left)")
+            #expect(left.isEmpty && served == 1, "\(left)")
             _ = try await desk.run("holdfast-server doctor --data /srv/pins")
             // A backup of before the change of the secret needs the old one, of which there is a copy.
             let check = "holdfast-server restore pins.backup --check --key backup.pem --password-file backup.password"
@@ -93,36 +91,21 @@ struct ReadmeTests {
         }
     }
 
-    @Test("Every block is one that a test runs or reads")
+    @Test("Every block is a command that a test runs, or installs")
     func everyBlock() throws {
-        // What is in a block of another kind than `sh`, and the suite that runs it.
-        let others = [
-            ("whsec_", "ReadmeProgramTests"), ("app signer", "ReadmeProgramTests"),
-            ("--admin-origin", "ReadmePasskeyTests"), ("--passkey dave", "ReadmePasskeyTests"),
-            ("place add bank bucket", "ReadmeTests"), ("place add bank folder", "ReadmeTests"),
-            (#""versions""#, "ReadmeTests"), (#""domains""#, "ReadmeTests"),
-        ]
-        let marks = ["install", "taking over", "taking over files", "taking over a repository"]
         for block in try Manual("Server/README.md").blocks {
-            if !block.mark.isEmpty {
-                #expect(marks.contains(block.mark), "\(block.mark)")
-            } else if block.language != "sh" {
-                #expect(others.contains { block.text.contains($0.0) }, "nothing runs \(block.text)")
-            }
+            #expect(block.language == "sh" && ["", "install"].contains(block.mark), "nothing runs \(block.text)")
         }
     }
 
-    @Test("The files that it shows are read, and say what they are there for")
+    @Test("The file about hosts without pins is read, and says what it is there for")
     func files() throws {
-        let files = try Manual("Server/README.md").blocks.filter { $0.language == "json" }.map { Array($0.text.utf8) }
-        try #require(files.count == 2)
-        let answers = try AnswersFile(files[0], named: "answers.json")
-        #expect(answers.versions.count == 1 && answers.texts.map(\.key) == answers.versions.compactMap(\.messageKey))
-        let domains = try ContentDomains(files[1], named: "domains.json")
+        let file = try Manual.procedures().block("run: domains").text
+        let domains = try ContentDomains(Array(file.utf8), named: "domains.json")
         #expect(domains.unlistedNeedPins && domains.domains.map(\.needsPins) == [false])
     }
 
-    @Test("Commands about places do what they are there for", .enabled(if: ReadmeTests.isTested))
+    @Test("Commands about places do what they are there for", .needs(.holdfastctl))
     func placesWork() async throws {
         try await withFolder { folder in
             let desk = try await ManualDesk(in: folder)
@@ -131,8 +114,7 @@ struct ReadmeTests {
                     _ = try await desk.run(command.text.replacing("alice", with: name))
                 }
             }
-            let places = try Manual("Server/README.md").blocks.flatMap(\.commands).map(\.text)
-                .filter { $0.hasPrefix("holdfast-server place") }
+            let places = try commands(of: "places").map(\.text)
             #expect(places.count == 4, "\(places)")
             let list = "holdfast-server place list bank --data /srv/pins"
             for command in places {
@@ -154,7 +136,7 @@ struct ReadmeTests {
 
     @Test(
         "The commands of a repository do what they are there for, after those of the first app",
-        .enabled(if: ReadmeTests.isTested))
+        .needs(.holdfastctl))
     func repositoryWorks() async throws {
         try await withFolder { folder in
             var desk = try await ManualDesk(in: folder)
@@ -171,11 +153,10 @@ struct ReadmeTests {
                 }
             }
             var published = 0
-            for command in try commands(ofRepositories: true) {
+            for command in try commands(of: "repository", "repository-rotate") {
                 var lines = [command.text]
                 if command.text.contains("--key tom.pem") {
-                    // Whoever signs asks the hosts, which no name leads to here.
-                    lines = ["tom", "eve"].map { command.text.replacing("tom", with: $0) + " --force offline" }
+                    lines = ["tom", "eve"].map { command.text.replacing("tom", with: $0) }
                 }
                 for line in lines {
                     let output = try await desk.run(line)

@@ -71,16 +71,15 @@ struct VerbTests {
                     verb.path == ["place", "add"]
                     ? ["--program", "/bin/true"]
                     : hasNone
-                        ? [] : isTakeover ? ["--compare", "http://127.0.0.1:1/"] : choices[verb.path.last ?? ""] ?? []
+                        ? [] : isTakeover
+                            ? ["--pins", "x", "--app", "bank", "--anchors", "x", "--reason", "x", "--no-proposer"]
+                            : choices[verb.path.last ?? ""] ?? []
                 let isApprovers = verb.path.first == "approvers"
                 let line = desk.line(verb) { needed.contains($0) } + (isApprovers ? [] : choice)
                 let stranger = try await desk.run(line + ["--no-such-option"], status: 2)
                 #expect(stranger.contains("'--no-such-option'"), "\(verb.path): \(stranger)")
-                // host look takes as many hosts as there are.
-                if verb.path != ["host", "look"] {
-                    let more = try await desk.run(line + ["one", "too", "many"], status: 2)
-                    #expect(more.contains("'many'"), "\(verb.path): \(more)")
-                }
+                let more = try await desk.run(line + ["one", "too", "many"], status: 2)
+                #expect(more.contains("'many'"), "\(verb.path): \(more)")
                 for option in verb.arguments.compactMap(\.option) {
                     let last = try await desk.run(verb.path + ["--\(option)"], status: 2)
                     #expect(last.contains("--\(option)"), "\(verb.path) --\(option): \(last)")
@@ -151,7 +150,7 @@ struct VerbTests {
             try await refuses(
                 ["next", "key", "bank", World.host, "--key", "hello.txt"], 2, "hello.txt", "no public key")
             try await refuses(["next", "withdraw", "bank", "\(World.host):444"], 2, "host list bank")
-            try await refuses(propose + ["--format", "carrier-pigeon"], 2, "trust-server", "okhttp")
+            try await refuses(propose + ["--format", "carrier-pigeon"], 2, "trust-server", "pin-file")
             try await refuses(
                 propose + ["--force", "gravity"], 2, "no gate gravity to --force", "lint, replay, outlook")
             try await refuses(propose + ["--lifetime", "0"], 2, "--lifetime of 1 to 366 days")

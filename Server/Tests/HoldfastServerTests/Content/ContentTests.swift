@@ -32,17 +32,6 @@ struct ContentTests {
                 domains: [
                     .init(name: "cdn.example.com", needsPins: false), .init(name: "api.example.com", needsPins: true),
                 ]),
-            versions: [
-                VersionRule(platform: .ios, required: AppVersion("2.0.0".utf8), messageKey: "old"),
-                VersionRule(
-                    platform: .android, majorSystemVersion: 31, suggested: AppVersion("3.1.4".utf8),
-                    required: AppVersion("3.0.0".utf8)),
-                VersionRule(platform: .android, suggested: AppVersion("4.0.0".utf8)),
-            ],
-            texts: [
-                LocalizedText(key: "old", language: "en", text: "Please \"update\".\n"),
-                LocalizedText(key: "old", language: "cs", text: "Aktualizujte, prosím 🙏"),
-            ],
             end: end)
     }
 
@@ -51,8 +40,7 @@ struct ContentTests {
         let content = try Self.content()
         let again = try Content(
             app: content.app, hosts: content.hosts.reversed(), formats: content.formats.reversed(),
-            domains: content.domains, versions: content.versions.reversed(), texts: content.texts.reversed(),
-            end: content.end)
+            domains: content.domains, end: content.end)
         #expect(again.octets == content.octets)
         #expect(again.digest == content.digest)
         #expect(try Content(content.octets) == content)
@@ -75,13 +63,9 @@ struct ContentTests {
             ("\"role\":\"issuer\"", "\"role\":\"root\""), ("\"kind\":\"list\"", "\"kind\":\"lists\""),
             ("\"depth\":1,", "\"depth\":0,"),
             ("\"customer\":\"gcx\",", ""), ("\"kind\":\"list\"", "\"customer\":\"x\",\"kind\":\"list\""),
-            ("\"refresh\":60", "\"refresh\":59"), ("\"required\":\"2.0.0\"", "\"required\":\"2.0\""),
-            ("\"required\":\"2.0.0\"", "\"required\":\"2.0.0-x\""),
-            ("\"required\":\"2.0.0\"", "\"required\":\"02.0.0\""),
-            ("\"platform\":\"IOS\"", "\"platform\":\"ios\""), ("api.example.com", "API.example.com"),
+            ("\"refresh\":60", "\"refresh\":59"), ("api.example.com", "API.example.com"),
             ("api.example.com", "api..example.com"), ("api.example.com", "a*i.example.com"),
             ("\"unlistedNeedPins\":true", "\"unlistedNeedPins\":1"),
-            ("\"language\":\"en\"", "\"language\":\"e n\""), ("\"language\":\"cs\"", "\"language\":\"en\""),
             ("\"port\":8443", "\"port\":443"),
             (",\"root\":\"", ",\"root\":\"0"),
             ("\"refresh\":86400", "\"refresh\":86400,\"root\":\"\(Digest(of: []))\""),
@@ -104,11 +88,6 @@ struct ContentTests {
     func twice() throws {
         let host = try ContentHost(name: "a.example")
         expectError(.invalidValue) { try Content(app: AppName("bank"), hosts: [host, host], formats: [], end: 0) }
-        expectError(.invalidValue) {
-            try Content(
-                app: AppName("bank"), hosts: [], formats: [],
-                versions: [VersionRule(platform: .ios), VersionRule(platform: .ios, messageKey: "x")], end: 0)
-        }
         let fingerprint = try ContentHost.Certificate(fingerprint: Digest(of: []), expires: 1)
         let later = try ContentHost.Certificate(fingerprint: Digest(of: []), expires: 2)
         expectError(.invalidValue) { try ContentHost(name: "a.example", certificates: [fingerprint, later]) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Vectors of contents, audits, fences and sealed keys")
 struct ContentVectorTests {
-    @Test("vectors/server-content.json is what this program writes")
+    @Test("docs/vectors/server-content.json is what this program writes")
     func content() throws {
         let contents = try [
             ("everything", ContentTests.content()),
@@ -21,7 +21,7 @@ struct ContentVectorTests {
         try Vectors.expect(
             "server-content.json",
             [
-                "format": "holdfast-content-v1. Server/README.md says what the fields mean.",
+                "format": "holdfast-content-v1. docs/server/backup.md says how they are written.",
                 "contents": contents.map { name, content in
                     [
                         "name": name, "text": String(decoding: content.octets, as: UTF8.self),
@@ -32,56 +32,18 @@ struct ContentVectorTests {
             ])
     }
 
-    @Test("vectors/server-audit.json is what this program writes")
+    @Test("docs/vectors/server-audit.json is what this program writes")
     func audit() throws {
         let (entries, heads) = try AuditChainTests.story()
         try Vectors.expect(
             "server-audit.json",
             [
-                "format": "holdfast-audit-v1. Server/README.md says what the fields mean.",
+                "format": "holdfast-audit-v1. docs/server/backup.md says how they are written.",
                 "entries": entries.map { String(decoding: $0, as: UTF8.self) }, "heads": heads.map(\.description),
             ])
     }
 
-    @Test("vectors/server-outbox.json is what this program does")
-    func outbox() throws {
-        let steps: [(String, Int64, Int64)] = [
-            ("take", 0, 100), ("retake", 1, 105), ("uploaded", 1, 106), ("uploaded", 2, 106), ("failed", 2, 107),
-            ("take", 0, 111), ("take", 0, 112), ("uploaded", 2, 113), ("uploaded", 3, 122), ("take", 0, 122),
-            ("uploaded", 4, 123), ("confirmed", 3, 124), ("confirmed", 4, 124), ("take", 0, 900),
-        ]
-        var row = OutboxRow(dueAt: 100)
-        let made = steps.map { step, fence, now -> [String: Any] in
-            var isRefused = false
-            do throws(ServerError) {
-                switch step {
-                case "take": _ = try row.take(at: now, for: 10)
-                case "retake": _ = try row.retake(fence, at: now, for: 10)
-                case "uploaded": try row.uploaded(fence, at: now)
-                case "confirmed": try row.confirmed(fence, at: now)
-                default: try row.failed(fence, at: now)
-                }
-            } catch {
-                isRefused = true
-            }
-            return [
-                "step": step, "fence": fence, "now": now, "refused": isRefused,
-                "then": [
-                    "state": row.state.rawValue, "fence": row.fence, "takenUntil": row.takenUntil,
-                    "failures": row.failures, "dueAt": row.dueAt,
-                ] as [String: Any],
-            ]
-        }
-        try Vectors.expect(
-            "server-outbox.json",
-            [
-                "format": "The steps of a row of the outbox that is due at 100, each for 10 seconds. "
-                    + "Server/README.md says what the states mean.",
-                "steps": made,
-            ])
-    }
-
-    @Test("The sealed key of vectors/server-sealed-key.json opens")
+    @Test("The sealed key of docs/vectors/server-sealed-key.json opens")
     func sealedKey() throws {
         let name = "server-sealed-key.json"
         let secret = SealedKeyTests.secret()
@@ -93,7 +55,7 @@ struct ContentVectorTests {
                 name,
                 [
                     "format": "A private key sealed with AES-256-GCM: nonce, ciphertext, tag. "
-                        + "Server/README.md says how the key and the associated data are made.",
+                        + "docs/server/backup.md says how the key and the associated data are made.",
                     "secretFile": String(decoding: secret.fileContent, as: UTF8.self),
                     "secretID": Hex.encode(secret.id),
                     "associatedData": String(decoding: SealedKey.associated(place, key.publicKey), as: UTF8.self),

@@ -21,7 +21,7 @@ struct DeploymentTests {
 
     @Test(
         "systemd accepts the unit, and finds it exposed by at most 1.1 of 10",
-        .enabled("no systemd-analyze") { ForeignProgram.isTested("systemd-analyze") })
+        .needs(.program("systemd-analyze")))
     func unit() async throws {
         try await withFolder { folder in
             let file = folder.appending(path: "holdfast-server.service")
@@ -134,7 +134,7 @@ struct DeploymentTests {
 
     @Test(
         "The program needs no library beside Swift's and the system's but those that the image installs",
-        .enabled("no readelf") { ForeignProgram.isTested("readelf") })
+        .needs(.program("readelf")))
     func needed() async throws {
         let (status, output) = try await ForeignProgram.run(
             "readelf", ["--dynamic", ServerProgram.url.path], in: Self.folder)
@@ -149,7 +149,7 @@ struct DeploymentTests {
 
     @Test(
         "promtool accepts the alert rules, and each fires when it should and not before",
-        .enabled("no promtool") { ForeignProgram.isTested("promtool") })
+        .needs(.program("promtool")))
     func alerts() async throws {
         let promtool = try ForeignProgram.required("promtool")
         for arguments in [["check", "rules", "alerts.yml"], ["test", "rules", "alerts-test.yml"]] {
@@ -180,6 +180,7 @@ struct DeploymentTests {
             let text = MetricsText(
                 families: counters.families + MetricsText.families(of: world.publisher.live.current)
                     + MetricsText.families(of: world.catalog.ledger, isReady: true, at: world.now)
+                    + MetricsText.families(of: world.engine.reserve)
                     + MetricsText.families(of: places) + MetricsText.families(of: notices)
                     + desk.inbox.families
             ).text

@@ -87,46 +87,10 @@ struct ImportCommandTests {
                 (["--mobile-utility-server", "-"], "--anchors"),
                 (["--mobile-utility-server", "-", "--app", "bank"] + Self.rules, "keep their names"),
                 (["--pins", "x"] + Self.rules, "Name the --app"), (["--list", "x"] + Self.rules, "--key"),
-                (["--compare", "https://mus.example.com/", "--dry-run"], "--compare goes with"),
-                (["--trust-server", "x", "--ca", "roots.pem"] + Self.rules, "--ca goes with --compare"),
             ] {
                 let said = try await desk.run(["import", "--data", desk.data] + arguments, status: 2)
                 #expect(said.contains(words), "\(arguments): \(said)")
             }
-        }
-    }
-
-    @Test("Comparing ends with 0 if both answer alike, with 1 if not, and with 3 if nobody answers")
-    func comparing() async throws {
-        try await withFolder { folder in
-            let desk = try Desk(in: folder)
-            try await desk.makeEmptyServer()
-            let old = try oldServer(desk)
-            try old.write(to: folder.appending(path: "export"))
-            _ = try await desk.run(
-                ["import", "--data", desk.data, "--mobile-utility-server", "export"] + Self.rules)
-            let now = Int64(desk.clock.now.timeIntervalSince1970)
-            let app = try #require(try old.takeover(at: now).apps.first)
-            let content = try Content(
-                app: app.name, hosts: app.hosts, formats: app.formats, end: now + 400 * 86_400)
-            let site = ServingSite(key: try SigningKey(exportedPrivateKey: old.privateKey))
-            site.time.withLock { $0 = now }
-            site.publish(apps: [
-                try site.app(
-                    old.name, entries: content.entries(at: now), versions: app.versions, texts: app.texts,
-                    end: content.end)
-            ])
-            try await site.listening { port in
-                let compare = ["import", "--data", desk.data, "--compare", "http://127.0.0.1:\(port)"]
-                let alike = try await desk.run(compare)
-                #expect(alike.contains("mobile  alike: ") && alike.contains("about the change that is open"))
-                site.publish(2, apps: [try site.app(old.name, entries: [], end: content.end)])
-                let different = try await desk.run(compare + ["--app", old.name], status: 1)
-                #expect(different.contains("DIFFERENT") && different.contains("only this server names it"))
-                #expect(try await desk.run(compare + ["--app", "other"], status: 3).contains("notFound"))
-            }
-            let away = ["import", "--data", desk.data, "--compare", "http://127.0.0.1:1/"]
-            #expect(try await desk.run(away, status: 3).contains("unreachable"))
         }
     }
 }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import HoldfastServer
 
-/// The lines of `Server/README.md` that take over a trust server, a list and a pin file, as they stand there.
+/// The lines of `docs/server/operating.md` that take over a trust server, a list and a pin file, as they stand there.
 /// TakingOverFilesTests publish what they take over, and have clients follow.
-@Suite("Taking over files, as the README of the server has it", .timeLimit(.minutes(10)))
+@Suite("Taking over files, as docs/server/operating.md has it", .timeLimit(.minutes(10)))
 struct ImportReadmeTests {
     /// What there is to take over, where the lines look for it.
     private func write(_ desk: CommandTests.Desk) throws -> (trust: TrustServerKey, list: SigningKey) {
@@ -46,7 +46,7 @@ struct ImportReadmeTests {
                 ("--trust-server", "old", trust.certificate.base64EncodedString()),
                 ("--list", "bank", try list.publicKey.base64), ("--pins", "shop", "2 keys"),
             ]
-            let commands = try Manual("Server/README.md").block("taking over files").commands
+            let commands = try Manual("docs/server/operating.md").block("taking over files").commands
             try #require(commands.count == expected.count)
             for (command, (option, app, words)) in zip(commands, expected) {
                 #expect(command.text.contains(option), "\(command.text)")

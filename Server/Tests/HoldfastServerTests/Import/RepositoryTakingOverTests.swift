@@ -182,8 +182,8 @@ struct RepositoryTakingOverTests {
                     ], end: world.now + lifetime)
             }
             let said = try await content(.nothing)
-            let pins = try PinFileMaker(content: said, format: #require(said.repository), publicKeys: [:])
-                .octets(of: .pinFile, at: world.now)
+            let pins = try PinFileMaker(content: said, format: #require(said.repository))
+                .pinFile(at: world.now)
             let old = try await OldRepository(
                 in: world.folder.appending(path: "old"), pins: Data(pins), at: world.clock.now)
             let apps = try apps(old, world.clock)
@@ -312,7 +312,7 @@ struct RepositoryTakingOverTests {
 
     @Test(
         "A signer program in the place of a key signs what was taken over; without either nothing is published",
-        .enabled(if: VerifyingSigner.isTested, "needs python3 with cryptography, and faketime"))
+        .needs(.verifyingSigner))
     func program() async throws {
         try await World.run { world in
             let name = try AppName("moved")
@@ -351,7 +351,7 @@ struct RepositoryTakingOverTests {
         }
     }
 
-    @Test("Every command of the README that takes a repository over does what it is there for, and apps follow")
+    @Test("Every command of the manual that takes a repository over does what it is there for, and apps follow")
     func procedure() async throws {
         try await withFolder { folder in
             let desk = try CommandTests.Desk(in: folder)
@@ -366,7 +366,7 @@ struct RepositoryTakingOverTests {
             try Data(old.keys.joined().utf8).write(to: file)
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
             var (change, left) = ("", Set(["import", "host", "change", "approve", "app", "publish"]))
-            for block in try Manual("Server/README.md").blocks where block.mark == "taking over a repository" {
+            for block in try Manual("docs/server/operating.md").blocks where block.mark == "taking over a repository" {
                 for command in block.commands {
                     let text = command.text.replacing("/srv/pins", with: desk.data)
                         .replacing("CHANGE", with: change)

@@ -49,11 +49,12 @@ struct TakingOverTests {
 
     /// A client of challenge mode as it was built for the old server.
     private func client(
-        _ old: OldUtilityServer, _ provider: any RemoteDataProvider, _ storage: InMemoryDataStore, _ world: World
+        _ old: OldUtilityServer, _ provider: any RemoteDataProvider, _ storage: InMemoryDataStore, _ world: World,
+        at address: String = "https://mus.example.com"
     ) throws -> CertStore {
         try CertStore(
             checking: CertStoreConfiguration(
-                serviceURL: try #require(URL(string: "https://mus.example.com/app/init?appName=\(old.name)")),
+                serviceURL: try #require(URL(string: "\(address)/app/init?appName=\(old.name)")),
                 publicKey: old.publicKey, useChallenge: true),
             secureDataStore: storage, remoteDataProvider: provider, clock: world.clock, logger: Self.silent)
     }
@@ -115,9 +116,42 @@ struct TakingOverTests {
             // With which FORMATS.md 2 verifies the reference's answer.
             let vector = "BC3kV9OIDnMuVoCdDR9nEA/JidJLTTDLuSA2TSZsGgODSshfbZg31MS90WC/HdbU/A5WL5GmyDkE/iks6INv+XE="
             #expect(served.publicKey == vector)
-            #expect(served.content.versions.count == 3 && served.content.texts.count == 2)
             try await world.everybodyFollows(
                 of: app, lettingIn: [world.shown, world.announced], isThorough: false)
+        }
+    }
+
+    @Test(
+        "An app takes the answers of an old server that shares no code, and then those of this one",
+        .needs(.cryptography))
+    func foreignServer() async throws {
+        for hasDepths in [false, true] {
+            try await World.run { world in
+                var old = try server(world)
+                if hasDepths {
+                    old.domains.append("img.example.com")
+                    old.bypassed = ["img.example.com"]
+                }
+                let app = try AppName(old.name)
+                let storage = InMemoryDataStore()
+                func letsIn(_ provider: any RemoteDataProvider, at address: String) async throws {
+                    let store = try client(old, provider, storage, world, at: address)
+                    let update = try await store.update(mode: .forced)
+                    #expect(update.error == nil, "\(update)")
+                    #expect(try world.letsIn(world.shown, store.policy(for: World.host)))
+                    let stranger = try world.root.leaf(names: [.dns(World.host)])
+                    #expect(try !world.letsIn(stranger, store.policy(for: World.host)))
+                }
+                let proposal = try #require(try await takeOver(old, world).first)
+                try await OldServerProgram.listening(with: old, in: world) { port in
+                    try await letsIn(
+                        URLSessionDataProvider(allowsPlainHTTPToLoopback: true), at: "http://127.0.0.1:\(port)")
+                }
+                try await world.publisher.publish(try await approve(proposal, app, world))
+                try await letsIn(
+                    SnapshotProvider(live: world.publisher.live, app: app, clock: world.clock),
+                    at: "https://mus.example.com")
+            }
         }
     }
 

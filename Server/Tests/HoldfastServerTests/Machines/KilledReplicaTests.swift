@@ -11,7 +11,7 @@ private let kills = Int(ProcessInfo.processInfo.environment["HOLDFAST_KILLS"] ??
 /// Three machines on one database, of which one after the other loses its power.
 @Suite(
     "serve on several machines, killed", .besidePostgres, .timeLimit(.minutes(kills > 8 ? 60 : 10)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct KilledReplicaTests {
     /// What people were told is done.
     private struct Acknowledged {

@@ -5,12 +5,10 @@ import Testing
 
 @testable import HoldfastServer
 
-/// What `docs/server.md` says about several machines, as it stands there.
+/// What `docs/server/machines.md` says about several machines, as it stands there.
 @Suite(
-    "Several machines, as docs/server.md has them", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(
-        if: ManualDesk.isTested && PostgresServer.isTested && BalancingNginx.isTested,
-        "needs holdfastctl, PostgreSQL's initdb, postgres and psql, and nginx"))
+    "Several machines, as docs/server/machines.md has them", .besidePostgres, .timeLimit(.minutes(5)),
+    .needs(.holdfastctl, .postgreSQL, .program("nginx")))
 struct MachineProcedureTests {
     /// Where the paths of the page lead on a machine. What is carried between them is in one place.
     private func base(_ number: Int, _ desk: ManualDesk) -> URL {
@@ -24,7 +22,7 @@ struct MachineProcedureTests {
             try FileManager.default.createDirectory(
                 at: base.appending(path: folder), withIntermediateDirectories: true)
         }
-        for command in try Manual("docs/server.md").block("run: \(name)").commands {
+        for command in try Manual.procedures().block("run: \(name)").commands {
             // What a page calls by absolute paths is below the folder of the test; a machine has its own.
             let own = command.text.replacing("/srv/", with: "\(base.path)@srv/")
                 .replacing("/etc/holdfast/", with: "\(base.path)@etc/holdfast/")
@@ -80,7 +78,7 @@ struct MachineProcedureTests {
         try await withFolder { folder in
             var desk = try await ManualDesk.settled(in: folder, clock: SystemWallClock())
             let first = try postgres.address(try await postgres.database())
-            let move = try #require(try Manual("docs/server.md").block("run: postgresql-move").commands.first)
+            let move = try #require(try Manual.procedures().block("run: postgresql-move").commands.first)
             _ = try await desk.run(try address(move.text, first))
             for (old, new) in [("srv/pins", "srv/left"), ("srv/pins-pg", "srv/pins")] {
                 try FileManager.default.moveItem(
@@ -109,7 +107,7 @@ struct MachineProcedureTests {
 
             for machine in all { #expect(await machine.stop() == 0) }
             let second = try postgres.address(try await postgres.database())
-            for command in try Manual("docs/server.md").block("run: machine-restore").commands {
+            for command in try Manual.procedures().block("run: machine-restore").commands {
                 let own = Manual.Command(
                     text: try address(command.text, second), others: command.others, status: command.status)
                 _ = try await desk.run(own)

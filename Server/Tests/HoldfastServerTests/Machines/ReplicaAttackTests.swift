@@ -8,14 +8,14 @@ import Testing
 /// Somebody writes to the database while three machines work on it.
 @Suite(
     "An attacker in the database of several machines", .besidePostgres, .timeLimit(.minutes(60)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct ReplicaAttackTests {
     /// How many columns are written: a part in the suite, and all at night.
     private static func some(
         _ writes: [ReplicaAttack.Write], using generator: inout SeededGenerator
     ) -> [ReplicaAttack.Write] {
         guard mutants <= 10_000 else { return writes }
-        let core: Set = ["app", "approval", "approver", "audit", "change", "document", "outbox", "signing_key"]
+        let core: Set = ["app", "approval", "approver", "audit", "change", "delivered", "document", "signing_key"]
         let others = Set(writes.map(\.table)).subtracting(core).sorted().shuffled(using: &generator).prefix(2)
         return core.union(others).sorted().compactMap { table in
             writes.filter { $0.table == table }.randomElement(using: &generator)

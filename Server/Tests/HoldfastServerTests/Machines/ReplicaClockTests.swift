@@ -8,7 +8,7 @@ import Testing
 /// Three machines of which two have clocks that are wrong.
 @Suite(
     "serve on several machines, with a wrong clock", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(if: PostgresServer.isTested && WrongClock.isTested, "needs PostgreSQL and faketime"))
+    .needs(.postgreSQL, .faketime))
 struct ReplicaClockTests {
     private static let trouble = "signing and judging: clock"
 

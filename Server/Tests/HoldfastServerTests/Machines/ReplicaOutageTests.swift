@@ -9,7 +9,7 @@ import Testing
 /// pgbouncer.
 @Suite(
     "serve on several machines, with a database that fails", .timeLimit(.minutes(10)),
-    .enabled(if: PgBouncer.isTested, "needs PostgreSQL's initdb, postgres and psql, and pgbouncer"))
+    .needs(.pgBouncer))
 struct ReplicaOutageTests {
     private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
 

@@ -10,9 +10,7 @@ import Testing
 /// one dies in the middle. Programs, sockets and clocks are all real.
 @Suite(
     "Renewal by an ACME client, on several machines", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(
-        if: ACMEHost.isTested && PostgresServer.isTested,
-        "needs certbot, pebble, nginx, curl, openssl, and PostgreSQL's initdb, postgres and psql"))
+    .needs(.acmeHost, .postgreSQL))
 struct ReplicaRenewalTests {
     /// An app whose host is that of the ACME client.
     private struct Shop {
@@ -99,7 +97,7 @@ struct ReplicaRenewalTests {
         "A certificate is renewed, announced and installed although a machine dies in between; no app refuses it"
     )
     func renewal() async throws {
-        let script = try Manual("docs/server.md").block("run: announce-certificate").text
+        let script = try Manual.procedures().block("run: announce-certificate").text
         let postgres = try #require(PostgresServer.current)
         let name = try await postgres.database()
         let machine = ReplicaSite.Machine(options: ["--allow", "127.0.0.0/8"])
@@ -130,7 +128,7 @@ struct ReplicaRenewalTests {
                             TokenGrant(
                                 name: "renewals", app: shop.app, scope: .propose, end: replicated.site.now + 86_400),
                             by: "test", using: &generator)
-                        try acme.install(script, asking: admin, with: token.secretText)
+                        try await acme.install(script, asking: admin, with: token.secretText)
 
                         // One dies as soon as the certificate is announced, and the balancer asks the others.
                         let victim = replicated.replicas[1]

@@ -8,7 +8,7 @@ import Testing
 /// Machines that have another secret than the others, or none, and so cannot sign what the others would take.
 @Suite(
     "serve on several machines, with the wrong secret", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct ReplicaSecretTests {
     private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
 

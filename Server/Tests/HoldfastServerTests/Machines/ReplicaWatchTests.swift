@@ -9,7 +9,7 @@ import Testing
 /// Three machines that share the hosts to watch.
 @Suite(
     "Hosts watched by several machines", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct ReplicaWatchTests {
     private static let hosts = 40
 

@@ -8,7 +8,7 @@ import Testing
 /// The end of the audit, as far as each machine trusts what is in the database.
 @Suite(
     "The audit of several machines", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct SharedAuditTests {
     /// The rows that say where the audit ends.
     struct State: Sendable {

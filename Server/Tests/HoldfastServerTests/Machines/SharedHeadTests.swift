@@ -8,7 +8,7 @@ import Testing
 /// What becomes of the file and of the row that say where the audit ends, when something does not go as usual.
 @Suite(
     "The head of several machines", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct SharedHeadTests {
     private typealias State = SharedAuditTests.State
 

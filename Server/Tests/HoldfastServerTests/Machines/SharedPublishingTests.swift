@@ -8,7 +8,7 @@ import Testing
 /// What several machines sign and publish at once, and what each has in its folder.
 @Suite(
     "Publishing by several machines", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct SharedPublishingTests {
     private static let trust = "trust/\(World.customer).json.signed"
 
@@ -93,7 +93,7 @@ struct SharedPublishingTests {
                 }
                 try await world.publisher.refresh()
                 _ = try await other.catalog.now()
-                #expect(await other.publisher.fillFolder() == [])
+                #expect(try await other.publisher.deliver().problems == [])
                 let faults = try await other.publisher.examine().filter(\.isFault)
                 #expect(faults == [], "\(faults)")
                 try await world.everybodyFollows(isThorough: false)
@@ -106,7 +106,7 @@ struct SharedPublishingTests {
         try await World.withMachines(.postgresql) { world, second in
             try await world.publish()
             try await world.working(on: second) { other in
-                #expect(await other.publisher.fillFolder() == [])
+                #expect(try await other.publisher.deliver().problems == [])
                 func isSame() throws {
                     let paths = world.publisher.folder.paths()
                     #expect(!paths.isEmpty && second.publicFolder.paths() == paths)
@@ -122,13 +122,13 @@ struct SharedPublishingTests {
                 let newest = try world.publisher.folder.read(Self.trust)
                 _ = try await other.catalog.now()
                 #expect(try second.publicFolder.read(Self.trust) != newest)
-                #expect(await other.publisher.fillFolder() == [])
+                #expect(try await other.publisher.deliver().problems == [])
                 try isSame()
                 // What this machine has written itself already is newer than what it was about to write.
                 let current = try #require(version(Self.trust, other.catalog, world))
                 try second.publicFolder.write([1], at: Self.trust, version: current + 1)
                 let fresh = Publisher(other.catalog, folder: second.publicFolder, secret: nil)
-                #expect(await fresh.fillFolder() == [])
+                #expect(try await fresh.deliver().problems == [])
                 #expect(try second.publicFolder.read(Self.trust) == [1])
             }
         }
@@ -140,10 +140,11 @@ struct SharedPublishingTests {
             try await world.publish()
             try await world.working(on: second) { other in
                 try Data().write(to: second.publicFolder.url)
-                let problems = await other.publisher.fillFolder()
+                let problems = try await other.publisher.deliver().problems
                 #expect(!problems.isEmpty)
                 try FileManager.default.removeItem(at: second.publicFolder.url)
-                #expect(await other.publisher.fillFolder() == [])
+                try await world.pass(5)
+                #expect(try await other.publisher.deliver().problems == [])
                 #expect(second.publicFolder.paths() == world.publisher.folder.paths())
             }
         }
@@ -186,8 +187,8 @@ struct SharedPublishingTests {
             #expect(try await world.publisher.renew().signed.count == 2)
             let path = "trust/\(World.customer).json.signed"
             try await world.working(on: second) { other in
-                let mended = try await other.publisher.mendFolder()
-                #expect(mended.confirmed == [] && mended.problems == [])
+                #expect(try await other.publisher.deliver().problems == [])
+                #expect(try await other.publisher.mendFolder() == Publisher.Delivery())
                 let document = try other.publisher.folder.read(path)
                 #expect(document != nil)
                 // Whoever changes it there is told.

@@ -8,9 +8,7 @@ import Testing
 /// A machine that is suspended in the middle of its work, and goes on when another one has done it.
 @Suite(
     "A publisher that is stopped, and goes on after another has published", .besidePostgres, .timeLimit(.minutes(10)),
-    .enabled(
-        if: PostgresServer.isTested && FreezingUploader.isTested,
-        "needs PostgreSQL's initdb, postgres and psql, and python3"))
+    .needs(.postgreSQL, .program("python3")))
 struct StoppedPublisherTests {
     private static let list = "lists/bank.json"
 
@@ -137,7 +135,6 @@ struct StoppedPublisherTests {
                 let publishing = try replicated.replicas[1].starting("publish", "\(one)", "--database", way)
                 try await eventually("the commit is on its way: \(publishing.text)") { proxy.holdsOne }
                 publishing.signal(SIGSTOP)
-                let begin = ContinuousClock.now
                 var generation: Int64?
                 try await eventually("another one publishes") {
                     let (status, output) = try await replicated.replicas[2].command("publish", "\(other)")
@@ -146,8 +143,6 @@ struct StoppedPublisherTests {
                     return status == 0
                 }
                 #expect(generation == 2)
-                // Half a minute, and the time of a command that began before.
-                #expect(ContinuousClock.now - begin < .seconds(60))
                 try await replicated.follow()
                 let newest = try await replicated.newest()
                 proxy.set(.nothing)

@@ -7,10 +7,9 @@ import Testing
 struct NoticeProgramTests {
     private static let notice = Notice(.alarm, of: Story.server, ["app": "bank"], words: "A key was seen.")
 
-    private func script(_ text: String, in folder: URL, within limit: Int64 = 60) throws -> NoticeProgram {
+    private func script(_ text: String, in folder: URL, within limit: Int64 = 60) async throws -> NoticeProgram {
         let file = folder.appending(path: "program")
-        try Data("#!/bin/sh\n\(text)\n".utf8).write(to: file)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
+        try await ExecutableScript.write("#!/bin/sh\n\(text)\n", to: file)
         return NoticeProgram(program: try ProgramCommand([file.path], limit: limit))
     }
 
@@ -21,7 +20,7 @@ struct NoticeProgramTests {
     @Test("It reads the notice as one line, has its kind and id as variables, and nothing of the server's environment")
     func input() async throws {
         try await withFolder { folder in
-            let program = try script(
+            let program = try await script(
                 "cat >\(folder.path)/input; env | sort >\(folder.path)/environment; echo noise; echo noise >&2",
                 in: folder)
             #expect(await program.deliver(Self.notice) == nil)
@@ -40,9 +39,9 @@ struct NoticeProgramTests {
     @Test("Another exit code than 0, or a signal, says that it was not taken")
     func refusals() async throws {
         try await withFolder { folder in
-            let failing = try script("exit 7", in: folder)
+            let failing = try await script("exit 7", in: folder)
             #expect(await failing.deliver(Self.notice) == "it ended with exit code 7")
-            let dying = try script("kill -9 $$", in: folder)
+            let dying = try await script("kill -9 $$", in: folder)
             #expect(await dying.deliver(Self.notice) == "signal 9 ended it")
             let gone = NoticeProgram(
                 program: try ProgramCommand([folder.appending(path: "gone").path], limit: 60))
@@ -57,34 +56,30 @@ struct NoticeProgramTests {
             let lock = folder.appending(path: "lock")
             try Data().write(to: lock)
             func isFree() -> Bool {
-                let descriptor = unsafe open(lock.path, O_RDWR)
+                // A program that another test starts at this moment would inherit the lock.
+                let descriptor = unsafe open(lock.path, O_RDWR | O_CLOEXEC)
                 defer { close(descriptor) }
                 return flock(descriptor, LOCK_EX | LOCK_NB) == 0
             }
             let holding = "exec 9<>\(lock.path); flock 9; trap '' TERM; sleep 600 & "
-            let hangs = try script(holding + "wait", in: folder, within: 1)
+            let hangs = try await script(holding + "wait", in: folder, within: 1)
             #expect(await hangs.deliver(Self.notice)?.contains("did not end within") == true)
-            await waits { isFree() }
-            let leaves = try script(holding + "exit 0", in: folder)
+            // A process that was killed gives up its files a moment later.
+            try await eventually("somebody still has the lock") { isFree() }
+            let leaves = try await script(holding + "exit 0", in: folder)
             #expect(await leaves.deliver(Self.notice) == nil)
-            await waits { isFree() }
+            // A process that was killed gives up its files a moment later.
+            try await eventually("somebody still has the lock") { isFree() }
         }
-    }
-
-    /// A process that was killed gives up its files a moment later.
-    private func waits(_ holds: () -> Bool) async {
-        let end = ContinuousClock.now + .seconds(30)
-        while !holds(), ContinuousClock.now < end { await Task.yield() }
-        #expect(holds(), "somebody still has the lock")
     }
 
     @Test("A program that reads nothing, or has signals to wait for, is no different")
     func signals() async throws {
         try await withFolder { folder in
             // A signal that the server blocks would never come, and the pipe's writer would never end.
-            let program = try script("trap 'exit 0' TERM; kill -TERM $$; exit 3", in: folder)
+            let program = try await script("trap 'exit 0' TERM; kill -TERM $$; exit 3", in: folder)
             #expect(await program.deliver(Self.notice) == nil)
-            let pipe = try script("yes | head -1 >/dev/null; exit 0", in: folder)
+            let pipe = try await script("yes | head -1 >/dev/null; exit 0", in: folder)
             #expect(await pipe.deliver(Self.notice) == nil)
         }
     }

@@ -20,8 +20,7 @@ struct NoticeServiceTests {
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: secret.path)
                 let told = site.folder.appending(path: "told")
                 let program = site.folder.appending(path: "program")
-                try Data("#!/bin/sh\ncat >>\(told.path)\n".utf8).write(to: program)
-                try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program.path)
+                try await ExecutableScript.write("#!/bin/sh\ncat >>\(told.path)\n", to: program)
                 let arguments = [
                     "--no-watch", "--webhook", "https://127.0.0.1:\(receiver.port)/s3cret", "--webhook-secret",
                     secret.path, "--webhook-ca", anchors.path, "--allow", "127.0.0.0/8", "--on-event", program.path,
@@ -34,29 +33,26 @@ struct NoticeServiceTests {
                 let alarm = Digest(of: [1])
                 let host = try #require(try await site.open.catalog.hosts(of: site.app).first)
                 try await site.open.catalog.alarm(about: alarm, on: host, of: site.app, words: "evil")
-                func everybodyKnows(_ words: String) async {
-                    let end = ContinuousClock.now + .seconds(60)
-                    while ContinuousClock.now < end {
+                func everybodyKnows(_ words: String) async throws {
+                    try await eventually("everybody is told of \(words): \(server.text)") {
                         let text = (try? String(contentsOf: told, encoding: .utf8)) ?? ""
                         let bodies = receiver.requests.map { String(decoding: $0.body, as: UTF8.self) }
-                        if text.contains(words), bodies.contains(where: { $0.contains(words) }) { return }
-                        await Task.yield()
+                        return text.contains(words) && bodies.contains { $0.contains(words) }
                     }
-                    Issue.record("nobody was told of \(words): \(server.text)")
                 }
-                await everybodyKnows("\(change)")
-                await everybodyKnows("\(alarm)")
+                try await everybodyKnows("\(change)")
+                try await everybodyKnows("\(alarm)")
                 try await site.open.publisher.publish(change)
-                await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
+                try await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
                 // It is news still when the server starts again, and was told already.
                 let open = try await site.approvedChange(until: 170)
-                await everybodyKnows("\(open)")
+                try await everybodyKnows("\(open)")
                 #expect(await server.stop() == 0)
                 try await report(site)
                 let again = try await ServingProcess.start(site, arguments)
-                await everybodyKnows(#""kind":"report""#)
+                try await everybodyKnows(#""kind":"report""#)
                 try await site.publish()
-                await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
+                try await everybodyKnows(#""count":"\#(site.open.catalog.ledger.chain.head.count)""#)
                 let metrics = try await RawClient(port: again.administration).get("/metrics").body
                 #expect(metrics.contains(#"holdfast_notices_waiting{to="webhook"} "#), "\(metrics)")
                 #expect(await again.stop() == 0)

@@ -83,10 +83,8 @@ struct WebhookTests {
     func hostile() async throws {
         try await receiving(.isSilent) { receiver, root in
             let short = try webhook(receiver, trusting: root, within: .seconds(2))
-            let begin = ContinuousClock.now
             let problem = await short.deliver(Self.notice)
-            #expect(problem?.contains("gave no answer within") == true, "\(problem ?? "taken")")
-            #expect(ContinuousClock.now - begin < .seconds(20))
+            #expect(problem?.contains("gave no answer within 2.0 seconds") == true, "\(problem ?? "taken")")
             let webhook = try webhook(receiver, trusting: root)
             for behavior in [
                 WebhookReceiver.Behavior.hangsUp, .answers("SSH-2.0-OpenSSH\r\n\r\n"),

@@ -39,28 +39,6 @@ struct AppPageTests {
         }
     }
 
-    @Test("A host of which vantages see different keys is held on every page that has it, and not once they agree")
-    func held() async throws {
-        try await World.run { world in
-            func held() async throws -> [Bool] {
-                let desk = try PageDesk(world)
-                let app = PageValue.record(try await desk.made("/apps/bank").content)
-                let host = PageValue.record(try await desk.made("/apps/bank/hosts/\(World.host)").content)
-                let needs = try await desk.overview().needs
-                return [
-                    app["hosts"]?.values.first?["isHeld"] == .flag(true),
-                    host.text("held")?.hasPrefix("vantages disagree: ") == true,
-                    needs.contains { $0.kind == .alarm && $0.words.hasPrefix("Vantages disagree: ") },
-                ]
-            }
-            #expect(try await held() == [false, false, false])
-            try await PageDesk.disagree(world)
-            #expect(try await held() == [true, true, true])
-            try await world.see(world.shown)
-            #expect(try await held() == [false, false, false])
-        }
-    }
-
     @Test("Documents have versions and ends, keys their digests, and approvers their keys and how many must agree")
     func parts() async throws {
         try await World.run { world in

@@ -4,9 +4,9 @@ import Testing
 
 @testable import HoldfastServer
 
-/// Every page in a real browser, with what browsers are told about it. `scripts/screenshots` keeps the pictures.
+/// Every page in a real browser, with what browsers are told about it. `scripts/lib/screenshots` keeps the pictures.
 @Suite(
-    "Pages in Chromium", .enabled(if: Browser.isTested, "no browser: scripts/browser-python"),
+    "Pages in Chromium", .needs(.browser),
     .timeLimit(.minutes(10)))
 struct BrowserPageTests {
     @Test(
@@ -18,7 +18,6 @@ struct BrowserPageTests {
             let statement = try PasskeyStory.statement(after: try await world.catalog.approvers().head)
             try await world.catalog.append(try PasskeyStory.signed(statement))
             let open = try await PageDesk.fill(world, "Renewal of api.example.com")
-            try await PageDesk.disagree(world)
             var pages = [
                 (name: "signin", address: "/signin"), (name: "invitation", address: "/invitation/\(Digest(of: [1]))"),
             ]

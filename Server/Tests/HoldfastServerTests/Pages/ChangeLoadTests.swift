@@ -112,10 +112,10 @@ struct ChangeLoadTests {
                 let before = Cost(engine)
                 #expect(await turns.begin("somebody"))
                 async let first = ask("alice")
-                while turns.waiting < 1 { await Task.yield() }
+                try await eventually("one waits") { turns.waiting >= 1 }
                 world.clock.advance(by: .seconds(61))
                 async let second = ask("bob")
-                while turns.waiting < 2 { await Task.yield() }
+                try await eventually("two wait") { turns.waiting >= 2 }
                 turns.end("somebody")
                 let times = try await [first?.answer?.time, second?.answer?.time]
                 #expect(times == [world.now, world.now])
@@ -124,10 +124,10 @@ struct ChangeLoadTests {
                 #expect(await turns.begin("somebody"))
                 world.clock.advance(by: .seconds(61))
                 let waiting = (0..<JudgingTurns.greatestWait).map { _ in Task { try await ask("alice") } }
-                while turns.waiting < JudgingTurns.greatestWait { await Task.yield() }
+                try await eventually("as many wait as may") { turns.waiting >= JudgingTurns.greatestWait }
                 #expect(try await ask("alice") == nil)
                 async let other = ask("bob")
-                while turns.waiting <= JudgingTurns.greatestWait { await Task.yield() }
+                try await eventually("another one waits") { turns.waiting > JudgingTurns.greatestWait }
                 turns.end("somebody")
                 #expect(try await other != nil)
                 for task in waiting { #expect(try await task.value != nil) }

@@ -104,8 +104,8 @@ struct ChangePageTests {
             func content(_ facts: ChangeFacts?) -> PageValue {
                 .record(
                     ChangePage(
-                        change: damaged.standing, state: .proposed, chain: chain, facts: facts, staleness: 86_400,
-                        csrfToken: "", now: world.now
+                        change: damaged.standing, state: .proposed, chain: chain, facts: facts, others: [],
+                        staleness: 86_400, csrfToken: "", now: world.now
                     ).content)
             }
             let page = content(ChangeFacts(of: damaged, replacing: nil, unannounced: [], nil))
@@ -134,7 +134,7 @@ struct ChangePageTests {
             #expect(facts.outlook?.rows.count == 500 && facts.outlook?.rowCount == 501)
             let page = ChangePage(
                 change: long.standing, state: .proposed, chain: try await world.catalog.approvers(), facts: facts,
-                staleness: 86_400, csrfToken: "", now: world.now)
+                others: [], staleness: 86_400, csrfToken: "", now: world.now)
             let words = PageValue.record(page.content).text("verdictWords")
             #expect(words?.hasSuffix("The table has the first 500 of 501 rows.") == true, "\(words ?? "none")")
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import HoldfastServer
 
 /// Whatever hosts, clients and people write stays text.
-@Suite("Hostile text on pages", .enabled(if: ParsedPage.isTested, "no python3"), .timeLimit(.minutes(10)))
+@Suite("Hostile text on pages", .needs(.program("python3")), .timeLimit(.minutes(10)))
 struct HostileTextTests {
     /// Each begins markup where something else escapes too little.
     private static let texts = [

@@ -6,7 +6,7 @@ import Testing
 struct ForeignPasskeyTests {
     @Test(
         "soft-webauthn and fido2 register and sign with either kind of key, and not without a verified user",
-        .enabled(if: SoftWebAuthn.isTested, "no soft-webauthn: scripts/soft-webauthn"))
+        .needs(.softWebAuthn))
     func interoperation() async throws {
         var generator = SeededGenerator(seed: 30)
         let party = try RelyingParty(origin: "https://pins.example.com:8443")

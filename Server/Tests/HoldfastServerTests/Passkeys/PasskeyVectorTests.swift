@@ -13,7 +13,7 @@ struct PasskeyVectorTests {
         let evidence: [UInt8]
     }
 
-    @Test("vectors/server-passkey.json is what this program writes, and what it accepts and refuses")
+    @Test("docs/vectors/server-passkey.json is what this program writes, and what it accepts and refuses")
     func vectors() throws {
         let party = try SoftPasskey.party
         let text = try ApprovalText(.approve, Story().subject, end: Story.end).octets
@@ -33,7 +33,7 @@ struct PasskeyVectorTests {
             "server-passkey.json",
             [
                 "format": "holdfast-passkey-evidence-v1 over a text, and holdfast-approvers-v2. "
-                    + "docs/formats.md and Server/README.md say what the lines mean.",
+                    + "docs/formats.md and docs/server/people.md say what the lines mean.",
                 "origin": party.origin, "text": String(decoding: text, as: UTF8.self),
                 "challenge": Base64.encode(PasskeyChallenge.approval(of: text).octets),
                 "registration": [

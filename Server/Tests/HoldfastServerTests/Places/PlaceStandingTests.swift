@@ -6,7 +6,7 @@ import Testing
 @testable import HoldfastServer
 
 @Suite(
-    "How places stand", .timeLimit(.minutes(10)), .enabled(if: PlaceSite.isTested, "needs python3"))
+    "How places stand", .timeLimit(.minutes(10)), .needs(.program("python3")))
 struct PlaceStandingTests {
     private static let formats = World.formats.filter { $0.kind == .list }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "A bucket as a place, with scripts/publish-s3", .timeLimit(.minutes(15)),
-    .enabled(if: S3Place.isTested, "needs scripts/s3-tools, and jq"))
+    .needs(.s3Tools))
 struct S3PlaceTests {
     @Test("Documents and a repository go to a bucket, are renewed and removed there, and clients follow at its address")
     func bucket() async throws {

@@ -79,8 +79,8 @@ struct AppsApartTests {
         }
     }
 
-    @Test("A row on its way to the folder that makes no sense holds up no other")
-    func outbox() async throws {
+    @Test("A document on its way to the folder that makes no sense holds up no other")
+    func onItsWay() async throws {
         try await World.run { world in
             let place = world.folder.appending(path: "public")
             try Data("in the way".utf8).write(to: place)

@@ -34,7 +34,7 @@ struct AttackTests {
 
     @Test(
         "With keys in programs and places to upload to, no column makes another program run, or documents go elsewhere",
-        .enabled(if: AttackPrograms.isTested, "needs openssl"))
+        .needs(.program("openssl")))
     func programs() async throws {
         try await World.run(canary: 86_400) { world in
             let stage = try await Stage(world, .programs)
@@ -293,6 +293,23 @@ struct AttackTests {
         try await withFolder { folder in
             do { _ = try FolderLock(folder.appending(path: "lock")) }
             _ = try FolderLock(folder.appending(path: "lock"))
+        }
+    }
+
+    @Test("A lock ends with its holder, also while a child that has just been started has a copy of the descriptor")
+    func inheritedLock() async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "lock")
+            var copies: [Int32] = []
+            do {
+                let lock = try FolderLock(file)
+                // Copies share their lock, as those of a child do until it calls exec.
+                copies = lock.descriptors.map { dup($0) }
+                expectError(.folderInUse) { try FolderLock(file) }
+            }
+            defer { for copy in copies { close(copy) } }
+            #expect(copies.count == 2 && copies.allSatisfy { $0 >= 0 })
+            withExtendedLifetime(try FolderLock(file)) {}
         }
     }
 }

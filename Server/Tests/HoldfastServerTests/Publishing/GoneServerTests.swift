@@ -5,7 +5,7 @@ import Testing
 
 @testable import HoldfastServer
 
-/// What `Server/README.md` says about apps whose server is gone.
+/// What `docs/server/backup.md` says about apps whose server is gone.
 @Suite("When all of the server is gone", .timeLimit(.minutes(5)))
 struct GoneServerTests {
     @Test("Apps go on with what they have: those of a trust server for 25 hours, all others until the content ends")

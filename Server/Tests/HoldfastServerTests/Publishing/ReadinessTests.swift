@@ -92,6 +92,14 @@ struct ReadinessTests {
         }
     }
 
+    @Test(
+        "What is served and ends in the second in which the wait ends, or before it, has ended before the wait",
+        arguments: [(100, 100, true), (99, 100, true), (101, 100, false), (50, nil, true), (51, nil, false)])
+    func sameSecond(end: Int64, until: Int64?, isOver: Bool) {
+        #expect(InstallationReadiness.lockout(servedUntil: end, waitingUntil: until, at: 50) == (isOver ? end : nil))
+        #expect(InstallationReadiness.lockout(servedUntil: nil, waitingUntil: until, at: 50) == nil)
+    }
+
     @Test("A forgotten server with an expired certificate has nothing installed early")
     func forgotten() async throws {
         try await run { world, next in

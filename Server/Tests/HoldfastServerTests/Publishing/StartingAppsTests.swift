@@ -30,8 +30,8 @@ struct StartingAppsTests {
         }
     }
 
-    private func waitUntilAsked(_ starting: StartingApps, by count: Int = 1) async {
-        while starting.waiterCount < count { await Task.yield() }
+    private func waitUntilAsked(_ starting: StartingApps, by count: Int = 1) async throws {
+        try await eventually("\(count) ask") { starting.waiterCount >= count }
     }
 
     private func finish(_ app: AppName?, _ starting: StartingApps, _ whole: PublishedSnapshot) throws {
@@ -45,7 +45,7 @@ struct StartingAppsTests {
             let (first, last) = (try AppName("bank"), try AppName("shop-3"))
             #expect(starting.next() == first)
             async let list = RawClient(port: port).get("/lists/shop-3.json")
-            await waitUntilAsked(starting)
+            try await waitUntilAsked(starting)
             #expect(starting.next() == last)
             try finish(last, starting, whole)
             let listed = try await list
@@ -67,7 +67,7 @@ struct StartingAppsTests {
             let first = starting.next()
             async let one = RawClient(port: port).request("HEAD", "/lists/bank.json")
             async let other = RawClient(port: port).get("/lists/bank.json")
-            await waitUntilAsked(starting, by: 2)
+            try await waitUntilAsked(starting, by: 2)
             #expect(starting.next() == (try AppName("shop-1")))
             try finish(first, starting, whole)
             let statuses = (try await one.status, try await other.status)
@@ -88,7 +88,7 @@ struct StartingAppsTests {
             #expect(health.status == 200)
             async let missing = RawClient(port: port).get("/lists/other.json")
             async let late = RawClient(port: port).get("/lists/shop-2.json")
-            await waitUntilAsked(starting, by: 2)
+            try await waitUntilAsked(starting, by: 2)
             site.live.replace(with: whole)
             starting.end()
             let found = (try await missing.status, try await late.status)
@@ -105,7 +105,7 @@ struct StartingAppsTests {
             publisher.begin()
             let starting = try #require(publisher.live.current.starting)
             async let found = starting.snapshot(at: "lists/bank.json".utf8)
-            await waitUntilAsked(starting)
+            try await waitUntilAsked(starting)
             await engine.close()
             await #expect(throws: ServerError.self) { try await publisher.readWhatIsServed() }
             #expect(await found == nil)
@@ -126,7 +126,7 @@ struct StartingAppsTests {
             publisher.begin()
             let starting = try #require(publisher.live.current.starting)
             async let found = starting.snapshot(of: world.app)
-            await waitUntilAsked(starting)
+            try await waitUntilAsked(starting)
             starting.stop()
             await expectError(.database) { try await publisher.readWhatIsServed() }
             #expect(await found == nil)
@@ -139,9 +139,9 @@ struct StartingAppsTests {
     @Test("More than may wait for a start are told to come back")
     func full() async throws {
         try await starting { _, starting, _, port in
-            await withTaskGroup(of: Void.self) { group in
+            try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<StartingApps.mostWaiters { group.addTask { await starting.everything() } }
-                await waitUntilAsked(starting, by: StartingApps.mostWaiters)
+                try await waitUntilAsked(starting, by: StartingApps.mostWaiters)
                 let answer = try? await RawClient(port: port).get("/lists/bank.json")
                 #expect(answer?.status == 503 && answer?.header("Retry-After") == "1")
                 let health = try? await RawClient(port: port).get("/health/live")

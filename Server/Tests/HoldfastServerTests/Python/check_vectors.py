@@ -184,33 +184,6 @@ def approvers():
             check(False, f"{case['chain']} is refused: {case['why']}")
 
 
-def outbox():
-    """The steps of a row, by the rules of Server/README.md."""
-    vectors = load("server-outbox.json")
-    row = {"state": "waiting", "fence": 0, "takenUntil": 0, "failures": 0, "dueAt": 100}
-    for step in vectors["steps"]:
-        name, now = step["step"], step["now"]
-        held = row["state"] in ("taken", "uploaded")
-        is_mine = held and step["fence"] == row["fence"] and now < row["takenUntil"]
-        is_due = row["takenUntil"] <= now if held else row["state"] == "waiting" and row["dueAt"] <= now
-        allowed = {"take": is_due, "confirmed": is_mine and row["state"] == "uploaded"}
-        refused = not allowed.get(name, is_mine)
-        check(refused == step["refused"], f"{name} at {now}")
-        if not refused:
-            if name == "take" and row["state"] == "waiting":
-                row["state"] = "taken"
-            if name in ("take", "retake"):
-                row.update(fence=row["fence"] + 1, takenUntil=now + 10)
-            elif name == "failed":
-                row["failures"] += 1
-                pause = min(5 * 2 ** (row["failures"] - 1), 900)
-                row.update(state="waiting", takenUntil=0, dueAt=now + pause)
-            else:
-                row["state"] = name
-                row["takenUntil"] = 0 if name == "confirmed" else row["takenUntil"]
-        check(row == step["then"], f"the row after {name} at {now}")
-
-
 def contents():
     vectors = load("server-content.json")
     for content in vectors["contents"]:
@@ -329,32 +302,6 @@ def webhook():
     check(hmac.compare_digest(vector["webhook-signature"], f"v1,{code}"), "signature of a notice")
 
 
-def journal():
-    vector = load("server-journal.json")
-    secret = base64.b64decode(vector["secretFile"].split(" ")[1])
-    key = HKDF(hashes.SHA256(), 32, salt=None, info=b"holdfast-journal-v1").derive(secret)
-
-    def holds(indices):
-        previous = bytes(32)
-        for place, index in enumerate(indices):
-            mac, text = vector["lines"][index].split(" ", 1)
-            value = json.loads(text)
-            check(canonical(value) == text, "a line is canonical")
-            if not hmac.compare_digest(hmac.new(key, previous + text.encode(), "sha256").hexdigest(), mac):
-                return False
-            check(value["format"] == "holdfast-journal-v1" if place == 0 else value["index"] == place - 1, "a place")
-            for document in value.get("documents", []):
-                octets = document.get("octets")
-                check(octets is None or sha256(base64.b64decode(octets)) == document["digest"], "digest of a document")
-            previous = bytes.fromhex(mac)
-        return True
-
-    for indices in vector["accepted"]:
-        check(holds(indices), f"the lines {indices}")
-    for indices in vector["refused"]:
-        check(not holds(indices), f"not the lines {indices}")
-
-
 def audit_head():
     vector = load("server-audit-head.json")
     secret = base64.b64decode(vector["secretFile"].split(" ")[1])
@@ -432,7 +379,7 @@ def passkeys():
         check(sha256(base64.b64decode(key, validate=True)) == one["identity"], "identity of a passkey")
 
 
-for part in (approvals, approvers, outbox, contents, audit, sealed_key, challenge, backup, webhook, journal, audit_head,
+for part in (approvals, approvers, contents, audit, sealed_key, challenge, backup, webhook, audit_head,
              passkeys):
     part()
 print(f"{checks} checks hold")

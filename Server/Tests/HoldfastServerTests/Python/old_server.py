@@ -27,7 +27,6 @@ def table(name):
 
 
 APPS, DOMAINS, CERTIFICATES = table("mobile_app"), table("mobile_domain"), table("certificate")
-VERSIONS, TEXTS = table("mobile_app_version"), table("localized_text")
 
 
 class Refusal(Exception):
@@ -49,38 +48,6 @@ def challenge(text):
     return text if 16 <= len(octets) <= 32 else None
 
 
-def numbers(version):
-    """MAJOR.MINOR.PATCH; what follows is ignored."""
-    found = re.match(r"(\d+)\.(\d+)\.(\d+)", version)
-    if not found:
-        raise Refusal(400, "ERROR_REQUEST")
-    return tuple(int(one) for one in found.groups())
-
-
-def languages(header):
-    wished = []
-    for part in (header or "").split(","):
-        tag, _, weight = part.strip().partition(";q=")
-        if tag and tag != "*":
-            wished.append((-float(weight or 1), tag.lower()))
-    return [tag for _, tag in sorted(wished, key=lambda one: one[0])] + ["en"]
-
-
-def verdict(app, query, header):
-    if not all(name in query for name in ("appVersion", "osVersion", "platform")):
-        return None
-    current, system = numbers(query["appVersion"]), query["osVersion"].split(".")[0]
-    rules = [one for one in VERSIONS if one["app_id"] == app["id"] and one["platform"] == query["platform"]]
-    own = [one for one in rules if one["major_os_version"] == system]
-    for rule in own or [one for one in rules if not one["major_os_version"]]:
-        for column, update in (("required_version", "FORCED"), ("suggested_version", "SUGGESTED")):
-            if rule[column] and numbers(rule[column]) > current:
-                known = {one["language"]: one["text"] for one in TEXTS if one["message_key"] == rule["message_key"]}
-                text = next((known[tag] for tag in languages(header) if tag in known), None)
-                return {"update": update, **({"message": text} if text is not None else {})}
-    return {"update": "NOT_REQUIRED"}
-
-
 def entry(domain, row):
     one = {"name": domain["domain"], "fingerprint": row["fingerprint"], "expires": int(row["expires"])}
     if "depth" in row:
@@ -88,14 +55,10 @@ def entry(domain, row):
     return one
 
 
-def answer(path, query, asked, header):
+def answer(path, query, asked):
     if query.get("platform", "IOS") not in ("ANDROID", "IOS") or not query.get("appName"):
         raise Refusal(400, "ERROR_REQUEST", violations=[{"fieldName": "platform or appName", "hint": "another"}])
     app = next((one for one in APPS if one["name"] == query["appName"]), None)
-    if path == "/app/init/public-key":
-        if not app:
-            raise Refusal(404, "PUBLIC_KEY_NOT_FOUND")
-        return {"publicKey": app["sign_public_key"]}
     if path != "/app/init":
         raise Refusal(404, "NOT_FOUND")
     if not asked:
@@ -105,9 +68,6 @@ def answer(path, query, asked, header):
     domains = [one for one in DOMAINS if one["app_id"] == app["id"]]
     body = {"timestamp": TIME, "fingerprints": [
         entry(one, row) for one in domains for row in CERTIFICATES if row["mobile_domain_id"] == one["id"]]}
-    result = verdict(app, query, header)
-    if result:
-        body["verifyVersionResult"] = result
     if any("ssl_pinning_required" in one for one in domains):
         body["domainsConfig"] = {"sslPinningRequiredForUnlisted": True, "domains": sorted((
             {"name": one["domain"], "sslPinningRequired": one["ssl_pinning_required"] == "t"} for one in domains),
@@ -124,7 +84,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         query = {name: values[-1] for name, values in urllib.parse.parse_qs(address.query).items()}
         asked = challenge(self.headers.get(HEADER + "Challenge"))
         try:
-            status, body = 200, answer(address.path, query, asked, self.headers.get("Accept-Language"))
+            status, body = 200, answer(address.path, query, asked)
         except Refusal as refusal:
             status, body = refusal.status, refusal.body
         octets = json.dumps(body, ensure_ascii=False).encode()

@@ -127,7 +127,7 @@ struct BackupSealTests {
         #expect(try BackupExample.opened(file).database == database)
     }
 
-    @Test("vectors/server-backup.json opens, and this program's own do as well")
+    @Test("docs/vectors/server-backup.json opens, and this program's own do as well")
     func vector() throws {
         let name = "server-backup.json"
         let secret = SealedKeyTests.secret()
@@ -137,7 +137,7 @@ struct BackupSealTests {
             try Vectors.expect(
                 name,
                 [
-                    "format": "holdfast-backup-v1. Server/README.md says how it is made.",
+                    "format": "holdfast-backup-v1. docs/server/backup.md says how it is made.",
                     "recipientPrivateKey": BackupExample.pem,
                     "recipient": Base64.encode(try BackupExample.key.recipient.key.x963Representation),
                     "secretFile": String(decoding: secret.fileContent, as: UTF8.self),

@@ -157,22 +157,6 @@ struct ServerFileMutationTests {
         #expect(signatures > 0)
     }
 
-    @Test("Damaged sightings of another watcher are read, and written as they were read, or refused")
-    func sightings() throws {
-        let chain = try HostChain(TestAuthority.root().leaf(names: [.dns(World.host)]).chain)
-        let shown = chain.certificates.map { "\"\(Base64.encode($0))\"" }.joined(separator: ",")
-        let text = #"""
-            {"format":"holdfast-sightings-v1","time":"2026-11-24T12:00:00Z","hosts":[{"host":"\#(World.host):443",
-            "shown":[{"address":"192.0.2.1:443","certificates":[\#(shown)]}]}]}
-            """#
-        let read = campaign(0x51, [Array(text.utf8)], count: mutants(inPartsOf: 10)) { mutant in
-            let file = try SightingsFile(mutant)
-            #expect(try SightingsFile(file.octets).octets == file.octets)
-            #expect(file.hosts.count <= 256 && file.hosts.allSatisfy { $0.shown.count <= 64 })
-        }
-        #expect(read > 0)
-    }
-
     @Test("A damaged mark of a restoration starts no server")
     func restoring() async throws {
         try await withFolder { folder in

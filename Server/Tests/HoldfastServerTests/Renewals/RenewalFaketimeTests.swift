@@ -12,7 +12,7 @@ import Testing
 /// Certificates come from an authority of the test. pebble is a program of Go, whose clock faketime does not reach: what it
 /// issues is of the real day, so `RenewalHookTests` has certbot and pebble on a real clock.
 @Suite(
-    "Renewals over months, by the program", .enabled(if: TurnedClock.isTested, "needs faketime and cc"),
+    "Renewals over months, by the program", .needs(.turnedClock),
     .timeLimit(.minutes(mutants > 10_000 ? 15 : 5)))
 struct RenewalFaketimeTests {
     private static let day: Int64 = 86_400

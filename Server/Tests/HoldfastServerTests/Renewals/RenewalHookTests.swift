@@ -5,10 +5,10 @@ import Testing
 
 @testable import HoldfastServer
 
-/// From an ACME client's renewal to apps that follow: certbot fetches, the script of `docs/server.md` announces over HTTP,
+/// From an ACME client's renewal to apps that follow: certbot fetches, the script of `docs/server/operating.md` announces over HTTP,
 /// people approve, the gate lets the script install, and nginx shows it. Only the server's clock is turned.
 @Suite(
-    "Renewal by an ACME client", .enabled(if: ACMEHost.isTested, "needs certbot, pebble, nginx, curl and openssl"),
+    "Renewal by an ACME client", .needs(.acmeHost),
     .timeLimit(.minutes(5)))
 struct RenewalHookTests {
     private static let day: Int64 = 86_400
@@ -17,7 +17,7 @@ struct RenewalHookTests {
     private func run(
         reusesKey: Bool, _ kinds: [ContentFormat.Kind], _ body: (ACMEHost, Shop) async throws -> Void
     ) async throws {
-        let script = try Manual("docs/server.md").block("run: announce-certificate").text
+        let script = try Manual.procedures().block("run: announce-certificate").text
         let now = Int64(SystemWallClock().now.timeIntervalSince1970)
         try await ACMEHost.run(reusesKey: reusesKey) { acme in
             // What was just issued is valid by then.
@@ -25,7 +25,7 @@ struct RenewalHookTests {
                 let shop = try await Shop(kinds, on: acme.web, in: world, trusting: acme.anchor)
                 let token = try await world.token("renewals", .propose, app: shop.app)
                 try await AdministrationSite.listening(for: world.publisher) { port in
-                    try acme.install(script, asking: port, with: token.secretText)
+                    try await acme.install(script, asking: port, with: token.secretText)
                     try await shop.announce(acme.installed(), in: 0)
                     #expect(try await shop.verdicts().allSatisfy { $0 == .known })
                     try await shop.publish()

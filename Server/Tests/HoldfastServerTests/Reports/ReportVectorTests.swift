@@ -3,7 +3,7 @@ import Testing
 
 @testable import HoldfastServer
 
-/// What `HoldfastReports` sends, octet for octet: `vectors/reports.json`, which its own tests write.
+/// What `HoldfastReports` sends, octet for octet: `docs/vectors/reports.json`, which its own tests write.
 @Suite("Vectors of reports")
 struct ReportVectorTests {
     private static let codes: [String: ClientReport.Code] = [
@@ -11,7 +11,7 @@ struct ReportVectorTests {
     ]
 
     private func vectors(_ name: String) throws -> [[String: Any]] {
-        let content = try #require(try Vectors.content("reports.json"), "vectors/reports.json cannot be read")
+        let content = try #require(try Vectors.content("reports.json"), "docs/vectors/reports.json cannot be read")
         return try #require(content[name] as? [[String: Any]])
     }
 

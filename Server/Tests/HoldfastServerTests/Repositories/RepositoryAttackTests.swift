@@ -56,10 +56,8 @@ struct RepositoryAttackTests {
                             .init(pin: Digest(of: world.shown.subjectPublicKeyInfo), state: .backup),
                         ])
                 ], formats: published.formats, end: published.end)
-            let pins = try PinFileMaker(
-                content: content, format: #require(published.repository), publicKeys: [:]
-            )
-            .octets(of: .pinFile, at: world.now)
+            let pins = try PinFileMaker(content: content, format: #require(published.repository))
+                .pinFile(at: world.now)
             try state.prepare(pins: Data(pins), at: world.clock.now)
             for key in [mallory.root] + mallory.targets { _ = try state.sign(by: key) }
             try await folder.write(
@@ -173,11 +171,6 @@ struct RepositoryAttackTests {
                             .text(path), .octets(Digest(of: octets).octets), .octets(octets), .integer(Story.now),
                             .integer(Story.now + 10_000_000),
                         ])
-                    _ = try session.run(
-                        """
-                        INSERT INTO outbox (app, format, version, place, state, fence, taken_until, failures, due_at) \
-                        VALUES ('bank', $1, 99, 'folder', 'waiting', 0, 0, 0, 0)
-                        """, [.text(path)])
                 }
             }
             // The control: approved by two, and signed by the holders, the same certificate gets in.

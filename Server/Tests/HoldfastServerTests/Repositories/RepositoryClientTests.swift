@@ -40,7 +40,7 @@ struct RepositoryClientTests {
 
     @Test(
         "PinRepository, TUFClient and python-tuf follow from the oldest root, directly and through nginx as a cache",
-        .enabled(if: ForeignProgram.isTested("nginx")))
+        .needs(.program("nginx")))
     func everybody() async throws {
         try await ServeSite.run { site in
             let holders = RepositoryHolders()

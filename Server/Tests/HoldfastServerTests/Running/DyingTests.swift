@@ -108,7 +108,7 @@ struct DyingTests {
 
     @Test(
         "With a folder that cannot be written it serves everything and answers challenges, and signs no documents",
-        .enabled(if: canMount, "needs to mount"), arguments: [true, false])
+        .needs(.mounting), arguments: [true, false])
     func readOnly(_ isInUse: Bool) async throws {
         try await ServeSite.run { site in
             try await site.publish()
@@ -133,7 +133,7 @@ struct DyingTests {
 
     @Test(
         "On a full disk it serves everything and answers challenges, and signs documents again when there is space",
-        .enabled(if: canMount, "needs to mount"))
+        .needs(.mounting))
     func full() async throws {
         try await ServeSite.run { site in
             try await site.publish()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
     "A server that is killed while it ends a program", .timeLimit(.minutes(5)),
-    .enabled(if: PlaceSite.isTested, "needs python3"))
+    .needs(.program("python3")))
 struct KilledUploadTests {
     /// How the program goes on that the server started right before it is killed.
     enum Course: String, CaseIterable, CustomTestStringConvertible {

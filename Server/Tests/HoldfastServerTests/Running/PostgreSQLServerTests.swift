@@ -9,7 +9,7 @@ import Testing
 /// The program itself on a database of PostgreSQL.
 @Suite(
     "serve on PostgreSQL", .besidePostgres, .timeLimit(.minutes(10)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct PostgreSQLServerTests {
     private typealias Desk = CommandTests.Desk
 
@@ -225,8 +225,8 @@ struct PostgreSQLServerTests {
                 try await site.everybodyFollows(server.port)
                 let answer = try await RawClient(port: server.port).get("/app/init?appName=bank", Self.challenge)
                 #expect(answer.status == 200, "\(answer.text)")
-                // Many may sign with such a database: no journal of one machine can be entered into it afterwards.
-                #expect(!FileManager.default.fileExists(atPath: site.server.head.journal.url.path))
+                // The database is on no disk of this machine.
+                #expect(!FileManager.default.fileExists(atPath: site.server.url.appending(path: "reserve").path))
                 // A server that starts without its database has the documents alone.
                 #expect(await server.stop() == 0)
                 let documents = try ServingProcess([
@@ -254,7 +254,7 @@ struct PostgreSQLServerTests {
             let audit = try await site.open.catalog.audit(after: -1, limit: 10_000)
             await site.open.engine.close()
             let new = site.folder.appending(path: "new")
-            let commands = try Manual("docs/server.md").block("run: postgresql-move").commands
+            let commands = try Manual.procedures().block("run: postgresql-move").commands
             let arguments = commands[0].text.split(separator: " ").dropFirst().map { word in
                 let known = ["/srv/pins": site.data, "/srv/pins-pg": new.path]
                 return known[String(word)] ?? (word.hasPrefix("\"postgresql:") ? text(address) : String(word))
@@ -307,7 +307,7 @@ struct PostgreSQLServerTests {
     @Test("A role and a database as the documentation makes them are all that a server needs")
     func creating() async throws {
         let server = try #require(PostgresServer.current)
-        try await server.run(try Manual("docs/server.md").block("run: postgresql-create").text)
+        try await server.run(try Manual.procedures().block("run: postgresql-create").text)
         let address = try PostgreSQLAddress("postgresql://holdfast_pins@127.0.0.1:\(server.port)/pins")
         try await ServeSite.run(database: address) { site in
             try await site.publish()
@@ -322,7 +322,7 @@ struct PostgreSQLServerTests {
         }
     }
 
-    @Test("A database that is not empty, an audit that was changed and a journal that waits are not moved")
+    @Test("A database that is not empty and an audit that was changed are not moved")
     func refusesToMove() async throws {
         let server = try #require(PostgresServer.current)
         try await ServeSite.run { site in

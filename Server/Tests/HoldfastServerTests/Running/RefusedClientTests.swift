@@ -100,13 +100,12 @@ struct RefusedClientTests {
                 }
             }
             #expect(reporters.compactMap(\.lastError).map { "\($0)" } == [])
-            await took(2 * installations)
+            try await took(2 * installations)
         }
 
         /// Waits until so many bodies were taken.
-        func took(_ count: Int) async {
-            let end = ContinuousClock.now + .seconds(60)
-            while inbox.intake.count < count, ContinuousClock.now < end { await Task.yield() }
+        func took(_ count: Int) async throws {
+            try await eventually("\(count) bodies are taken") { inbox.intake.count >= count }
             #expect(inbox.intake.count == count)
         }
     }

@@ -8,7 +8,7 @@ import Testing
 /// The program itself, serving under clocks that are wrong.
 @Suite(
     "serve with a wrong clock", .timeLimit(.minutes(3)),
-    .enabled(if: WrongClock.isTested, "needs faketime"))
+    .needs(.faketime))
 struct WrongClockTests {
     private static let challenge = ["X-Cert-Pinning-Challenge: AAECAwQFBgcICQoLDA0ODw=="]
     private static let trouble = "signing and judging: clock"

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The signature of the end of an audit")
 struct AuditSealTests {
-    @Test("vectors/server-audit-head.json is what this program signs, and nothing else is taken for it")
+    @Test("docs/vectors/server-audit-head.json is what this program signs, and nothing else is taken for it")
     func vector() throws {
         let secret = SealedKeyTests.secret()
         let seal = AuditSeal(secret, server: Story.server)

@@ -74,7 +74,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("are compressed for who wants that, under another tag", .enabled(if: ForeignProgram.isTested("curl")))
+    @Test("are compressed for who wants that, under another tag", .needs(.program("curl")))
     func compressed() async throws {
         let site = try site()
         try await site.listening { port in

@@ -94,44 +94,33 @@ struct InitTests {
         }
     }
 
-    @Test("says nothing of versions unless the client says all three things about itself")
+    @Test("says that no update is required to a client that says all three things about itself")
     func versionFields() async throws {
         let site = try ServingSite()
-        let rule = try VersionRule(platform: .ios, required: AppVersion("2.0.0".utf8))
-        site.publish(apps: [try site.app(versions: [rule])])
+        let domains = try ContentDomains(
+            unlistedNeedPins: true, domains: [.init(name: "static.example.com", needsPins: false)])
+        site.publish(apps: [try site.app(domains: domains)])
         try await site.listening { port in
             let client = RawClient(port: port)
             for fields in ["", "&appVersion=1.0.0", "&appVersion=1.0.0&osVersion=17", "&platform=IOS&osVersion=17"] {
                 let answer = try await client.get("/app/init?appName=bank\(fields)", Self.header)
                 #expect(answer.status == 200 && !answer.body.contains("verifyVersionResult"))
             }
-            let answer = try await client.get(
-                "/app/init?appName=bank&appVersion=1.0.0&osVersion=17&platform=IOS", Self.header)
-            #expect(answer.body.hasSuffix(#"],"verifyVersionResult":{"update":"FORCED"}}"#), "\(answer.body)")
-        }
-    }
-
-    @Test("has the text in the client's language, and what it says about hosts without pins")
-    func textsAndDomains() async throws {
-        let site = try ServingSite()
-        let rule = try VersionRule(platform: .android, suggested: AppVersion("3.0.0".utf8), messageKey: "update")
-        let texts = try [("en", "Please \"update\""), ("cs", "Prosím"), ("pt-BR", "Atualize")].map {
-            try LocalizedText(key: "update", language: $0, text: $1)
-        }
-        let domains = try ContentDomains(
-            unlistedNeedPins: true, domains: [.init(name: "static.example.com", needsPins: false)])
-        site.publish(apps: [try site.app(domains: domains, versions: [rule], texts: texts)])
-        try await site.listening { port in
-            let target = "/app/init?appName=bank&appVersion=2.9.9&osVersion=31&platform=ANDROID"
-            let answer = try await RawClient(port: port).get(
-                target, Self.header + ["Accept-Language: de, CS-cz;q=0.8, pt;q=0.9"])
-            #expect(
-                answer.body.hasSuffix(
-                    #","verifyVersionResult":{"update":"SUGGESTED","message":"Prosím"},"domainsConfig":{"sslPinningRequiredForUnlisted":true,"domains":[{"name":"static.example.com","sslPinningRequired":false}]}}"#
-                ), "\(answer.body)")
-            #expect(try isSigned(answer, by: site))
-            let other = try await RawClient(port: port).get(target, Self.header + ["Accept-Language: de"])
-            #expect(other.body.contains(#""message":"Please \"update\"""#))
+            for fields in ["1.0.0&osVersion=17&platform=IOS", "0.0.0-beta&osVersion=14.5.1&platform=ANDROID"] {
+                let answer = try await client.get("/app/init?appName=bank&appVersion=\(fields)", Self.header)
+                #expect(
+                    answer.body.hasSuffix(
+                        #"],"verifyVersionResult":{"update":"NOT_REQUIRED"},"domainsConfig":{"sslPinningRequiredForUnlisted":true,"domains":[{"name":"static.example.com","sslPinningRequired":false}]}}"#
+                    ), "\(answer.body)")
+                #expect(try isSigned(answer, by: site))
+            }
+            for wrong in [
+                "appVersion=1.0", "appVersion=1.0.0.0", "appVersion=1.0.0000000001", "appVersion=1..0",
+                "osVersion=17.0", "osVersion=x", "platform=ios", "platform=IOS&platform=IOS",
+            ] {
+                let answer = try await client.get("/app/init?appName=bank&\(wrong)", Self.header)
+                #expect(answer.status == 400 && answer.body.contains("ERROR_REQUEST"), "\(wrong): \(answer.text)")
+            }
         }
     }
 

@@ -9,7 +9,7 @@ import Testing
 struct ListenerTLSTests {
     @Test(
         "curl talks to it, a renewed certificate is taken without a stop, and a broken one changes nothing",
-        .enabled(if: ForeignProgram.isTested("curl")))
+        .needs(.program("curl")))
     func renewal() async throws {
         let site = try ServingSite()
         let list = [UInt8](repeating: 0x61, count: 300_000)
@@ -100,7 +100,7 @@ struct ListenerTLSTests {
 
     @Test(
         "Over sockets: connections beyond the rate are closed before a signature, and another source gets in",
-        .enabled(if: ForeignProgram.isTested("curl")))
+        .needs(.program("curl")))
     func handshakesOverSockets() async throws {
         let site = try ServingSite()
         site.publish(documents: ["lists/bank.json": ServingSite.document(Array("list".utf8))])

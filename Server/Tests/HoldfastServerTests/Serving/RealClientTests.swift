@@ -128,7 +128,7 @@ struct RealClientTests {
 
     @Test(
         "Through nginx as a cache: documents are kept, compressed or not, and challenge answers never are",
-        .enabled(if: ForeignProgram.isTested("nginx")))
+        .needs(.program("nginx")))
     func nginx() async throws {
         let site = try site()
         let list = try PinListDraft(entries([leaf, other])).signed(by: site.key)

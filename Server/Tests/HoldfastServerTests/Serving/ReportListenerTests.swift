@@ -273,16 +273,16 @@ struct ReportListenerTests {
     @Test("A bad chunk is answered at once, also while its report waits for its turn")
     func badChunk() async throws {
         let (site, inbox) = (try ServingSite(), try inbox())
-        try await site.listening(reports: inbox) { port in
+        // Whoever waited for the time of a body would outlast this test.
+        var settings = try ListenerSettings(port: 0)
+        (settings.limits.bodyTime, settings.limits.bodyGrace) = (.hours(1), .hours(1))
+        try await site.listening(settings, reports: inbox) { port in
             let chunked =
                 "POST \(Self.target) HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
                 + "Transfer-Encoding: chunked\r\n\r\n"
             for body in ["zz\r\n", "5\r\n[]\r\nxyz", "-1\r\n[]\r\n"] {
-                let began = ContinuousClock.now
                 let answer = RawAnswer(try await RawClient(port: port).exchange(chunked + body))
                 #expect(answer.status == 400 && answer.header("Connection") == "close", "\(answer.text)")
-                // Far below the time for a body.
-                #expect(ContinuousClock.now - began < .seconds(15))
             }
             #expect(inbox.intake.count == 0)
         }

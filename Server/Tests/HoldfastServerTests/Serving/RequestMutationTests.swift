@@ -78,7 +78,7 @@ struct RequestMutationTests {
             let responder = AdministrationResponder(
                 publisher: world.publisher, counters: ListenerCounters(), health: { ServerHealth() },
                 // One source guesses for as long as it likes.
-                rates: AdministrationRates(instant: Self.instants()), answersUtilityTools: true,
+                rates: AdministrationRates(instant: Self.instants()),
                 others: [{ await signIn.answer($0) }, { await pages.answer($0) }])
             let approval = try await world.statement(.alice, of: change)
             let wrong = SignedApproval(
@@ -87,7 +87,6 @@ struct RequestMutationTests {
                     identity: approval.signature.identity, signature: approval.signature.signature.reversed()))
             let read = try #require(site.tokens["read"]).secretText
             let bearer = "Authorization: Bearer \(read)"
-            let basic = "Authorization: Basic \(Data("read:\(read)".utf8).base64EncodedString())"
             let visitor = "\(PageSessions.visitorCookie)=\(browser.token.secretText)"
             let own = ["Origin: \(SignInDesk.origin)", "Cookie: \(visitor); \(browser.cookie)"]
             var generator = SeededGenerator(seed: 0xAD31)
@@ -101,9 +100,6 @@ struct RequestMutationTests {
                 ParsedRequest.octets(
                     "POST", "/v1/changes/\(change)/approvals", [bearer], body: AdministrationSite.body(wrong)),
                 ParsedRequest.octets("POST", "/v1/changes", [bearer], body: AdministrationSite.proposal()),
-                ParsedRequest.octets("GET", "/admin/apps/bank/versions/1", [basic]),
-                ParsedRequest.octets(
-                    "PUT", "/admin/apps/bank/pinning-bypass-domains", [basic], body: "[\"\(World.host)\"]"),
                 ParsedRequest.octets("GET", "/apps/bank/hosts/\(World.host)?port=443", own),
                 ParsedRequest.octets("GET", "/audit?event=seen&app=bank&before=9", own),
                 ParsedRequest.octets("POST", "/signin/finish", own, body: body),

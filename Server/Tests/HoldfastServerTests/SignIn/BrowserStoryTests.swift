@@ -174,7 +174,7 @@ struct BrowserStoryTests {
 
     @Test(
         "People register, add an app and a host, announce, propose, approve, see a renewal, an alarm, a report, sign out",
-        .enabled(if: Browser.isTested, "needs chromium, and scripts/browser-python"))
+        .needs(.browser))
     func story() async throws {
         try await World.run { world in
             try await serving(world) { party in

@@ -6,7 +6,7 @@ import Testing
 struct ForeignSignInTests {
     @Test(
         "soft-webauthn and fido2 register with an invitation and sign in over HTTP, and not without a verified user",
-        .enabled(if: SoftWebAuthn.isTested, "no soft-webauthn: scripts/soft-webauthn"))
+        .needs(.softWebAuthn))
     func interoperation() async throws {
         try await SignInDesk.run { desk in
             for (kind, seed) in [("es256", 51), ("edDSA", 53)] as [(String, UInt64)] {

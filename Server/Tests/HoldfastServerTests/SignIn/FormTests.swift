@@ -18,7 +18,7 @@ struct FormTests {
             let added = try await desk.send("/add/app", FormDesk.app(world), in: browser)
             #expect(added.status == 303 && added.header("Location") == "/apps/shop", "\(added.text)")
             let settings = try AppSettings(
-                staleness: 7 * 86_400, canary: 0, vantages: 2, anchors: [world.root.root], builds: [])
+                staleness: 7 * 86_400, canary: 0, anchors: [world.root.root], builds: [])
             #expect(try await catalog.app(app) == Catalog.App(name: app, displayName: "Shop", settings: settings))
             let key = try #require(try await catalog.key(.fingerprints, of: app))
             // It opens with the secret alone, and the page shows what apps are configured with.
@@ -235,7 +235,7 @@ struct FormTests {
             let hostile = "<script>alert(1)</script>\u{202E}"
             let wrong: [(Int, String, String, Int)] = [
                 (0, "name", "b", 422), (0, "name", hostile, 422), (0, "name", "bank", 409), (0, "staleness", "0", 422),
-                (0, "staleness", "1e3", 422), (0, "canary", "169", 422), (0, "vantages", "9", 422),
+                (0, "staleness", "1e3", 422), (0, "canary", "169", 422),
                 (0, "anchors", "", 422), (0, "anchors", hostile, 422),
                 (0, "anchors", PEMText.block("CERTIFICATE", of: [0x30, 0]), 422),
                 (0, "title", String(repeating: "a", count: 256), 422),

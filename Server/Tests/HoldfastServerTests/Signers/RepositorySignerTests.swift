@@ -9,7 +9,7 @@ import Testing
 
 @Suite(
     "Signer programs of a repository", .timeLimit(.minutes(10)),
-    .enabled(if: VerifyingSigner.isTested, "needs python3 with cryptography, and faketime"))
+    .needs(.verifyingSigner))
 struct RepositorySignerTests {
     private static func key(
         _ id: String, _ purpose: SealedKey.Purpose, _ signer: VerifyingSigner, _ key: TUFSigningKey
@@ -75,7 +75,7 @@ struct RepositorySignerTests {
     }
     @Test(
         "A token of SoftHSM has the keys of snapshot and timestamp, and apps that follow the repository get in",
-        .enabled(if: SoftToken.isTested, "needs opensc and softhsm2"))
+        .needs(.softToken))
     func token() async throws {
         try await World.run { world in
             let token = try await SoftToken(in: world.folder)

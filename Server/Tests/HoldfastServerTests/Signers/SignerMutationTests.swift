@@ -85,9 +85,8 @@ struct SignerMutationTests {
             let now = world.clock.now
             let published = try #require(world.publisher.live.current.document(at: "trust/gcx.json.signed".utf8))
             let signer = try #require(try await world.catalog.key(.trustServer, of: world.app)?.certificate)
-            let content = try TrustServerStatus(
-                of: Data(published.octets), signedBy: Data(signer), customer: World.customer,
-                maximumAge: .seconds(600), at: now
+            let content = try PublishedDocument(
+                reading: Data(published.octets), signedBy: Data(signer), customer: World.customer, at: now
             ).signedContent
             let trust = try TrustServerKey(customer: World.customer, kind: .p256, at: now)
             let key = try P256.Signing.PrivateKey(pemRepresentation: trust.privateKeyPEM)
@@ -108,10 +107,9 @@ struct SignerMutationTests {
                     throw ServerError(.signerProgram, expected: "a signature", found: "another")
                 }
                 // Clients take it.
-                let status = try TrustServerStatus(
-                    of: document, signedBy: trust.certificate, customer: World.customer, maximumAge: .seconds(600),
-                    at: now)
-                #expect(status.signedContent == content)
+                let served = try PublishedDocument(
+                    reading: document, signedBy: trust.certificate, customer: World.customer, at: now)
+                #expect(served.signedContent == content)
             }
             #expect(messages > 0 && messages < count)
         }

@@ -10,7 +10,7 @@ import Testing
 /// A program has the keys, and believes approvers only.
 @Suite(
     "A signer program that verifies approvals", .timeLimit(.minutes(10)),
-    .enabled(if: VerifyingSigner.isTested, "needs python3 with cryptography, and faketime"))
+    .needs(.verifyingSigner))
 struct VerifyingSignerTests {
     private static let formats = World.formats.filter { $0.kind != .pinFile }
 
@@ -324,7 +324,7 @@ struct VerifyingSignerTests {
 
     @Test(
         "A token of SoftHSM has the keys of lists, challenges and a trust server, behind the program that verifies approvals",
-        .enabled(if: SoftToken.isTested, "needs opensc and softhsm2"))
+        .needs(.softToken))
     func token() async throws {
         try await World.run { world in
             let token = try await SoftToken(in: world.folder)

@@ -198,14 +198,6 @@ struct ColumnMutationTests {
             #expect(draft != .empty && (draft.targets != nil || draft.pins == nil))
         }
         #expect(drafts > 0)
-        let answers =
-            #"{"versions": [{"platform": "IOS", "required": "2.0.0", "messageKey": "old"}], "#
-            + #""texts": [{"key": "old", "language": "en", "text": "Please update."}]}"#
-        let read = campaign(0xA457, [Array(answers.utf8)]) { mutant in
-            let file = try AnswersFile(mutant, named: "answers.json")
-            #expect(file.versions.count <= 1 && file.texts.count <= 1)
-        }
-        #expect(read > 0)
         let needed = Array(#"{"unlistedNeedPins": true, "domains": [{"name": "a.b", "needsPins": false}]}"#.utf8)
         let domains = campaign(0xD03A, [needed]) { mutant in
             let needed = try ContentDomains(mutant, named: "domains.json")

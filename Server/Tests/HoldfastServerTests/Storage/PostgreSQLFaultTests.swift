@@ -9,8 +9,7 @@ import Testing
 /// What only a database on another machine can do.
 @Suite(
     "PostgreSQL that fails", .besidePostgres,
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql")
-)
+    .needs(.postgreSQL))
 struct PostgreSQLFaultTests: PostgreSQLCases {
     @Test(
         "A connection that the database ends in a transaction leaves nothing of it; the next one has another",
@@ -167,7 +166,6 @@ struct PostgreSQLFaultTests: PostgreSQLCases {
         try await withEngine(try server.address(name)) { _ in }
         try await PostgresProxy.run(before: server.port) { proxy in
             try await withEngine(try server.address(name, port: proxy.port), limits: limits) { engine in
-                let start = ContinuousClock.now
                 await expectError(.unreachableDatabase) {
                     try await engine.write { session throws(ServerError) in
                         _ = try session.run(StorageSuite.insert, [.text("bank"), .text("Bank")])
@@ -176,7 +174,6 @@ struct PostgreSQLFaultTests: PostgreSQLCases {
                         _ = try session.run("SELECT length($1)", [.octets(long)])
                     }
                 }
-                #expect(ContinuousClock.now - start < .seconds(15))
                 proxy.set(.nothing)
                 let names = try await names(in: engine)
                 #expect(names == [])

@@ -9,8 +9,7 @@ import Testing
 /// What only a database on another machine can do.
 @Suite(
     "The right to serve from a database", .besidePostgres, .timeLimit(.minutes(5)),
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql")
-)
+    .needs(.postgreSQL))
 struct PostgreSQLHoldTests: PostgreSQLCases {
     @Test("A server that lost its hold writes nothing until it has it again", arguments: StorageKind.remote)
     func lostHold(_ kind: StorageKind) async throws {

@@ -8,8 +8,7 @@ import Testing
 
 /// What only a database on another machine can do.
 @Suite(
-    "PostgreSQL", .besidePostgres, .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql")
-)
+    "PostgreSQL", .besidePostgres, .needs(.postgreSQL))
 struct PostgreSQLTests: PostgreSQLCases {
     // MARK: Tables
 
@@ -117,7 +116,7 @@ struct PostgreSQLTests: PostgreSQLCases {
         try await withEngine(try server.address(name)) { _ in }
         try await server.run(
             "DROP TABLE session, passkey_challenge, passkey, invitation_approval, invitation, audit_head, "
-                + "service_lease, notice_told, host_vantage; ALTER TABLE app DROP COLUMN vantages; "
+                + "service_lease, notice_told; "
                 + "ALTER TABLE next_chain DROP COLUMN announced_by; ALTER TABLE next_key DROP COLUMN announced_by; "
                 + "DROP INDEX observation_of_chain, observation_of_address, next_chain_of_chain; "
                 + "ALTER TABLE observation DROP COLUMN standing; ALTER TABLE public_key DROP COLUMN is_proposed; "

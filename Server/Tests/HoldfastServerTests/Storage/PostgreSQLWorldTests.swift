@@ -7,7 +7,7 @@ import Testing
 /// What a server does with its database, on PostgreSQL. `HOLDFAST_TEST_DATABASES` runs other suites there as well.
 @Suite(
     "A server on PostgreSQL", .besidePostgres,
-    .enabled(if: PostgresServer.isTested, "needs PostgreSQL's initdb, postgres and psql"))
+    .needs(.postgreSQL))
 struct PostgreSQLWorldTests {
     private func settled(_ kind: StorageKind, _ body: (World) async throws -> Void) async throws {
         let address = try await kind.address()

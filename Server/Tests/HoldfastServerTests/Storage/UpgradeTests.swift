@@ -62,7 +62,7 @@ struct UpgradeTests {
         try await World.settled { world in
             try await world.publish()
             await world.engine.close()
-            try OldDatabase.make(12, of: world.server.database)
+            try OldDatabase.make(11, of: world.server.database)
             func count(_ text: String) throws -> Int64 {
                 try SQLiteConnection(world.server.database.path, clock: world.clock).run(text: text)[0].integer(0)
             }

@@ -8,7 +8,7 @@ import Testing
 @testable import HoldfastServer
 
 /// A host with certbot, a pebble that issues whatever it is asked for, and an nginx that shows what the script of
-/// `docs/server.md` has installed.
+/// `docs/server/operating.md` has installed.
 struct ACMEHost {
     private static let programs = ["certbot", "pebble", "nginx", "curl", "openssl", "python3"]
     static let isTested = programs.allSatisfy(ForeignProgram.isTested)
@@ -57,7 +57,7 @@ struct ACMEHost {
     // MARK: What the operator does
 
     /// Writes the script, for an administration on loopback.
-    func install(_ script: String, asking port: Int, with token: String) throws {
+    func install(_ script: String, asking port: Int, with token: String) async throws {
         let fitted =
             script
             .replacing("/etc/letsencrypt", with: "\(folder.path)/conf")
@@ -68,14 +68,9 @@ struct ACMEHost {
             .replacing("$server/next\"", with: "$server/next?port=\(web)\"")
             .replacing("/ready\"", with: "/ready?port=\(web)\"")
             .replacing("nginx -s", with: "nginx -c \(folder.path)/nginx.conf -p \(folder.path) -s")
-        for (file, text, mode) in [
-            ("announce-certificate", fitted, 0o755),
-            ("holdfast/renewals.header", "Authorization: Bearer \(token)\n", 0o600),
-        ] {
-            let file = folder.appending(path: file)
-            try Data(text.utf8).write(to: file)
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
-        }
+        try await ExecutableScript.write(fitted, to: folder.appending(path: "announce-certificate"))
+        try await ExecutableScript.write(
+            "Authorization: Bearer \(token)\n", to: folder.appending(path: "holdfast/renewals.header"), mode: "600")
     }
 
     /// Asks for a new certificate, whatever is left of the old one. The script is certbot's hook.

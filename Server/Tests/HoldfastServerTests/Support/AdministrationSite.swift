@@ -18,9 +18,10 @@ struct AdministrationSite: Sendable {
 
     /// Runs a test with a listener.
     static func run(
-        number: Int = 2, canary: Int64 = 0, _ body: (AdministrationSite) async throws -> Void
+        number: Int = 2, canary: Int64 = 0, at start: Int64 = Story.now,
+        _ body: (AdministrationSite) async throws -> Void
     ) async throws {
-        try await World.run(number: number, canary: canary) { world in
+        try await World.run(number: number, canary: canary, at: start) { world in
             var tokens: [String: AccessToken] = [:]
             for scope in scopes {
                 let name = scope.name
@@ -36,16 +37,15 @@ struct AdministrationSite: Sendable {
     /// Runs a listener, and gives its port.
     static func listening(
         for publisher: Publisher, counters: ListenerCounters = ListenerCounters(),
-        _ settings: ListenerSettings? = nil, answersUtilityTools: Bool = false, beside others: [AddressResponder] = [],
+        _ settings: ListenerSettings? = nil, beside others: [AddressResponder] = [],
         health: @escaping @Sendable () -> ServerHealth = { ServerHealth() }, requests: Logger? = nil,
         reports: ReportInbox = ReportInbox(), _ body: (Int) async throws -> Void
     ) async throws {
         let (addresses, found) = AsyncStream.makeStream(of: Int?.self)
         let listener = try AdministrationListener(
             try settings ?? ListenerSettings(port: 0), for: publisher, counters: counters,
-            answersUtilityTools: answersUtilityTools, beside: others, health: health,
-            on: .singletonMultiThreadedEventLoopGroup, logger: quiet, requests: requests, notices: NoticeCounters(),
-            reports: reports,
+            beside: others, health: health, on: .singletonMultiThreadedEventLoopGroup, logger: quiet,
+            requests: requests, notices: NoticeCounters(), reports: reports,
             onListening: { found.yield($0?.port) })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

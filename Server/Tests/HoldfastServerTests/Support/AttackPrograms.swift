@@ -8,7 +8,6 @@ import Testing
 
 /// Programs of an operator that sign and upload, and those that an attacker writes into the database instead.
 struct AttackPrograms: Sendable {
-    static let isTested = ForeignProgram.isTested("openssl")
     private static let place = "bucket"
 
     /// Where the upload program puts what is published.

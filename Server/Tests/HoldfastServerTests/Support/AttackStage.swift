@@ -16,8 +16,8 @@ struct AttackStage: Sendable {
         var tables: Set<String>? {
             switch self {
             case .nothing: nil
-            case .programs: ["app", "audit", "document", "outbox", "place", "signing_key"]
-            default: ["app", "approval", "approver", "audit", "change", "document", "outbox", "signing_key"]
+            case .programs: ["app", "audit", "delivered", "document", "place", "signing_key"]
+            default: ["app", "approval", "approver", "audit", "change", "delivered", "document", "signing_key"]
             }
         }
     }
@@ -95,9 +95,6 @@ struct AttackStage: Sendable {
     /// Has rows in tables that a first publication leaves empty.
     private static func fill(_ world: World) async throws {
         _ = try await world.token("ci", .propose)
-        let rule = try VersionRule(platform: .ios, required: AppVersion("2.0.0".utf8), messageKey: "old")
-        let text = try LocalizedText(key: "old", language: "en", text: "Please update")
-        try await world.catalog.set(versions: [rule], texts: [text], of: world.app, by: "operator")
         let spare = try world.root.leaf(names: [.dns(World.host)])
         try await world.catalog.announce(
             key: spare.subjectPublicKeyInfo, on: world.catalogHost, of: world.app, by: "owner")

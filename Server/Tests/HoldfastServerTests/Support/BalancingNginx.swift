@@ -1,17 +1,16 @@
 import Foundation
 import Testing
 
-/// nginx as the balancer before several machines, as docs/server.md configures it.
+/// nginx as the balancer before several machines, as docs/server/machines.md configures it.
 enum BalancingNginx {
     /// How it chooses among machines.
     enum Choice {
-        /// Clients of one address get to the same machine, as docs/server.md has it.
+        /// Clients of one address get to the same machine, as docs/server/machines.md has it.
         case address
         /// Each request goes to the next machine.
         case turns
     }
 
-    static let isTested = ForeignProgram.isTested("nginx")
     /// What stands for the machines on the page.
     private static let names = (1...3).map { "pins-\($0).example.com:8080" }
 
@@ -20,7 +19,7 @@ enum BalancingNginx {
     static func with(
         _ ports: [Int], by choice: Choice = .address, _ body: (Int) async throws -> Void
     ) async throws {
-        var block = try Manual("docs/server.md").block("run: balancer").text
+        var block = try Manual.procedures().block("run: balancer").text
         try #require(ports.count == names.count)
         for (name, port) in zip(names, ports) {
             try #require(block.contains(name))

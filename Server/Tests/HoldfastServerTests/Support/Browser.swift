@@ -12,7 +12,7 @@ enum Browser {
     /// Where pictures go; nil for none.
     private static let pictures = ProcessInfo.processInfo.environment["HOLDFAST_SCREENSHOTS"]
 
-    /// The Python that `scripts/browser-python` made, or the one that `HOLDFAST_BROWSER_PYTHON` names; an empty name says
+    /// The Python that `scripts/python browser` made, or the one that `HOLDFAST_BROWSER_PYTHON` names; an empty name says
     /// that this machine cannot have one.
     private static let python: URL? = {
         let package = tests.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -58,15 +58,12 @@ enum CachingNginx {
     }
 
     static func waitUntilItListens(_ port: Int, _ nginx: ServingProcess) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while ContinuousClock.now < end, nginx.isRunning {
-            if let channel = try? await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                .connect(host: "127.0.0.1", port: port).get()
-            {
-                try await channel.close()
-                return
-            }
+        try await eventually("something listens on port \(port)") {
+            guard nginx.isRunning else { throw ServingProcess.Ended(description: "nginx ended: \(nginx.text)") }
+            let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            guard let channel = try? await bootstrap.connect(host: "127.0.0.1", port: port).get() else { return false }
+            try await channel.close()
+            return true
         }
-        Issue.record("nothing listens on port \(port)")
     }
 }

@@ -7,8 +7,7 @@ import Testing
 struct ClientFleetTests {
     @Test(
         "All of them follow, in this process and of others, and a document that is another is noticed",
-        .enabled(if: ForeignPeers.areTested && ManualDesk.isTested, "needs python3, nginx, curl, openssl, holdfastctl")
-    )
+        .needs(.foreignPeers, .holdfastctl))
     func all() async throws {
         try await World.run { world in
             try await world.publishRepository(RepositoryHolders(), beside: World.formats)

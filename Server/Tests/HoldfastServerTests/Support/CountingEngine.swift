@@ -12,6 +12,7 @@ final class CountingEngine: StorageEngine {
     init(_ engine: any StorageEngine) { self.engine = engine }
 
     var isOfOneMachine: Bool { engine.isOfOneMachine }
+    var reserve: DiskReserve? { engine.reserve }
 
     /// How often a query was run whose text has these words.
     func count(of words: String) -> Int {

@@ -130,7 +130,7 @@ struct Fleet {
             let repository = try app.started()
             _ = try await repository.update(mode: .forced)
             phone.policies = [("repository", try repository.policy(for: name))]
-        case .pinFile, .android, .apple, .trustKit, .alamofire, .okhttp: Issue.record("no app asks for \(phone.kind)")
+        case .pinFile: Issue.record("no app asks for \(phone.kind)")
         }
     }
 }

@@ -16,7 +16,7 @@ struct ForeignVectorTests {
 
     @Test(
         "Software that shares no code verifies the vectors",
-        .enabled("no Python with cryptography") { await python() != nil })
+        .needs(.cryptography))
     func checks() async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Python/check_vectors.py").path

@@ -71,7 +71,7 @@ struct FormDesk: Sendable {
 
     static func app(_ world: World) -> [String: String] {
         [
-            "name": "shop", "title": "Shop", "staleness": "7", "canary": "0", "vantages": "2",
+            "name": "shop", "title": "Shop", "staleness": "7", "canary": "0",
             "anchors": PEMText.block("CERTIFICATE", of: world.root.root), "unshipped": "on",
         ]
     }

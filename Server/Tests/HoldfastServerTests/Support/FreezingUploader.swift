@@ -18,8 +18,6 @@ struct FreezingUploader {
         var testDescription: String { rawValue }
     }
 
-    static let isTested = PlaceSite.isTested
-
     /// What is public.
     let folder: URL
     private let work: URL

@@ -12,6 +12,7 @@ final class InterruptedEngine: StorageEngine {
     init(_ engine: any StorageEngine) { self.engine = engine }
 
     var isOfOneMachine: Bool { engine.isOfOneMachine }
+    var reserve: DiskReserve? { engine.reserve }
 
     /// Whether nothing is to be done anymore before the next transaction that writes.
     var wasInterrupted: Bool { interruption.withLock { $0 == nil } }

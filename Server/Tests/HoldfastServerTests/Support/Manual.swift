@@ -39,6 +39,14 @@ struct Manual {
 
     let blocks: [Block]
 
+    /// The pages for operators, without `Server/README.md`.
+    private static let pages = ["operating", "people", "backup", "machines"].map { "docs/server/\($0).md" }
+
+    /// The blocks of all pages for operators.
+    static func procedures() throws -> Manual { Manual(blocks: try pages.flatMap { try Manual($0).blocks }) }
+
+    private init(blocks: [Block]) { self.blocks = blocks }
+
     /// Reads a page.
     /// - Parameter page: its path in the repository.
     init(_ page: String) throws {

@@ -76,9 +76,6 @@ struct ManualDesk {
         } else {
             text = text.replacing(" bank \(World.host)", with: " bank \(World.host):\(host.port)")
         }
-        text = text.replacing(
-            "host look \(World.host)",
-            with: "host look \(World.host):\(host.port) --dial \(host.address)\(allowance)")
         return text.contains("host see bank") ? text + allowance : text
     }
 

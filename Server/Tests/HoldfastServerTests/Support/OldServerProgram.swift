@@ -7,9 +7,6 @@ enum OldServerProgram {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Python/old_server.py")
 
-    /// It needs Python with `cryptography`.
-    static let isTested = ForeignProgram.areRequired || VerifyingSigner.hasCryptography
-
     /// Runs it on tables, and gives its port.
     static func listening<Value>(
         with old: OldUtilityServer, in world: World, _ body: (Int) async throws -> Value

@@ -24,9 +24,6 @@ struct OldUtilityServer: Sendable {
     /// The domains that need no pins, for the columns of version 2.0; nil for an earlier version.
     var bypassed: [String]?
     var certificates: [Certificate] = []
-    /// Rows of `mus_mobile_app_version` behind the id of the row and that of the app.
-    var versions = ["ANDROID,,2.0.0,1.0.0,update", "IOS,15,3.0.0,,", "IOS,,2.5.0,2.0.0,update"]
-    var texts = ["update,en,\"Please update, \"\"now\"\"\"", "update,cs,\"Aktualizujte\nprosím\"", "other,en,unused"]
 
     init(_ key: SigningKey) throws {
         privateKey = key.exportedPrivateKey
@@ -70,12 +67,6 @@ struct OldUtilityServer: Sendable {
                         "\(index + 1),\(row.fingerprint),\(row.expires),\(row.domain),\(row.pem.map(quoted) ?? "")\(later(",\(row.depth)"))\n"
                     }.joined()
             ),
-            (
-                "mus_mobile_app_version",
-                "id,app_id,platform,major_os_version,suggested_version,required_version,message_key\n"
-                    + versions.enumerated().map { "\($0 + 1),7,\($1)\n" }.joined()
-            ),
-            ("mus_localized_text", "message_key,language,text\n" + texts.map { "\($0)\n" }.joined()),
         ]
     }
 

@@ -107,17 +107,6 @@ struct PageDesk: Sendable {
         try await world.approve(open, by: [.alice])
         return open
     }
-
-    /// Two vantages must agree from now on, and see different keys of the host.
-    static func disagree(_ world: World) async throws {
-        let settings = try await world.catalog.app(world.app).settings
-        try await world.catalog.set(
-            AppSettings(
-                staleness: settings.staleness, canary: settings.canary, vantages: 2, anchors: settings.anchors,
-                builds: settings.builds), of: world.app, by: "operator")
-        try await world.see(world.root.leaf(names: [.dns(World.host)]), from: ["there"])
-        _ = try await world.catalog.compareVantages(of: [world.catalogHost], world.app)
-    }
 }
 
 extension ListenerAnswer {

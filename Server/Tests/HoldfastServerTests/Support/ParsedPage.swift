@@ -15,8 +15,6 @@ struct ParsedPage: Decodable {
     let text: String
     let problems: [String]
 
-    static let isTested = ForeignProgram.isTested("python3")
-
     /// The elements with the names of their attributes, without any value.
     var skeleton: [[String]] { elements.map { [$0.tag] + $0.attributes.map { $0.first ?? "" } } }
 

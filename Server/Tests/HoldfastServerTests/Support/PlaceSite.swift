@@ -36,7 +36,6 @@ struct PlaceSite: Sendable {
                 os.remove(path(one))
         """
 
-    static let isTested = ForeignProgram.isTested("python3")
     static let name = "bucket"
 
     let world: World

@@ -7,7 +7,7 @@ import Testing
 @testable import HoldfastServer
 
 /// A server of several machines on one database of PostgreSQL. The first has the folder that `init` made; each other one
-/// got what docs/server.md says. The test works on the first folder with the library, as commands do.
+/// got what docs/server/machines.md says. The test works on the first folder with the library, as commands do.
 struct ReplicaSite: Sendable {
     /// What a machine is reached with and started with.
     struct Machine: Sendable {
@@ -23,7 +23,7 @@ struct ReplicaSite: Sendable {
     /// Who signs the targets of the repository; nil without one.
     let holders: RepositoryHolders?
 
-    /// How long it may take until every machine serves what one of them serves, as docs/server.md says.
+    /// How long it may take until every machine serves what one of them serves, as docs/server/machines.md says.
     static let lag = Duration.seconds(10)
 
     /// Makes the machines; none serves yet.

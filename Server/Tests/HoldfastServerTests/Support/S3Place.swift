@@ -9,7 +9,7 @@ struct S3Place {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let given = ProcessInfo.processInfo.environment["HOLDFAST_S3_TOOLS"]
 
-    /// Where moto and aws are: the folder that `scripts/s3-tools` made, or the one that `HOLDFAST_S3_TOOLS` names; an
+    /// Where moto and aws are: the folder that `scripts/python s3` made, or the one that `HOLDFAST_S3_TOOLS` names; an
     /// empty name says that this machine cannot have them.
     private static let tools: URL? = {
         let folder = given.map { URL(filePath: $0) } ?? package.appending(path: ".build-s3/bin")
@@ -27,7 +27,7 @@ struct S3Place {
     private let folder: URL
 
     static func with(_ folder: URL, _ body: (S3Place) async throws -> Void) async throws {
-        let tools = try #require(Self.tools, "run scripts/s3-tools")
+        let tools = try #require(Self.tools, "run scripts/python s3")
         let port = try await CachingNginx.freePort()
         let server = try ServingProcess([
             tools.appending(path: "moto_server").path, "-H", "127.0.0.1", "-p", "\(port)",

@@ -56,10 +56,10 @@ final class ServingSite: Sendable {
     /// What an app publishes.
     func app(
         _ name: String = "bank", entries: [FingerprintEntry]? = nil, domains: ContentDomains? = nil,
-        versions: [VersionRule] = [], texts: [LocalizedText] = [], end: Int64 = ServingSite.end, hasKey: Bool = true
+        end: Int64 = ServingSite.end, hasKey: Bool = true
     ) throws -> (AppName, PublishedSnapshot.App) {
         let content = try Content(
-            app: AppName(name), hosts: [], formats: [], domains: domains, versions: versions, texts: texts, end: end)
+            app: AppName(name), hosts: [], formats: [], domains: domains, end: end)
         return (
             content.app,
             PublishedSnapshot.App(

@@ -8,7 +8,7 @@ enum SoftWebAuthn {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     private static let given = ProcessInfo.processInfo.environment["HOLDFAST_WEBAUTHN_PYTHON"]
 
-    /// The Python that `scripts/soft-webauthn` made, or the one that `HOLDFAST_WEBAUTHN_PYTHON` names; an empty name says
+    /// The Python that `scripts/python webauthn` made, or the one that `HOLDFAST_WEBAUTHN_PYTHON` names; an empty name says
     /// that this machine cannot have one.
     static let program: URL? = {
         let package = tests.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -49,8 +49,7 @@ struct StoryApp {
             }
             await reporter.send()
             #expect(reporter.lastError.map { "\($0)" } == nil)
-            let end = ContinuousClock.now + .seconds(60)
-            while inbox.intake.count < 1, ContinuousClock.now < end { await Task.yield() }
+            try await eventually("the report is taken") { inbox.intake.count >= 1 }
         }
         service.readWaiting()
         now += .seconds(15)

@@ -7,7 +7,7 @@ enum TUFPython {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     private static let given = ProcessInfo.processInfo.environment["HOLDFAST_TUF_PYTHON"]
 
-    /// The Python that `scripts/tuf-python` made, or the one that `HOLDFAST_TUF_PYTHON` names; an empty name says that this
+    /// The Python that `scripts/python tuf` made, or the one that `HOLDFAST_TUF_PYTHON` names; an empty name says that this
     /// machine cannot have one.
     static let program: URL? = {
         let program = given.map { URL(filePath: $0) } ?? package.appending(path: ".build-tuf/bin/python")

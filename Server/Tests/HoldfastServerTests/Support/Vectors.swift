@@ -1,11 +1,12 @@
 import Foundation
 import Testing
 
-/// The files of `vectors/`, which readers in other languages can run. With `HOLDFAST_WRITE_VECTORS=1` tests write them
-/// anew instead of comparing.
+/// The files of `docs/vectors/`, which readers in other languages can run. With `HOLDFAST_WRITE_VECTORS=1` tests write
+/// them again instead of comparing.
 enum Vectors {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "vectors")
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "docs/vectors")
 
     static var writes: Bool { ProcessInfo.processInfo.environment["HOLDFAST_WRITE_VECTORS"] == "1" }
 
@@ -26,7 +27,7 @@ enum Vectors {
         if writes { try made.write(to: url(name)) }
         #expect(
             try Data(contentsOf: url(name)) == made,
-            "vectors/\(name) is not what the program makes; look at the difference before HOLDFAST_WRITE_VECTORS=1",
+            "docs/vectors/\(name) is not what the program makes; see the difference before HOLDFAST_WRITE_VECTORS=1",
             sourceLocation: sourceLocation)
     }
 }

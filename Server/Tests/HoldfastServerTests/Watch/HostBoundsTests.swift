@@ -195,14 +195,16 @@ struct HostBoundsTests {
         var marks = HostMarks()
         marks.take(Ledger.Name(app: app, name: "b:443 x"), of: other, at: 1)
         for number in 0..<100 {
-            let oldest = marks.take(Ledger.Name(app: app, name: "a:443 \(number)"), of: host, at: Int64(number))
-            #expect((oldest == nil) == (number < HostMarks.maximumPerHost))
+            marks.take(Ledger.Name(app: app, name: "a:443 \(number)"), of: host, at: Int64(number))
+            #expect(marks.times.count == min(number + 1, HostMarks.maximumPerHost) + 1)
         }
         #expect(marks.times.count == HostMarks.maximumPerHost + 1 && marks.counts[app] == 101)
         #expect(marks.count(of: host, since: 89) == 10 && marks.repeated.isEmpty)
         // One that is raised again is the newest, and is counted once.
         let again = Ledger.Name(app: app, name: "a:443 36")
-        #expect(marks.take(again, of: host, at: 200) == nil && marks.repeated == [again] && marks.counts[app] == 101)
+        marks.take(again, of: host, at: 200)
+        #expect(marks.times.count == HostMarks.maximumPerHost + 1)
+        #expect(marks.repeated == [again] && marks.counts[app] == 101)
         marks.take(Ledger.Name(app: app, name: "a:443 y"), of: host, at: 201)
         #expect(marks.times[again] == 200 && marks.times[Ledger.Name(app: app, name: "a:443 37")] == nil)
     }
@@ -238,12 +240,10 @@ struct HostBoundsTests {
             let stranger = try TestAuthority.root(clock: world.clock)
             let padding = (0..<700).map { TestGeneralName.dns("host\($0).example.com") }
             func hand(_ chains: [[[UInt8]]], at network: String) async throws {
-                let findings = chains.enumerated().map { number, chain in
-                    WatchFinding(place: "\(network).\(number)", chain: chain, verdict: .unpinned, words: "", key: nil)
-                }
-                let file = SightingsFile([(label: world.catalogHost.label, findings: findings)], at: world.now)
+                let shown = chains.enumerated().map { (address: "\(network).\($0)", chain: $1) }
+                let octets = SightingsReport.octets(world.catalogHost.label, shown, at: world.now)
                 try await world.catalog.take(
-                    try SightingsFile(file.octets), from: "office", of: world.app, by: "test")
+                    SightingsReport(octets), from: "office", of: world.app, by: "test")
             }
             try await hand([world.shown.chain], at: "198.51.100")
             for _ in 0..<3 {

@@ -64,7 +64,7 @@ extension PinFileError.Code {
     public static var contradiction: Self { Self("Keep one of the two fields.") }
     /// Pins that no connection could ever satisfy.
     public static var unsatisfiable: Self {
-        Self("Add a pin that can match, or use mode report while the pins are tried out.")
+        Self("Make a pin active, or add one that is; mode report tries pins out and refuses no server.")
     }
 
     // What a signed file must have in addition

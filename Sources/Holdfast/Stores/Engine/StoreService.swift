@@ -1,4 +1,4 @@
-#if ServiceLifecycle
+#if Services
 public import ServiceLifecycle
 
 extension CertStore: Service {}
@@ -10,7 +10,7 @@ extension TransparencyLogStore: Service {}
 /// Keeps a store up to date until the task is canceled or its service group shuts down gracefully: reacting only to
 /// cancellation would leave the group waiting.
 package func untilShutdown(_ updates: @escaping @Sendable () async throws -> Void) async throws {
-    #if ServiceLifecycle
+    #if Services
     try await cancelWhenGracefulShutdown(updates)
     #else
     try await updates()

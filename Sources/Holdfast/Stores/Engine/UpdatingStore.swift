@@ -67,7 +67,7 @@ extension UpdatingStore {
     }
 
     /// Keeps the store up to date until the task is canceled, or until the group of services that runs the store is
-    /// shut down. With the package's trait `ServiceLifecycle` a store is a `Service`. If nothing runs a store,
+    /// shut down. With the package's trait `Services` a store is a `Service`. If nothing runs a store,
     /// decisions start an update when one is due; those of a ``CertStore`` do so only as
     /// ``CertStoreConfiguration/updatesOnMismatch`` says, so call ``UpdatingStore/update(mode:)`` whenever the app starts.
     ///

@@ -62,20 +62,34 @@ final class RevocationRoom: Sendable {
     /// The share of one place, held as long as the place exists.
     final class Share: Sendable {
         private let room: RevocationRoom
+        private let isGivenBack = Lock(false)
 
         init(of room: RevocationRoom) { self.room = room }
 
         deinit { room.leave(Swift.ObjectIdentifier(self)) }
 
+        /// Gives the room back when the place is removed. A download that goes on may hold the share for longer, and its
+        /// result is ignored.
+        func giveBack() {
+            isGivenBack.withLock { isGivenBack in
+                isGivenBack = true
+                room.leave(Swift.ObjectIdentifier(self))
+            }
+        }
+
         /// Reserves room for a list that exists, or has arrived.
         /// - Returns: false if there is no room.
-        func take(_ bytes: Int) -> Bool { room.reserve(bytes, orLess: false, for: Swift.ObjectIdentifier(self)) }
+        func take(_ bytes: Int) -> Bool { reserve(bytes, orLess: false) }
 
         /// Reserves room for the growth of a list, as far as there is any, so that no other place can prevent its
         /// renewal.
         func grow(_ bytes: Int) {
             let most = min(2 * bytes, CertificateRevocationList.maximumBytes)
-            _ = room.reserve(most, orLess: true, for: Swift.ObjectIdentifier(self))
+            _ = reserve(most, orLess: true)
+        }
+
+        private func reserve(_ bytes: Int, orLess: Bool) -> Bool {
+            isGivenBack.withLock { $0 || room.reserve(bytes, orLess: orLess, for: Swift.ObjectIdentifier(self)) }
         }
     }
 

@@ -127,7 +127,10 @@ extension RevocationStore {
         switch outcome {
         case .known(let isMore): return isMore
         case .added(let evicted):
-            if let documents = evicted?.documents { Task.detached { documents.discard() } }
+            if let documents = evicted?.documents {
+                documents.format.room?.giveBack()
+                Task.detached { documents.discard() }
+            }
             found.append((url, authority.issuer))
             return true
         case .full(let isFirst):

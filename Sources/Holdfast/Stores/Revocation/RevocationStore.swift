@@ -225,6 +225,7 @@ public final class RevocationStore: RevocationSource, UpdatingStore, StoreDriver
     private func makeRoom() {
         let now = clock.now
         let evicted = known.withLock { $0.removeUnseen(at: now) }
+        evicted?.documents?.format.room?.giveBack()
         evicted?.documents?.discard()
     }
 

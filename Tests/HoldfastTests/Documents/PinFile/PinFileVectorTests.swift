@@ -4,8 +4,8 @@ import Testing
 
 @testable import Holdfast
 
-/// `vectors/pin-file.json`, which readers in other languages run as well: keys stand for certificates there, and here real
-/// chains are made of them.
+/// `docs/vectors/pin-file.json`, which readers in other languages run as well: keys stand for certificates there, and
+/// here real chains are made of them.
 @Suite("Vectors of the pin file")
 struct PinFileVectorTests {
     struct Vectors: Decodable {
@@ -36,7 +36,7 @@ struct PinFileVectorTests {
     private static func vectors() throws -> Vectors {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<5 { root.deleteLastPathComponent() }
-        let data = try Data(contentsOf: root.appending(path: "vectors/pin-file.json"))
+        let data = try Data(contentsOf: root.appending(path: "docs/vectors/pin-file.json"))
         return try JSONDecoder().decode(Vectors.self, from: data)
     }
 

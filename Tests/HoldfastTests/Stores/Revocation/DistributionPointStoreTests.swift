@@ -200,7 +200,10 @@ struct DistributionPointStoreTests {
         let error = await store.updateError()
         #expect((error?.underlying as? DocumentError)?.code == .tooLarge, "\(String(describing: error))")
         #expect(store.lists.compactMap(\.list).map(\.count) == [2])
-        // What no path names anymore makes room, when the list is fetched again.
+        // What no path names anymore makes room, when the list is fetched again; also while a download of it goes on,
+        // for which these stand.
+        let held = store.known.withLock { $0.places.values.compactMap(\.documents) }
+        defer { withExtendedLifetime(held) {} }
         fixture.clock.advance(by: .seconds(25 * 3_600))
         let above = try fixture.root.leaf(names: ["www.example.com"]) {
             $0.extensions = [Fixture.point(Fixture.rootURL)]
@@ -231,6 +234,11 @@ struct DistributionPointStoreTests {
         #expect(!second.take(41))
         first = nil
         #expect(second.take(100))
+        let third = RevocationRoom.Share(of: room)
+        #expect(!third.take(1))
+        second.giveBack()
+        // Its place is gone, so it reserves nothing.
+        #expect(second.take(50) && third.take(100))
     }
 
     @Test("keeps after a restart all that it kept before, lists that have grown into their room included")

@@ -106,7 +106,7 @@ struct TrustServerPolicyTests {
         let gate = try fixture.answerBehindGate()
         let policy = try policy(fixture)
         async let prepared: Void = policy.prepare()
-        while !(try policy.trustServerStore()).documents.isUpdating { await Task.yield() }
+        try await waitUntil { try policy.trustServerStore().documents.isUpdating }
         gate.open()
         try await prepared
         #expect(try policy.validate(trust: fixture.pki.trust(), clock: fixture.clock))

@@ -336,7 +336,7 @@ struct TrustServerStoreTests {
         try await store.update()
         let gate = try fixture.answerBehindGate()
         async let error = store.updateError()
-        while !store.documents.isUpdating { await Task.yield() }
+        try await waitUntil { store.documents.isUpdating }
         store.reset()
         gate.open()
         #expect(await error?.code == .reset)

@@ -1,13 +1,3 @@
--- How many vantages must agree on what the hosts of an app show. Its settings say so, and they alone are believed; this
--- finds whose turn it is.
-ALTER TABLE app ADD COLUMN vantages BIGINT NOT NULL DEFAULT 1 CHECK (vantages BETWEEN 1 AND 8);
-
--- Where more than one must agree, each vantage has its own turn for a host.
-CREATE TABLE host_vantage (
-    host_id BIGINT NOT NULL REFERENCES host (id),
-    vantage TEXT COLLATE "C" NOT NULL CHECK (length(vantage) BETWEEN 1 AND 64),
-    next_poll_at BIGINT NOT NULL,
-    lease_token BYTEA CHECK (length(lease_token) = 16),
-    leased_until BIGINT,
-    PRIMARY KEY (host_id, vantage)
-);
+-- The person or token that announced a chain or a key, for approvers; null if it was announced before.
+ALTER TABLE next_chain ADD COLUMN announced_by TEXT COLLATE "C" CHECK (length(announced_by) BETWEEN 1 AND 1024);
+ALTER TABLE next_key ADD COLUMN announced_by TEXT COLLATE "C" CHECK (length(announced_by) BETWEEN 1 AND 1024);

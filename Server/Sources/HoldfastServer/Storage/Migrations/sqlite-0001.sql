@@ -126,20 +126,14 @@ CREATE TABLE document (
     PRIMARY KEY (app, format, version)
 ) STRICT;
 
-CREATE TABLE outbox (
-    app TEXT NOT NULL,
+-- The newest version of a document that clients were found to find in a place.
+CREATE TABLE delivered (
+    app TEXT NOT NULL REFERENCES app (name),
+    place TEXT NOT NULL CHECK (length(place) BETWEEN 1 AND 32),
     format TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    place TEXT NOT NULL CHECK (length(place) BETWEEN 1 AND 255),
-    state TEXT NOT NULL CHECK (state IN ('waiting', 'taken', 'uploaded', 'confirmed', 'superseded')),
-    fence INTEGER NOT NULL CHECK (fence >= 0),
-    taken_until INTEGER NOT NULL,
-    failures INTEGER NOT NULL CHECK (failures >= 0),
-    due_at INTEGER NOT NULL,
-    PRIMARY KEY (app, format, version, place),
-    FOREIGN KEY (app, format, version) REFERENCES document (app, format, version)
+    version INTEGER NOT NULL CHECK (version >= 1),
+    PRIMARY KEY (app, place, format)
 ) STRICT;
-CREATE INDEX outbox_due ON outbox (state, due_at);
 
 CREATE TABLE token (
     digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
@@ -148,26 +142,6 @@ CREATE TABLE token (
     scopes TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     ends_at INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE app_version (
-    id INTEGER PRIMARY KEY,
-    app TEXT NOT NULL REFERENCES app (name),
-    platform TEXT NOT NULL CHECK (platform IN ('ANDROID', 'IOS')),
-    -- -1 for all systems that have no rule of their own.
-    major_system_version INTEGER NOT NULL CHECK (major_system_version >= -1),
-    suggested TEXT,
-    required TEXT,
-    message_key TEXT,
-    UNIQUE (app, platform, major_system_version)
-) STRICT;
-
-CREATE TABLE localized_text (
-    app TEXT NOT NULL REFERENCES app (name),
-    message_key TEXT NOT NULL,
-    language TEXT NOT NULL,
-    text TEXT NOT NULL,
-    PRIMARY KEY (app, message_key, language)
 ) STRICT;
 
 CREATE TABLE report_count (

@@ -1,13 +1,3 @@
--- How many vantages must agree on what the hosts of an app show. Its settings say so, and they alone are believed; this
--- finds whose turn it is.
-ALTER TABLE app ADD COLUMN vantages INTEGER NOT NULL DEFAULT 1 CHECK (vantages BETWEEN 1 AND 8);
-
--- Where more than one must agree, each vantage has its own turn for a host.
-CREATE TABLE host_vantage (
-    host_id INTEGER NOT NULL REFERENCES host (id),
-    vantage TEXT NOT NULL CHECK (length(vantage) BETWEEN 1 AND 64),
-    next_poll_at INTEGER NOT NULL,
-    lease_token BLOB CHECK (length(lease_token) = 16),
-    leased_until INTEGER,
-    PRIMARY KEY (host_id, vantage)
-) STRICT;
+-- The person or token that announced a chain or a key, for approvers; null if it was announced before.
+ALTER TABLE next_chain ADD COLUMN announced_by TEXT CHECK (length(announced_by) BETWEEN 1 AND 1024);
+ALTER TABLE next_key ADD COLUMN announced_by TEXT CHECK (length(announced_by) BETWEEN 1 AND 1024);

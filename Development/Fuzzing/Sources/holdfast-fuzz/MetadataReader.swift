@@ -1,0 +1,1 @@
+../../../../Tests/HoldfastTUFTests/Support/MetadataReader.swift

@@ -1,0 +1,1 @@
+../../../../Tests/LimboCases/LimboOutcome.swift

@@ -1,1 +1,0 @@
-../../../Tests/HoldfastTUFTests/Support/MetadataReader.swift

@@ -1,0 +1,3 @@
+#if !Services
+#error("This module needs traits: [\"Services\"] in the dependency on Holdfast, or --traits Services in a clone")
+#endif

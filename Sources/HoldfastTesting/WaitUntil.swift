@@ -1,0 +1,7 @@
+/// Waits until something holds, and looks again after a short rest: a loop without one takes the processor from what it
+/// waits for.
+///
+/// A task that is canceled throws, so that the time limit of a test ends it.
+package func waitUntil(_ holds: () throws -> Bool) async throws {
+    while try !holds() { try await Task.sleep(for: .milliseconds(2)) }
+}

@@ -1,1 +1,0 @@
-../HoldfastTests/Support/NeedsForeignProgram.swift
