@@ -1,3 +1,4 @@
+#if Services
 /// What servers of each protocol say up to the beginning of TLS, written from the protocols' documents.
 package enum StartTLSScripts {
     package static let smtp: [ScriptedServer.Line] = [
@@ -37,3 +38,4 @@ package enum StartTLSScripts {
         "smtp": smtp, "imap": imap, "pop3": pop3, "ldap": ldap, "postgres": postgres, "mysql": mysql,
     ]
 }
+#endif
