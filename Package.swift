@@ -22,9 +22,9 @@ let strict: [SwiftSetting] =
 let published: [SwiftSetting] =
     strict + (warningsAreErrors ? [.treatWarning("DeprecatedDeclaration", as: .warning)] : [])
 
-/// An app fetches only swift-crypto, swift-asn1 and swift-log, because the trait `Services`, which fetches the rest, is on
-/// by default in a clone and off in a dependency. SwiftPM reads the manifest of a dependency at `/` while it resolves
-/// versions and in a folder directly below `checkouts` afterwards; a clone in such a folder needs `--traits Services`.
+/// An app fetches only swift-crypto, swift-asn1 and swift-log, because the trait `Services`, which fetches the rest, is
+/// on by default in a clone and off in a dependency. SwiftPM reads the manifest of a dependency at `/` while it
+/// resolves versions and in a folder directly below `checkouts` afterwards; a clone there needs `--traits Services`.
 let folder = Context.packageDirectory.split(separator: "/")
 let isDependency = folder.isEmpty || folder.dropLast().last == "checkouts"
 
@@ -78,7 +78,9 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     // No program is among them: Xcode would offer it to apps. `swift run` and `swift build --product` find it without.
     products: [
-        .library(name: "Holdfast", targets: ["Holdfast", "HoldfastTUF"]),
+        .library(name: "Holdfast", targets: ["Holdfast"]),
+        // Within Holdfast it would add 1.6 MB to every app: docs/performance.md, "Size".
+        .library(name: "HoldfastTUF", targets: ["HoldfastTUF"]),
         .library(name: "HoldfastReports", targets: ["HoldfastReports"]),
         .library(name: "HoldfastCompatibility", targets: ["HoldfastCompatibility"]),
         .library(name: "HoldfastPowerAuth", targets: ["HoldfastPowerAuth"]),

@@ -61,7 +61,8 @@ let package = Package(
         .executableTarget(
             name: "PinsFromRepository",
             dependencies: [
-                holdfast("Holdfast"), holdfast("HoldfastAsyncHTTPClient"), asyncHTTPClient, logging, nioCore,
+                holdfast("Holdfast"), holdfast("HoldfastAsyncHTTPClient"), holdfast("HoldfastTUF"), asyncHTTPClient,
+                logging, nioCore,
             ],
             swiftSettings: settings),
         // A library: what another package can write with the public surface alone.
@@ -73,8 +74,9 @@ let package = Package(
                 "OwnParts", "PinnedFetch", "PinnedLine", "DeviceServer", "PinKeeper", "PinFileOnBothEnds",
                 "PinsFromRepository",
                 holdfast("Holdfast"), holdfast("HoldfastNIO"), holdfast("HoldfastAsyncHTTPClient"),
-                holdfast("HoldfastMetrics"), holdfast("HoldfastPublishing"), holdfast("HoldfastTesting"), nioCore,
-                nioPosix, nioSSL, logging, serviceLifecycle, .product(name: "MetricsTestKit", package: "swift-metrics"),
+                holdfast("HoldfastMetrics"), holdfast("HoldfastPublishing"), holdfast("HoldfastTUF"),
+                holdfast("HoldfastTesting"), nioCore, nioPosix, nioSSL, logging, serviceLifecycle,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: settings),
     ]

@@ -57,9 +57,9 @@ let package = Package(
         .target(
             name: "HoldfastServer",
             dependencies: [
-                holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastNIO"), crypto, cryptoExtras,
-                configuration, hummingbirdCore, logging, serviceLifecycle, unixSignals, nio("NIOCore"), nio("NIOPosix"),
-                nio("NIOHTTP1"), nioSSL, mustache, "CLibPQ", "CSQLite", "CZlib",
+                holdfast("Holdfast"), holdfast("HoldfastTUF"), holdfast("HoldfastPublishing"), holdfast("HoldfastNIO"),
+                crypto, cryptoExtras, configuration, hummingbirdCore, logging, serviceLifecycle, unixSignals,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL, mustache, "CLibPQ", "CSQLite", "CZlib",
             ],
             resources: [
                 .embedInCode("Administration/openapi.yaml"),
@@ -108,16 +108,16 @@ let package = Package(
         .executableTarget(
             name: "holdfast-server",
             dependencies: [
-                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), logging,
+                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastTUF"), holdfast("HoldfastPublishing"), logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "HoldfastServerTests",
             dependencies: [
-                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastTesting"),
-                crypto, cryptoExtras, logging, serviceLifecycle, nio("NIOCore"), nio("NIOEmbedded"), nio("NIOPosix"),
-                nio("NIOHTTP1"), nioSSL,
+                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastTUF"), holdfast("HoldfastPublishing"),
+                holdfast("HoldfastTesting"), crypto, cryptoExtras, logging, serviceLifecycle, nio("NIOCore"),
+                nio("NIOEmbedded"), nio("NIOPosix"), nio("NIOHTTP1"), nioSSL,
                 // What clients have, for what they report.
                 holdfast("HoldfastNIO"), holdfast("HoldfastReports"), holdfast("HoldfastAsyncHTTPClient"),
             ],

@@ -34,8 +34,8 @@ let package = Package(
             name: "Workloads",
             dependencies: [
                 holdfast("Holdfast"), holdfast("HoldfastCompatibility"), holdfast("HoldfastNIO"),
-                holdfast("HoldfastAsyncHTTPClient"), holdfast("HoldfastPublishing"), holdfast("HoldfastTesting"),
-                "COpenSSLVerifier",
+                holdfast("HoldfastAsyncHTTPClient"), holdfast("HoldfastPublishing"), holdfast("HoldfastTUF"),
+                holdfast("HoldfastTesting"), "COpenSSLVerifier",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -54,8 +54,8 @@ let package = Package(
         .executableTarget(
             name: "fleet",
             dependencies: [
-                "Workloads", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastTesting"),
-                .product(name: "Logging", package: "swift-log"),
+                "Workloads", holdfast("Holdfast"), holdfast("HoldfastPublishing"), holdfast("HoldfastTUF"),
+                holdfast("HoldfastTesting"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .executableTarget(name: "profile", dependencies: ["Workloads"], swiftSettings: strict),

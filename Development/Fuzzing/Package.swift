@@ -12,6 +12,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Holdfast", package: "holdfast"),
                 .product(name: "HoldfastCompatibility", package: "holdfast"),
+                .product(name: "HoldfastTUF", package: "holdfast"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-parse-as-library"])])
     ]

@@ -4,21 +4,28 @@ package import HoldfastSigning
 
 extension TrustServerBackups {
     /// Reads the certificates and keys of files, PEM or DER, which every host gets in addition to its own.
-    /// - Parameter files: each with its name for messages.
-    package init(files: [(name: String, data: Data)]) throws(PublishingError) {
+    /// - Parameters:
+    ///   - files: each with its name for messages.
+    ///   - included: which certificates of hosts are published. With `leaf`, a file with the chain of a certificate, as
+    ///     ACME clients write it, gives that certificate alone: with an authority's pin, every certificate that the
+    ///     authority issues would be accepted.
+    package init(
+        files: [(name: String, data: Data)], included: PublishingRound.Included = .leaf
+    ) throws(PublishingError) {
         var certificates: [X509Certificate] = []
         var keys: [SubjectPublicKeyInfo] = []
         for (path, data) in files {
             try ForeignFile(data, path: path).check(wanting: .publicKey)
             if let certificate = try? X509Certificate(der: [UInt8](data)) {
-                certificates.append(certificate)
+                certificates += try Self.own([certificate], of: path, included)
                 continue
             }
             var count = 0
+            var chain: [X509Certificate] = []
             for block in PEMBlocks.read(data) {
                 switch block.kind {
                 case .certificate:
-                    certificates.append(try Self.use(block, of: path) { try X509Certificate(der: $0) })
+                    chain.append(try Self.use(block, of: path) { try X509Certificate(der: $0) })
                 case .publicKey: keys.append(try Self.use(block, of: path) { try SubjectPublicKeyInfo(der: $0) })
                 case .certificateRequest:
                     keys.append(try Self.use(block, of: path) { try CertificateRequest(der: $0).subjectPublicKeyInfo })
@@ -33,6 +40,7 @@ extension TrustServerBackups {
                 throw PublishingError(
                     .unreadable, of: path, expected: "a certificate, key or certificate request", found: "none")
             }
+            certificates += try Self.own(chain, of: path, included)
         }
         for certificate in certificates {
             do throws(PinError) {
@@ -49,6 +57,21 @@ extension TrustServerBackups {
                 .unreadable, of: "the backups", expected: "at most \(Self.maximumPins) keys, as clients take",
                 found: "\(publicKeys.count) keys", remedy: "Name fewer files.")
         }
+    }
+
+    /// Those of a file's certificates that are published: what is not a host's own only if authorities' are, too.
+    private static func own(
+        _ certificates: [X509Certificate], of path: String, _ included: PublishingRound.Included
+    ) throws(PublishingError) -> [X509Certificate] {
+        guard included == .leaf, !certificates.isEmpty else { return certificates }
+        let own = certificates.filter { !$0.isAuthority }
+        guard !own.isEmpty else {
+            throw PublishingError(
+                .unreadable, of: path, expected: "a host's own certificate or key", found: "an authority's certificate",
+                remedy: "Name the file of the host's next certificate or key; to pin the authority as well, give --include "
+                    + "all.")
+        }
+        return own
     }
 
     private static func use<Value>(

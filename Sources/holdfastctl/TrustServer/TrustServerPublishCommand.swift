@@ -100,7 +100,10 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
 
     @Option(
         help: ArgumentHelp(
-            "Publish the certificates and keys of this file (PEM) for every host as well. Repeatable.",
+            """
+            Publish the certificates and keys of this file (PEM) for every host as well; of a chain, the host's own \
+            alone. Repeatable.
+            """,
             valueName: "file"),
         completion: .file())
     var backup: [String] = []
@@ -256,25 +259,29 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
     }
 
     private func inputs(before: TrustServerInputs? = nil) async throws(CommandFailure) -> TrustServerInputs {
-        let (files, certificate, backup, connection) = (files, certificate, backup, connection)
+        let (files, certificate, backup, include, connection) = (files, certificate, backup, include, connection)
         let canBeFirst = key == nil && certificate == nil && !resignsOnly
         let now = SystemWallClock().now
         let inputs = try await TrustServerInputs(
             before: before,
             key: { () throws(CommandFailure) in try files.readKey(certificateFile: certificate, canBeFirst: canBeFirst) },
             hosts: { () throws(CommandFailure) in try files.readDomains() },
-            backups: { () throws(CommandFailure) in try Self.backups(backup) },
+            backups: { () throws(CommandFailure) in try Self.backups(backup, include) },
             clients: { () throws(CommandFailure) in try clients(at: now) },
             probe: { () async throws(CommandFailure) in try await connection.probe() })
         for complaint in inputs.complaints { log.warn(complaint) }
         return inputs
     }
 
-    private static func backups(_ paths: [String]) throws(CommandFailure) -> TrustServerBackups {
+    private static func backups(
+        _ paths: [String], _ included: PublishingRound.Included
+    ) throws(CommandFailure) -> TrustServerBackups {
         let files = try paths.map { path throws(CommandFailure) in
             (name: path, data: try InputFile.content(of: path, maximumBytes: ChainFile.maximumBytes))
         }
-        return try CommandFailure.rethrowing { () throws(PublishingError) in try TrustServerBackups(files: files) }
+        return try CommandFailure.rethrowing { () throws(PublishingError) in
+            try TrustServerBackups(files: files, included: included)
+        }
     }
 
     private func clients(at now: Date) throws(CommandFailure) -> RoundClients {

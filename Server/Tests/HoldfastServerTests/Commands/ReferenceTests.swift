@@ -78,7 +78,7 @@ struct ReferenceTests {
             .sorted().map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
     }
 
-    @Test("Commands and settings are those that the program takes, one test since both write one page")
+    @Test("Commands, settings, notices and metrics of the page are those of the code")
     func reference() async throws {
         let verbs = try await help().leaves()
         try #require(verbs.count > 30)
