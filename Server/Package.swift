@@ -108,7 +108,8 @@ let package = Package(
         .executableTarget(
             name: "holdfast-server",
             dependencies: [
-                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastTUF"), holdfast("HoldfastPublishing"), logging,
+                "HoldfastServer", holdfast("Holdfast"), holdfast("HoldfastTUF"), holdfast("HoldfastPublishing"),
+                logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

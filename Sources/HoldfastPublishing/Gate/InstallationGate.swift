@@ -159,7 +159,7 @@ public struct InstallationGate: StoredValue {
             let document = inputs.documents[index]
             guard document.kind != .shippedPins, document.replaced == nil else { return nil }
             let since = Self.firstNamed(before: document, among: inputs.documents)
-            let lifetime = (try? HeldDocument(index, inputs))?.lifetime
+            let lifetime = ((try? HeldDocument(index, inputs))?.lifetime).map { Duration.seconds($0) }
             let until = inputs.timing.lastUse(ofDocumentReplacedAt: since.published, lasting: lifetime)
             return inputs.now < until ? (until, since.name) : nil
         }

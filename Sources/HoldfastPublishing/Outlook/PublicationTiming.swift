@@ -47,9 +47,11 @@ public struct PublicationTiming: Sendable, Hashable {
     /// itself.
     /// - Parameters:
     ///   - instant: when it was replaced.
-    ///   - lifetime: for how many seconds it is valid at most from then on; nil for a document without an end.
-    public func lastUse(ofDocumentReplacedAt instant: Date, lasting lifetime: TimeInterval?) -> Date {
-        min(lastUse(ofDocumentReplacedAt: instant), instant.addingTimeInterval(lifetime ?? .infinity))
+    ///   - lifetime: for how long it is valid at most from then on; nil for a document without an end.
+    public func lastUse(ofDocumentReplacedAt instant: Date, lasting lifetime: Duration?) -> Date {
+        let last = lastUse(ofDocumentReplacedAt: instant)
+        guard let lifetime else { return last }
+        return min(last, instant.addingTimeInterval(lifetime.inSeconds))
     }
 
     /// Whether something ends before a wait is over: in or before the second in which the wait ends.

@@ -68,8 +68,8 @@ extension TrustServerBackups {
         guard !own.isEmpty else {
             throw PublishingError(
                 .unreadable, of: path, expected: "a host's own certificate or key", found: "an authority's certificate",
-                remedy: "Name the file of the host's next certificate or key; to pin the authority as well, give --include "
-                    + "all.")
+                remedy: "Name the file of the host's next certificate or key; to pin the authority as well, give "
+                    + "--include all.")
         }
         return own
     }

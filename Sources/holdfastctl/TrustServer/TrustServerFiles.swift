@@ -79,8 +79,8 @@ struct TrustServerFiles: Sendable {
     /// What to do about files that are not there, beside some that are.
     private func restoring(_ missing: [URL]) -> String {
         func names(_ files: [URL]) -> String { files.map(\.path).joined(separator: " and ") }
-        return "restore \(names(missing)) from a backup, and publish without --first-run, because apps accept only what "
-            + "the key of their certificate signed. If no app is configured with a certificate of \(customer) yet, "
+        return "restore \(names(missing)) from a backup, and publish without --first-run, because apps accept only "
+            + "what the key of their certificate signed. If no app is configured with a certificate of \(customer) yet, "
             + "remove \(names(existing)), and publish with --first-run"
     }
 

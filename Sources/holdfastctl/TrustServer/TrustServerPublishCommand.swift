@@ -264,7 +264,8 @@ struct TrustServerPublishCommand: AsyncParsableCommand, ChoosesClients {
         let now = SystemWallClock().now
         let inputs = try await TrustServerInputs(
             before: before,
-            key: { () throws(CommandFailure) in try files.readKey(certificateFile: certificate, canBeFirst: canBeFirst) },
+            key: { () throws(CommandFailure) in try files.readKey(certificateFile: certificate, canBeFirst: canBeFirst)
+            },
             hosts: { () throws(CommandFailure) in try files.readDomains() },
             backups: { () throws(CommandFailure) in try Self.backups(backup, include) },
             clients: { () throws(CommandFailure) in try clients(at: now) },

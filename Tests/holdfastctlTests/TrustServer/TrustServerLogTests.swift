@@ -78,7 +78,6 @@ struct TrustServerLogTests {
             }
         }
     }
-
 }
 
 @Suite("The files of the published signing script", .needs(.openSSL), .timeLimit(.minutes(15)))

@@ -111,7 +111,8 @@ extension Publisher {
             ).first
             return PlaceStanding(
                 app, name, at: url, place, waiting: Int64(waiting), failures: try row?.integer(2) ?? 0,
-                delivered: try row?.optionalInteger(0), behindSince: try row?.optionalInteger(1), on: machine, at: try session.now())
+                delivered: try row?.optionalInteger(0), behindSince: try row?.optionalInteger(1), on: machine,
+                at: try session.now())
         }
     }
 

@@ -84,7 +84,8 @@ extension Publisher {
                 let all = OutlookLosses(judged, scene)
                 (outlook, losses) = (judged, all.dropped + all.refused + all.lockedOut)
             }
-            let documents = await DocumentsEnd(scene, published, signingUntil: catalog.writeProblem.map { _ in scene.now }).time
+            let end = catalog.writeProblem.map { _ in scene.now }
+            let documents = await DocumentsEnd(scene, published, signingUntil: end).time
             // Documents that go on are of no use where a host's last known certificate ends.
             let hosts =
                 if let deadline { deadline.lockout } else {

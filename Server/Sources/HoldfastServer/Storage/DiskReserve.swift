@@ -21,8 +21,8 @@ public struct DiskReserve: Sendable {
     /// That there is none, and what to do, in words; nil if all is well.
     public var warning: String? {
         guard isMissing else { return nil }
-        return "no space is held back for a full disk: \(Self.size >> 20) MiB are given up once, and held back again when "
-            + "there are \(Self.size >> 19) MiB; make room in \(url.deletingLastPathComponent().path)"
+        return "no space is held back for a full disk: \(Self.size >> 20) MiB are given up once, and held back again "
+            + "when there are \(Self.size >> 19) MiB; make room in \(url.deletingLastPathComponent().path)"
     }
 
     /// Holds space back, if there is twice as much.
@@ -66,7 +66,8 @@ public struct DiskReserve: Sendable {
     private var available: Int {
         var status = statvfs()
         guard unsafe statvfs(url.deletingLastPathComponent().path, &status) == 0 else { return 0 }
-        return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        let (bytes, _) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return Int(clamping: bytes)
     }
 
     /// Makes the file with all its space, which is on the disk when this returns, or none.

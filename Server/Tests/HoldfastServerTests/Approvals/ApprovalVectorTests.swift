@@ -36,7 +36,8 @@ struct ApprovalVectorTests {
         try Vectors.expect(
             "server-approval.json",
             [
-                "format": "holdfast-approval-v1 and holdfast-approvers-v1. docs/server/people.md says what the lines mean.",
+                "format": "holdfast-approval-v1 and holdfast-approvers-v1. "
+                    + "docs/server/people.md says what the lines mean.",
                 "keys": try (people + [.mallory] + Approver.vaults).map { person in
                     let key = try person.key
                     return [

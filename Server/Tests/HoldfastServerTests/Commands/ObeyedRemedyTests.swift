@@ -338,7 +338,8 @@ struct ObeyedRemedyTests {
                     setup: "holdfast-server next chain bank $HOST --chain other.pem --from $LATER --data data\n"
                         + "holdfast-server next withdraw bank $HOST --data data --digest "
                         + "$(openssl x509 -in shown.pem -outform DER | sha256sum | cut -d' ' -f1)\n\(proposed)\napprove",
-                    refused: "publish", remedy: .decides(
+                    refused: "publish",
+                    remedy: .decides(
                         does: "holdfast-server next chain bank $HOST --chain shown.pem --from $NOW --data data && "
                             + "\(proposed) && approve"), then: "publish"),
                 Refusal(

@@ -71,7 +71,8 @@ struct VerbTests {
                     verb.path == ["place", "add"]
                     ? ["--program", "/bin/true"]
                     : hasNone
-                        ? [] : isTakeover
+                        ? []
+                        : isTakeover
                             ? ["--pins", "x", "--app", "bank", "--anchors", "x", "--reason", "x", "--no-proposer"]
                             : choices[verb.path.last ?? ""] ?? []
                 let isApprovers = verb.path.first == "approvers"

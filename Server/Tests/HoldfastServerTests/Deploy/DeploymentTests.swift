@@ -7,7 +7,7 @@ import Testing
 struct DeploymentTests {
     private static let folder = root.appending(path: "Server/Deploy")
 
-    private static let root = Vectors.folder.deletingLastPathComponent()
+    private static let root = Vectors.root
 
     private static var readme: String { get throws { try text(of: "Server/README.md") } }
 

@@ -176,7 +176,8 @@ final class PostgresProxy: Sendable {
             let buffer = unwrapInboundIn(data)
             if fault.isSilent() { return }
             if fault.isStalled() { return context.channel.setOption(.autoRead, value: false).whenComplete { _ in } }
-            if buffer.readableBytesView.firstRange(of: Array("INSERT INTO document".utf8)) != nil { isPublishing = true }
+            let statement = Array("INSERT INTO document".utf8)
+            if buffer.readableBytesView.firstRange(of: statement) != nil { isPublishing = true }
             if buffer.readableBytesView.firstRange(of: Array("COMMIT".utf8) + [0]) != nil {
                 defer { isPublishing = false }
                 switch fault.commit(publishing: isPublishing) {

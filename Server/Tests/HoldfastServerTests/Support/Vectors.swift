@@ -4,9 +4,10 @@ import Testing
 /// The files of `docs/vectors/`, which readers in other languages can run. With `HOLDFAST_WRITE_VECTORS=1` tests write
 /// them again instead of comparing.
 enum Vectors {
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    /// The folder of the repository.
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "docs/vectors")
+    static let folder = root.appending(path: "docs/vectors")
 
     static var writes: Bool { ProcessInfo.processInfo.environment["HOLDFAST_WRITE_VECTORS"] == "1" }
 
