@@ -86,14 +86,14 @@ struct HelpTreeTests {
     @Test("The exit codes of docs/formats.md and the metrics of docs/reference/output.md are those of the code")
     func codesAndMetrics() throws {
         let status = "Sources/holdfastctl/CommandLine/CommandFailure.swift"
-        let codes = try found(/case \w+ = ([0-9])\n/, in: status)
+        let codes = try found(#/case \w+ = ([0-9])\n/#, in: status)
         #expect(codes.count == 5)
-        let documented = try found(#/\n\| ([0-9]) \| /#, in: "docs/formats.md")
+        let documented = try found(#/\n\| ([0-9]) \|/#, in: "docs/formats.md")
         #expect(documented == ["0"] + codes)
         let text = "Sources/holdfastctl/CommandLine/PrometheusText.swift"
-        let metrics = Set(try found(/# HELP (holdfast_[a-z_]+)/, in: text))
+        let metrics = Set(try found(#/HELP (holdfast_[a-z_]+)/#, in: text))
         #expect(metrics.count > 3)
-        let named = Set(try found(/\n\| `(holdfast_[a-z_]+)/, in: "docs/reference/output.md"))
+        let named = Set(try found(#/\n\| `(holdfast_[a-z_]+)/#, in: "docs/reference/output.md"))
         #expect(named == metrics)
     }
 

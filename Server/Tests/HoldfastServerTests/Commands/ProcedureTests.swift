@@ -53,8 +53,8 @@ struct ProcedureTests {
             // MachineProcedureTests runs these.
             "machine-copy", "machine-new", "balancer", "machine-restore",
             // ReadmeTests, ReadmePasskeyTests and ReadmeProgramTests run these.
-            "reports", "clock", "replace-key", "backup", "places", "domains", "repository", "repository-rotate",
-            "passkey", "passkey-approver", "signer", "notices",
+            "reports", "clock", "replace-key", "backup", "reseal", "places", "domains", "repository",
+            "repository-rotate", "passkey", "passkey-approver", "signer", "notices",
         ]
         // TakingOverProcedureTests, ImportReadmeTests and RepositoryTakingOverTests run these.
         let takingOver: Set = ["taking over", "taking over files", "taking over a repository"]

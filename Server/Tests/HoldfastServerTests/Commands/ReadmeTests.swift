@@ -49,7 +49,7 @@ struct ReadmeTests {
             var desk = try await ManualDesk(in: folder)
             var left = Set(Self.answers.map(\.0))
             var served = 0
-            for command in try commands() + commands(of: "reports", "clock", "replace-key", "backup") {
+            for command in try commands() + commands(of: "reports", "clock", "replace-key", "backup", "reseal") {
                 if command.text.hasPrefix("holdfast-server serve") {
                     let line = "exec \(desk.fitted(command.text)) --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0"
                     let server = try ServingProcess(["/bin/bash", "-c", line], environment: desk.environment)
