@@ -68,10 +68,12 @@ struct RenewCommand: AsyncParsableCommand {
         try await server.withServer { open in
             let round = try await open.publisher.renew()
             // What waits for the folder and other places is in the database.
-            var undelivered = try await open.publisher.deliver().problems
+            let delivered = try await open.publisher.deliver()
             let mended = try await open.publisher.mendFolder()
-            undelivered += mended.problems
-            for path in mended.confirmed { Terminal.line("written again: \(path)") }
+            var undelivered = delivered.problems + mended.problems
+            for path in delivered.confirmed + mended.confirmed where !round.signed.contains(path) {
+                Terminal.line("written again: \(path)")
+            }
             var places = await open.publisher.readBack()
             places.add(try await open.publisher.deliverToPlaces())
             undelivered += places.problems

@@ -22,8 +22,8 @@ struct PublicationTimingTests {
 
     @Test("A replaced document that ends by itself is used until its end at most")
     func documentsThatEnd() {
-        #expect(timing.lastUse(ofDocumentReplacedAt: now, lasting: 2 * Self.day) == after(2))
-        #expect(timing.lastUse(ofDocumentReplacedAt: now, lasting: 9 * Self.day) == after(7))
+        #expect(timing.lastUse(ofDocumentReplacedAt: now, lasting: .seconds(2 * 86_400)) == after(2))
+        #expect(timing.lastUse(ofDocumentReplacedAt: now, lasting: .seconds(9 * 86_400)) == after(7))
         #expect(timing.lastUse(ofDocumentReplacedAt: now, lasting: nil) == after(7))
     }
 

@@ -12,11 +12,11 @@ import Testing
 struct RollingUpgradeTests {
     /// Undoes the newest step, so that the tables are those of the version before, with the rows they had.
     private static let undoing = (
-        version: 13,
+        version: 12,
         text: """
         DROP INDEX observation_of_chain; DROP INDEX observation_of_address; DROP INDEX next_chain_of_chain; \
         ALTER TABLE observation DROP COLUMN standing; ALTER TABLE public_key DROP COLUMN is_proposed; \
-        UPDATE schema_version SET version = 12;
+        UPDATE schema_version SET version = 11;
         """
     )
 

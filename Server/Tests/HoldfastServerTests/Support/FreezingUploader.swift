@@ -120,7 +120,7 @@ struct FreezingUploader {
         try await server.says("Serving HTTP on 127.0.0.1 port")
         let port = try #require(server.text.firstMatch(of: /port ([0-9]+)/)?.1)
         let program = try ProgramCommand(
-            [python, "-B", work.appending(path: "upload.py").path, folder.path, step.rawValue], limit: 300)
+            [python, "-B", work.appending(path: "upload.py").path, folder.path, step.rawValue], limit: 30)
         try await body(Place(name: PlaceSite.name, url: "http://127.0.0.1:\(port)", program: program))
     }
 }
