@@ -29,6 +29,7 @@ struct OtherChangesTests {
             let id = try #require(RandomID(hex: newer.utf8))
             try await site.approve(id)
             _ = try await site.world.publisher.publish(id)
+            try await site.world.everybodyFollows()
             for id in [newer, older] {
                 #expect(others(try await site.call("GET", "/v1/changes/\(id)", token: "read")) == [])
                 #expect(try await !desk.html("/apps/bank/changes/\(id)").contains("Publish one of them only"))

@@ -162,6 +162,7 @@ struct TakingOverProcedureTests {
                     _ = try await desk.run("approve", second, "--data", desk.data, "--key", "\(name).pem", "--yes")
                 }
                 _ = try await desk.run("publish", second, "--data", desk.data)
+                try await desk.everybodyFollows()
 
                 said.append(try await operation.run(blocks[4].text))
                 #expect(said[3].contains("was in plain text before it came here"))

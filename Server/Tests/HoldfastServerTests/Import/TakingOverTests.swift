@@ -151,6 +151,8 @@ struct TakingOverTests {
                 try await letsIn(
                     SnapshotProvider(live: world.publisher.live, app: app, clock: world.clock),
                     at: "https://mus.example.com")
+                try await world.everybodyFollows(
+                    of: app, lettingIn: [world.shown, world.announced], isThorough: false)
             }
         }
     }
