@@ -1,8 +1,6 @@
 import Foundation
 import Holdfast
 import HoldfastTesting
-import NIOCore
-import NIOPosix
 import Testing
 
 @testable import HoldfastServer
@@ -24,8 +22,11 @@ struct ACMEHost {
     /// Starts everything, with a first certificate that is shown.
     static func run(reusesKey: Bool, _ body: (ACMEHost) async throws -> Void) async throws {
         try await withFolder { folder in
-            let (pebble, acme, management) = try await pebble(in: folder)
-            let web = try await freePorts(1)[0]
+            // Neither pebble nor nginx can be told to take any port.
+            let ports = [try HeldPort(), try HeldPort(), try HeldPort()]
+            defer { withExtendedLifetime(ports) {} }
+            let (acme, management, web) = (ports[0].number, ports[1].number, ports[2].number)
+            let pebble = try await pebble(in: folder, acme: acme, management: management)
             func must(_ line: String) async throws { try await Self.must(line, in: folder) }
             try await must(
                 "curl --silent --fail --retry 8 --retry-all-errors --cacert acme-root.pem "
@@ -134,49 +135,26 @@ struct ACMEHost {
         return words
     }
 
-    private static func pebble(
-        in folder: URL
-    ) async throws -> (process: ServingProcess, acme: Int, management: Int) {
+    private static func pebble(in folder: URL, acme: Int, management: Int) async throws -> ServingProcess {
         let root = try TestAuthority.root()
         let leaf = try root.leaf(names: [.address([127, 0, 0, 1])])
         for (file, text) in [
             ("acme-root.pem", root.certificate.pem), ("acme.pem", leaf.chainPEM), ("acme.key", leaf.key.privateKeyPEM),
-        ] { try Data(text.utf8).write(to: folder.appending(path: file)) }
-        var failures = 0
-        while true {
-            let ports = try await freePorts(2)
-            try Data(
+            (
+                "pebble.json",
                 """
-                {"pebble": {"listenAddress": "127.0.0.1:\(ports[0])", "managementListenAddress": "127.0.0.1:\(ports[1])",
+                {"pebble": {"listenAddress": "127.0.0.1:\(acme)", "managementListenAddress": "127.0.0.1:\(management)",
                 "certificate": "acme.pem", "privateKey": "acme.key", "httpPort": 1, "tlsPort": 1}}
-                """.utf8
-            ).write(to: folder.appending(path: "pebble.json"))
-            // It issues without asking, and does not refuse nonces to see what happens.
-            let process = try ServingProcess(
-                [ForeignProgram.required("pebble").path, "-config", "pebble.json"], in: folder,
-                environment: [
-                    "PEBBLE_VA_ALWAYS_VALID": "1", "PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0",
-                ])
-            do {
-                try await process.says("ACME directory available")
-                return (process, ports[0], ports[1])
-            } catch let failure as ServingProcess.Ended {
-                failures += 1
-                guard failures < 10, failure.description.contains("address already in use") else { throw failure }
-            }
-        }
-    }
-
-    /// Neither program can be told to take any port. All are taken before the first is given back.
-    private static func freePorts(_ count: Int) async throws -> [Int] {
-        var listeners: [any Channel] = []
-        for _ in 0..<count {
-            listeners.append(
-                try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                    .bind(host: "127.0.0.1", port: 0).get())
-        }
-        let ports = try listeners.map { try #require($0.localAddress?.port) }
-        for listener in listeners { try await listener.close().get() }
-        return ports
+                """
+            ),
+        ] { try Data(text.utf8).write(to: folder.appending(path: file)) }
+        // It issues without asking, and does not refuse nonces to see what happens.
+        let process = try ServingProcess(
+            [ForeignProgram.required("pebble").path, "-config", "pebble.json"], in: folder,
+            environment: [
+                "PEBBLE_VA_ALWAYS_VALID": "1", "PEBBLE_VA_NOSLEEP": "1", "PEBBLE_WFE_NONCEREJECT": "0",
+            ])
+        try await process.says("ACME directory available")
+        return process
     }
 }
