@@ -2,7 +2,6 @@ import Foundation
 import Holdfast
 import HoldfastNIO
 import HoldfastNIOTesting
-import HoldfastTestSupport
 import HoldfastTesting
 import Hummingbird
 import Logging
@@ -72,7 +71,7 @@ struct HummingbirdExampleTests {
 
     @Test(
         "A client is authorized by its name, also when it resumes, and a new policy ends its session",
-        .enabled(if: OpenSSLServer.isAvailable, "needs OpenSSL 3"), arguments: [TLSVersion.tlsv12, .tlsv13])
+        .enabled(if: OpenSSLClient.isAvailable, "needs OpenSSL 3"), arguments: [TLSVersion.tlsv12, .tlsv13])
     func resumption(version: TLSVersion) async throws {
         let server = try server()
         let (billing, other) = (try device("spiffe://example.org/billing"), try device("spiffe://example.org/other"))
@@ -94,7 +93,7 @@ struct HummingbirdExampleTests {
 
     @Test(
         "A certificate that was renewed ends sessions and keeps trusted clients",
-        .enabled(if: OpenSSLServer.isAvailable, "needs OpenSSL 3"), arguments: [TLSVersion.tlsv12, .tlsv13])
+        .enabled(if: OpenSSLClient.isAvailable, "needs OpenSSL 3"), arguments: [TLSVersion.tlsv12, .tlsv13])
     func renewal(version: TLSVersion) async throws {
         let server = try server()
         let billing = try device("spiffe://example.org/billing")

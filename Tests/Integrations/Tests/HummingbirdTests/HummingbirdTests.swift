@@ -2,7 +2,6 @@ import Foundation
 import Holdfast
 import HoldfastNIO
 import HoldfastNIOTesting
-import HoldfastTestSupport
 import HoldfastTesting
 import Hummingbird
 import HummingbirdCore
@@ -136,7 +135,7 @@ struct HummingbirdTests {
 
     @Test(
         "lets a resumed session in unasked behind a callback, and judges it again as a PinnedTLSServer",
-        .enabled(if: OpenSSLServer.isAvailable, "needs OpenSSL 3"), arguments: Way.allCases, versions)
+        .enabled(if: OpenSSLClient.isAvailable, "needs OpenSSL 3"), arguments: Way.allCases, versions)
     func resumed(way: Way, version: TLSVersion) async throws {
         let policy = ExchangeablePolicy(StandardPolicy(clients: "devices"))
         let stricter = try pinned(try clients.impersonate(device))

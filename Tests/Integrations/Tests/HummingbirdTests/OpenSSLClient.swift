@@ -13,6 +13,19 @@ struct OpenSSLClient {
         var isNew: Bool { text.contains("New, TLSv1") }
     }
 
+    /// Whether this machine has OpenSSL 3.
+    static let isAvailable: Bool = {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["openssl", "version"]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil, let text = try? output.fileHandleForReading.readToEnd() else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0 && text.starts(with: Array("OpenSSL 3".utf8))
+    }()
+
     /// The folder for its files, which nothing else uses.
     let folder: URL
     /// A port of 127.0.0.1.
