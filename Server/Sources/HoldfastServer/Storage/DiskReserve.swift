@@ -3,7 +3,7 @@ import Foundation
 /// Disk space that is held back beside the database, and given up once the disk is full: what is written then has room, and
 /// people have time to make more. A server that runs holds it back again once there is twice as much.
 public struct DiskReserve: Sendable {
-    /// In octets.
+    /// In bytes.
     static let size = 64 << 20
 
     /// The file that takes the space.
@@ -53,7 +53,7 @@ public struct DiskReserve: Sendable {
         return true
     }
 
-    /// With less than this, in octets, something that cannot be written lacks space.
+    /// With less than this, in bytes, something that cannot be written lacks space.
     private static let least = 1 << 20
     private static let chunk = 1 << 20
 
@@ -62,7 +62,7 @@ public struct DiskReserve: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// How many octets this user could write.
+    /// How many bytes this user could write.
     private var available: Int {
         var status = statvfs()
         guard unsafe statvfs(url.deletingLastPathComponent().path, &status) == 0 else { return 0 }
