@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
 package import Foundation
 import Holdfast
+import HoldfastPublishing
 
 /// A program that was started with `posix_spawn`.
 ///
@@ -45,19 +46,27 @@ package struct ChildProcess: Sendable {
         }
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
         #else
         var actions = unsafe posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
         #endif
         try check("posix_spawn_file_actions_init", unsafe posix_spawn_file_actions_init(&actions))
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         for (from, to) in [(input.reading, 0), (output.writing, 1), (output.writing, 2)] as [(Int32, Int32)] {
             try check("adddup2", unsafe posix_spawn_file_actions_adddup2(&actions, from, to))
         }
+        try check("addclosefrom", unsafe InheritedDescriptors.restrict(&actions))
+        try check("posix_spawnattr_init", unsafe posix_spawnattr_init(&attributes))
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        try check(
+            "posix_spawnattr_setflags",
+            unsafe posix_spawnattr_setflags(&attributes, Int16(InheritedDescriptors.flags)))
         var words = unsafe copies([program] + arguments)
         var environment = unsafe copies(ProcessInfo.processInfo.environment.map { "\($0)=\($1)" })
         defer { unsafe (words + environment).forEach { unsafe free($0) } }
         var identifier: pid_t = 0
-        try check("posix_spawn", unsafe posix_spawn(&identifier, program, &actions, nil, &words, &environment))
+        try check("posix_spawn", unsafe posix_spawn(&identifier, program, &actions, &attributes, &words, &environment))
         return (
             identifier, FileHandle(fileDescriptor: input.writing, closeOnDealloc: true),
             FileHandle(fileDescriptor: output.reading, closeOnDealloc: true)

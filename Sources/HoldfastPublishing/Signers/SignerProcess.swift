@@ -79,14 +79,15 @@ struct SignerProcess: ~Copyable {
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO))
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO))
+        try check(unsafe InheritedDescriptors.restrict(&actions))
         // Event loops make this process ignore SIGPIPE. A child would inherit that, and so would the pipes of a shell.
         var signals = sigset_t()
         _ = unsafe sigemptyset(&signals)
         try check(unsafe posix_spawnattr_setsigmask(&attributes, &signals))
         _ = unsafe sigaddset(&signals, SIGPIPE)
         try check(unsafe posix_spawnattr_setsigdefault(&attributes, &signals))
-        try check(
-            unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK)))
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | InheritedDescriptors.flags
+        try check(unsafe posix_spawnattr_setflags(&attributes, Int16(flags)))
         var arguments = unsafe copies(words)
         var environment = unsafe copies(ProcessInfo.processInfo.environment.map { "\($0)=\($1)" })
         defer { unsafe (arguments + environment).forEach { unsafe free($0) } }

@@ -1,5 +1,6 @@
 import Foundation
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastProbe
 import HoldfastTestSupport
 import HoldfastTesting
@@ -129,37 +130,16 @@ struct OperatingACMEClientsTests {
         let (files, reload) = (try #require(row.first), try #require(row.last))
         try #require(files.hasPrefix("tls ") && reload.hasPrefix("caddy reload "))
         try await Self.with { site, present, pinned in
-            let (folder, port) = (site.folder.path, try await ACMESite.freePorts(1)[0])
-            let configuration = "\(folder)/Caddyfile"
-            try site.write(
-                "Caddyfile",
-                """
-                {
-                \tadmin unix/\(folder)/admin
-                \tauto_https off
-                \tservers {
-                \t\tprotocols h1 h2
-                \t}
-                }
-                https://\(OperatingSite.name):\(port) {
-                \tbind 127.0.0.1
-                \t\(files.replacing("/srv/tls", with: "\(folder)/srv"))
-                }
-
-                """)
-            // It says everything on standard error, in JSON.
-            let program = try GuardedProcess(
-                URL(filePath: "/bin/bash"),
-                [
-                    "-c",
-                    "HOME=$PWD exec caddy run --config Caddyfile "
-                        + "> >(sed -u -n 's/.*serving initial configuration.*/serving/p') 2>&1",
-                ], in: site.folder, limit: .seconds(3_600))
-            defer { program.end() }
-            _ = try await program.firstLine(startingWith: "serving")
+            let held = try HeldPort()
+            let program = try await Self.startCaddy(with: files, on: site, at: held)
+            defer {
+                program.end()
+                withExtendedLifetime(held) {}
+            }
+            let port = held.number
             try await Self.waitUntilServed(present, site, port)
 
-            let told = reload.replacing("/etc/caddy/Caddyfile", with: configuration)
+            let told = reload.replacing("/etc/caddy/Caddyfile", with: "\(site.folder.path)/Caddyfile")
             func install(_ next: TestCertificate, expecting status: Int32) async throws {
                 try Self.write(next, to: "next", of: site)
                 let block = try OperatingManual.block("install-certificate")
@@ -176,6 +156,37 @@ struct OperatingACMEClientsTests {
             try await install(pinned, expecting: 0)
             try await Self.waitUntilServed(pinned, site, port)
         }
+    }
+
+    private static func startCaddy(
+        with files: String, on site: OperatingSite, at port: HeldPort
+    ) async throws -> GuardedProcess {
+        let folder = site.folder.path
+        try site.write(
+            "Caddyfile",
+            """
+            {
+            \tadmin unix/\(folder)/admin
+            \tauto_https off
+            \tservers {
+            \t\tprotocols h1 h2
+            \t}
+            }
+            https://\(OperatingSite.name):\(port.number) {
+            \tbind 127.0.0.1
+            \t\(files.replacing("/srv/tls", with: "\(folder)/srv"))
+            }
+
+            """)
+        // It says everything on standard error, in JSON.
+        let program = try GuardedProcess(
+            URL(filePath: "/bin/bash"),
+            [
+                "-c",
+                "HOME=$PWD exec caddy run --config Caddyfile > >(sed -u 's/.*serving initial configuration.*/serving/') 2>&1",
+            ], in: site.folder, limit: .seconds(3_600))
+        _ = try await program.firstLine(startingWith: "serving")
+        return program
     }
 
     /// After `caddy reload` has ended, Caddy answers with the old configuration for a moment, and on a busy machine for a

@@ -1,10 +1,9 @@
 import Foundation
 import Holdfast
+import HoldfastNIOTesting
 import HoldfastProbe
 import HoldfastTestSupport
 import HoldfastTesting
-import NIOCore
-import NIOPosix
 import Testing
 
 /// An operator's folder with certbot, a pebble that issues whatever it is asked for, and an nginx that serves what the
@@ -30,10 +29,14 @@ struct ACMESite {
     /// Starts everything, with a first certificate that is served and pinned.
     static func with(reusesKey: Bool, _ body: (ACMESite) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
-            let (pebble, ports) = try await pebble(in: folder)
+            // Neither pebble nor nginx can be told to take any port.
+            let ports = [try HeldPort(), try HeldPort(), try HeldPort()]
+            defer { withExtendedLifetime(ports) {} }
+            let (acme, management, web) = (ports[0].number, ports[1].number, ports[2].number)
+            let pebble = try await pebble(in: folder, acme: acme, management: management)
             defer { pebble.end() }
-            let site = ACMESite(folder: folder, acme: ports.acme, web: try await freePorts(1)[0])
-            try await site.prepare(reusesKey: reusesKey, management: ports.management)
+            let site = ACMESite(folder: folder, acme: acme, web: web)
+            try await site.prepare(reusesKey: reusesKey, management: management)
             try await site.startWebServer()
             let result: Result<Void, any Error>
             do { result = .success(try await body(site)) } catch { result = .failure(error) }
@@ -175,53 +178,29 @@ struct ACMESite {
 
     // MARK: Pebble
 
-    private static func pebble(
-        in folder: URL
-    ) async throws -> (GuardedProcess, ports: (acme: Int, management: Int)) {
+    private static func pebble(in folder: URL, acme: Int, management: Int) async throws -> GuardedProcess {
         let root = try TestAuthority.root()
         let leaf = try root.leaf(names: [.address([127, 0, 0, 1])])
         for (file, text) in [
             ("acme-root.pem", root.certificate.pem), ("acme.pem", leaf.chainPEM), ("acme.key", leaf.key.privateKeyPEM),
-        ] { try Data(text.utf8).write(to: folder.appending(path: file)) }
-        var failures = 0
-        while true {
-            let ports = try await freePorts(2)
-            let (acme, management) = (ports[0], ports[1])
-            try Data(
+            (
+                "pebble.json",
                 """
                 {"pebble": {"listenAddress": "127.0.0.1:\(acme)", "managementListenAddress": "127.0.0.1:\(management)",
                 "certificate": "acme.pem", "privateKey": "acme.key", "httpPort": 1, "tlsPort": 1}}
-                """.utf8
-            ).write(to: folder.appending(path: "pebble.json"))
-            // It issues without asking, and does not refuse nonces to see what happens. It ends with the test, however
-            // long that waits for its turn on a busy machine.
-            let process = try GuardedProcess(
-                URL(filePath: "/bin/bash"),
-                [
-                    "-c",
-                    "PEBBLE_VA_ALWAYS_VALID=1 PEBBLE_VA_NOSLEEP=1 PEBBLE_WFE_NONCEREJECT=0 "
-                        + "exec pebble -config pebble.json > >(sed -u 's/^Pebble [^ ]* [^ ]* //') 2>&1",
-                ], in: folder, limit: .seconds(3_600))
-            do {
-                _ = try await process.firstLine(startingWith: "ACME directory available")
-                return (process, (acme, management))
-            } catch let failure as GuardedProcess.Failure {
-                failures += 1
-                guard failures < 10, failure.output.contains("address already in use") else { throw failure }
-            }
-        }
-    }
-
-    /// Neither program can be told to take any port. All are taken before the first is given back.
-    static func freePorts(_ count: Int) async throws -> [Int] {
-        var listeners: [any Channel] = []
-        for _ in 0..<count {
-            listeners.append(
-                try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                    .bind(host: "127.0.0.1", port: 0).get())
-        }
-        let ports = try listeners.map { try #require($0.localAddress?.port) }
-        for listener in listeners { try await listener.close().get() }
-        return ports
+                """
+            ),
+        ] { try Data(text.utf8).write(to: folder.appending(path: file)) }
+        // It issues without asking, and does not refuse nonces to see what happens. It ends with the test, however long
+        // that waits for its turn on a busy machine.
+        let process = try GuardedProcess(
+            URL(filePath: "/bin/bash"),
+            [
+                "-c",
+                "PEBBLE_VA_ALWAYS_VALID=1 PEBBLE_VA_NOSLEEP=1 PEBBLE_WFE_NONCEREJECT=0 "
+                    + "exec pebble -config pebble.json > >(sed -u 's/^Pebble [^ ]* [^ ]* //') 2>&1",
+            ], in: folder, limit: .seconds(3_600))
+        _ = try await process.firstLine(startingWith: "ACME directory available")
+        return process
     }
 }

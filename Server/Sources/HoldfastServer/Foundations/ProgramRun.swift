@@ -188,8 +188,9 @@ struct ProgramRun: ~Copyable {
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptors.input, STDIN_FILENO))
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptors.output, STDOUT_FILENO))
         try check(unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0))
-        // The last: nothing that is still needed has the number 3, and one that has it already loses FD_CLOEXEC by it.
+        // Nothing that is still needed has the number 3, and one that has it already loses FD_CLOEXEC by it.
         try check(unsafe posix_spawn_file_actions_adddup2(&actions, descriptors.report, 3))
+        try check(unsafe InheritedDescriptors.restrict(&actions))
         // Event loops make this process ignore SIGPIPE, which a child would inherit.
         var signals = sigset_t()
         _ = unsafe sigemptyset(&signals)
@@ -197,7 +198,8 @@ struct ProgramRun: ~Copyable {
         _ = unsafe sigaddset(&signals, SIGPIPE)
         try check(unsafe posix_spawnattr_setsigdefault(&attributes, &signals))
         try check(unsafe posix_spawnattr_setpgroup(&attributes, 0))
-        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
+        let flags =
+            POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP | InheritedDescriptors.flags
         try check(unsafe posix_spawnattr_setflags(&attributes, Int16(flags)))
         var arguments = unsafe copies(words)
         var environment = unsafe copies(variables.map { "\($0)=\($1)" })

@@ -2,6 +2,8 @@ import Foundation
 import Holdfast
 import HoldfastSigning
 import HoldfastTesting
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import HoldfastServer
@@ -68,6 +70,22 @@ struct SignerProgramTests {
             let end = await ProgramRun.run(program, input: Array("signed".utf8), output: .atMost(64))
             #expect(end == .ended(code: 0, output: Array("signed".utf8)))
             withExtendedLifetime(try FolderLock.waiting(for: lock)) {}
+        }
+    }
+
+    @Test("A program has no socket of the server: what it leaves running keeps no port and no connection")
+    func sockets() async throws {
+        try await World.run { world in
+            // SwiftNIO does not mark it close-on-exec.
+            let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .bind(host: "127.0.0.1", port: 0).get()
+            // `timeout` closes 3, which the watchdog's shell has.
+            let program = try Self.program(
+                "i=3; while [ $i -le 200 ]; do if [ -e /dev/fd/$i ] && [ $i -ne 10 ]; then echo $i; fi; i=$((i + 1)); done",
+                in: world)
+            let end = await ProgramRun.run(program, input: [], output: .atMost(10_000))
+            try await listener.close().get()
+            #expect(end == .ended(code: 0, output: []))
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastNIOTesting
 import Synchronization
 import Testing
 

@@ -1,12 +1,18 @@
+#if Services
 import Foundation
 
-/// A port of loopback that is one program's for as long as this is there, however often that starts anew: meanwhile neither
-/// a connection of another program nor one that asks for any port gets it. Nobody listens on it here.
-final class HeldPort: Sendable {
-    let number: Int
+/// A port of 127.0.0.1 for a program that cannot be told to take any: the program's for as long as this is there, however
+/// often it starts anew. Meanwhile neither a connection of another program nor one that asks for any port gets it. Nobody
+/// listens on it here.
+public final class HeldPort: Sendable {
+    /// The TCP port, in the host's byte order. A program that listens on it must set `SO_REUSEADDR`, on Apple's platforms
+    /// `SO_REUSEPORT`, as servers do.
+    public let number: Int
     private let descriptor: Int32
 
-    init() throws {
+    /// Takes a free port, and holds it until this object is released.
+    /// - Throws: `POSIXError`, with `EMFILE` when the process has no descriptor left, `EADDRINUSE` when no port is free.
+    public init() throws {
         #if canImport(Darwin)
         let kind = SOCK_STREAM
         #else
@@ -40,3 +46,4 @@ final class HeldPort: Sendable {
 
     deinit { close(descriptor) }
 }
+#endif

@@ -1,0 +1,36 @@
+import Foundation
+
+/// Keeps this process's descriptors from a program that it starts. SwiftNIO does not mark its sockets close-on-exec: as
+/// long as such a program runs, it would keep connections and ports open that were closed here long ago.
+enum InheritedDescriptors {
+    #if canImport(Darwin)
+    /// The flag of `posix_spawnattr_setflags`: the program gets only what its file actions name.
+    static let flags = POSIX_SPAWN_CLOEXEC_DEFAULT
+
+    /// Adds nothing.
+    static func restrict(_ actions: inout posix_spawn_file_actions_t?) -> Int32 { 0 }
+    #else
+    static let flags: Int32 = 0
+
+    private typealias CloseFrom =
+        @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+
+    /// In glibc since 2.34, in a part of the header that Swift does not see.
+    private static var closeFrom: CloseFrom? {
+        let symbol = unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np")
+        return unsafe symbol.map { unsafe unsafeBitCast($0, to: CloseFrom.self) }
+    }
+
+    /// Adds that everything but standard input, output, error and the report (3) is closed. The last of the file actions.
+    static func restrict(_ actions: inout posix_spawn_file_actions_t) -> Int32 {
+        if let closeFrom = unsafe closeFrom { return unsafe closeFrom(&actions, 4) }
+        // What other threads open from now on is not among them.
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        for descriptor in open.compactMap({ Int32($0) }) where descriptor > 3 {
+            let number = unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+            guard number == 0 else { return number }
+        }
+        return 0
+    }
+    #endif
+}
