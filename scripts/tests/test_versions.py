@@ -79,14 +79,14 @@ class Version(unittest.TestCase):
             root = pathlib.Path(folder)
             names = ("CHANGELOG.md", "Sources/Holdfast/Foundations/HoldfastVersion.swift",
                      "Server/Sources/HoldfastServer/Administration/openapi.yaml")
-            for name in names + self.step.INSTALLS + self.step.READERS:
+            for name in names + self.step.INSTALLS + self.step.ARTIFACTS + self.step.READERS:
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, root / name)
                 text = (root / name).read_text().replace("0.1.0", "1.4.0")
                 (root / name).write_text(text)
             (root / "CHANGELOG.md").write_text(changelog or "## [Unreleased]\n\n## [1.4.0] - 2030-01-01\n")
             for name, (old, new) in changes.items():
-                path = next(root / other for other in names + self.step.INSTALLS + self.step.READERS
+                path = next(root / other for other in names + self.step.INSTALLS + self.step.ARTIFACTS + self.step.READERS
                             if pathlib.Path(other).stem.replace("-", "") == name)
                 path.write_text(path.read_text().replace(old, new))
             return self.step.problems(root, releasing)
@@ -101,7 +101,7 @@ class Version(unittest.TestCase):
         self.assertGreaterEqual(len(self.problems("## [1.3.0] - 2030-01-01\n")), 1)
 
     def test_each_place_must_agree(self):
-        for name in ("README", "installing", "wultrasslpinning", "Package", "openapi"):
+        for name in ("README", "installing", "wultrasslpinning", "Package", "openapi", "compose", "postgresql", "holdfastctl"):
             self.assertGreaterEqual(len(self.problems(**{name: ("1.4.0", "1.3.0")})), 1, name)
         self.assertEqual(len(self.problems(Holdfastctl=("HoldfastVersion.current", '"1.4.0"'))), 1)
 

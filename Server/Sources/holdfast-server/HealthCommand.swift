@@ -36,7 +36,7 @@ struct HealthCommand: AsyncParsableCommand {
         flags[.listen] = listen
         let settings = try await ServeSettings(
             flags: flags, environment: ProcessInfo.processInfo.environment, file: config.map { URL(filePath: $0) })
-        let answer = await HealthCheck(settings).answer(to: known)
+        let answer = try await HealthCheck(settings).answer(to: known)
         guard answer.isGood else { throw NegativeAnswer(words: answer.text) }
         Terminal.line(answer.text)
     }
