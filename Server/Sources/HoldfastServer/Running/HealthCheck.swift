@@ -43,7 +43,8 @@ public struct HealthCheck: Sendable {
         }
         let url = way.url.appending(path: "health").appending(path: question.rawValue)
         do {
-            _ = try await (way.reader ?? OwnAddressProvider()).data(for: RemoteDataRequest(url: url, maximumBytes: 1_024))
+            _ = try await (way.reader ?? OwnAddressProvider()).data(
+                for: RemoteDataRequest(url: url, maximumBytes: 1_024))
             return Answer(isGood: true, text: "\(question): \(url.absoluteString) answers 200")
         } catch let error as RemoteDataError where error.status != nil {
             return Answer(isGood: false, text: "not \(question): \(url.absoluteString) answers \(error.status ?? 0)")

@@ -68,7 +68,8 @@ struct DeploymentTests {
         #expect(commands.count > 8, "\(commands)")
         for words in commands {
             let help = words.contains("init") ? making : serve
-            for option in words where option.hasPrefix("--") && words.contains(where: { ["serve", "init"].contains($0) }) {
+            for option in words
+            where option.hasPrefix("--") && words.contains(where: { ["serve", "init"].contains($0) }) {
                 #expect(help.contains(option), "\(words) has no \(option)")
             }
             if let health = words.firstIndex(of: "health") {
@@ -174,9 +175,9 @@ struct DeploymentTests {
 
     @Test("A running server has the metrics of alerts and dashboard, but for those of what nobody set up")
     func running() async throws {
+        let expressions = try [text("alerts.yml")] + dashboardExpressions()
         let wanted = Set(
-            ([try text("alerts.yml")] + (try dashboardExpressions())).joined(separator: "\n")
-                .matches(of: /holdfast_[a-z_]+/).map { String($0.0) })
+            expressions.joined(separator: "\n").matches(of: /holdfast_[a-z_]+/).map { String($0.0) })
         try await ServeSite.run { site in
             try await site.publish()
             let server = try await ServingProcess.start(site)
@@ -193,8 +194,8 @@ struct DeploymentTests {
 
     @Test("Alerts and dashboard name only metrics and labels that /metrics has, and each rule is tested")
     func metrics() async throws {
-        let rules = try text("alerts.yml") + dashboardExpressions().joined(separator: "\n")
-            + text("dashboard.json").replacing("{{", with: "$labels.")
+        let texts = try [text("alerts.yml"), text("dashboard.json").replacing("{{", with: "$labels.")]
+        let rules = try (texts + dashboardExpressions()).joined(separator: "\n")
         let counters = ListenerCounters()
         counters.count(.challenge, status: 200)
         let notices = NoticeCounters()
@@ -211,11 +212,12 @@ struct DeploymentTests {
             try desk.count([ReportDesk.networkError()])
             desk.inbox.counters.set([world.app: try await desk.standing()])
             let places = try await world.publisher.placeStandings(of: world.app)
+            let standing = try await world.publisher.standing(of: world.app)
             let text = MetricsText(
                 families: counters.families + MetricsText.families(of: world.publisher.live.current)
                     + MetricsText.families(of: world.catalog.ledger, isReady: true, at: world.now)
                     + MetricsText.families(of: world.engine.reserve)
-                    + MetricsText.families(of: [try await world.publisher.standing(of: world.app)], at: world.now)
+                    + MetricsText.families(of: [standing], at: world.now)
                     + MetricsText.families(of: places) + MetricsText.families(of: notices)
                     + desk.inbox.families
             ).text
