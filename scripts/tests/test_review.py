@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -312,8 +313,34 @@ class Files(unittest.TestCase):
         self.assertEqual(sorted(named), sorted(declared))
         self.assertNotRegex(re.sub("#.*", "", text), "pull_request_target")
 
-    def test_the_template_runs_the_same_script(self):
-        self.assertIn("/Deploy/action/review", (ROOT / "Deploy/gitlab/holdfast.gitlab-ci.yml").read_text())
+
+class Template(Desk):
+    def test_the_lines_of_the_template_run_the_same_script(self):
+        text = (ROOT / "Deploy/gitlab/holdfast.gitlab-ci.yml").read_text()
+        script = [line.strip()[2:].strip("'") for line in text.partition("  script:\n")[2].splitlines()]
+        self.assertEqual(len(script), 4)
+        mirror = self.folder / "mirror"
+        shutil.copytree(ROOT / "Deploy", mirror / "Deploy")
+
+        def git(*arguments):
+            return subprocess.run(["git", "-C", str(mirror), "-c", "user.name=a", "-c", "user.email=a@b", *arguments],
+                                  check=True, capture_output=True, text=True).stdout.strip()
+        git("init", "--initial-branch", "main")
+        git("add", ".")
+        git("commit", "--message", "one")
+        environment = {
+            "PATH": os.environ["PATH"], "TMPDIR": str(self.folder), "CI_BUILDS_DIR": str(self.folder / "builds"),
+            "HOLDFAST_REPOSITORY": str(mirror), "HOLDFAST_COMMIT": git("rev-parse", "HEAD"), "HOLDFAST_VERB": "check",
+            "HOLDFAST_HOSTS": "www.example.com", "GITLAB_CI": "true", "PYTHONDONTWRITEBYTECODE": "1",
+            **self.fake({"outcome": "untrusted"}, 1)}
+        done = subprocess.run(["bash", "-euc", "\n".join(script)], env=environment, cwd=self.folder, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((done.returncode, "Clients would be locked out." in done.stdout), (1, True), done.stderr)
+        del environment["HOLDFAST_COMMIT"]
+        shutil.rmtree(self.folder / "builds")
+        done = subprocess.run(["bash", "-euc", "\n".join(script)], env=environment, cwd=self.folder, capture_output=True,
+                              text=True, check=False)
+        self.assertIn("name the commit of Holdfast", done.stderr)
 
 
 @unittest.skipUnless((ROOT / ".build/debug/holdfastctl").exists(), "holdfastctl is not built")
