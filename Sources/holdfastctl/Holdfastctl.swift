@@ -1,4 +1,5 @@
 import ArgumentParser
+import Holdfast
 
 /// The command without a verb.
 struct Holdfastctl: AsyncParsableCommand {
@@ -32,7 +33,7 @@ struct Holdfastctl: AsyncParsableCommand {
             Completion for your shell:
               holdfastctl --generate-completion-script bash > holdfastctl.bash
             """,
-        version: "0.1.0",
+        version: HoldfastVersion.current,
         subcommands: [
             CheckCommand.self, PinCommand.self, PinsCommand.self, KeygenCommand.self, SignCommand.self,
             VerifyCommand.self, ShowCommand.self, ListCommand.self, RolloverCommand.self, GateCommand.self,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Holdfast
 
 /// The command without a verb.
 struct ServerCommand: AsyncParsableCommand {
@@ -19,13 +20,14 @@ struct ServerCommand: AsyncParsableCommand {
               holdfast-server app add bank --data /srv/pins --anchors roots.pem --no-shipped-pins
               holdfast-server change propose bank --data /srv/pins --format list --reason first
             """,
-        version: "0.1.0",
+        version: HoldfastVersion.current,
         subcommands: [
             ServeCommand.self, GenesisCommand.self, SignCommand.self, InitCommand.self,
             ApproversCommand.self, AppCommand.self, PlaceCommand.self,
             HostCommand.self, NextCommand.self, GateCommand.self, ChangeCommand.self, ApproveCommand.self,
             RejectCommand.self,
             PublishCommand.self, RenewCommand.self, RevertCommand.self, StatusCommand.self, DoctorCommand.self,
+            HealthCommand.self,
             TokenCommand.self, InvitationCommand.self, PasskeyCommand.self, SessionCommand.self,
             BackupCommand.self, RestoreCommand.self, MigrateCommand.self, ResealCommand.self, ResumeCommand.self,
             ImportCommand.self,

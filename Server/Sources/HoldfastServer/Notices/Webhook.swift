@@ -14,8 +14,9 @@ struct Webhook: NoticeTarget {
         let time = Int64(exactly: clock.now.timeIntervalSince1970.rounded(.down)) ?? 0
         let headers = [
             ("Host", address.authority), ("Content-Type", "application/json"),
-            ("Content-Length", "\(notice.octets.count)"), ("Connection", "close"), ("User-Agent", "holdfast-server"),
-            ("webhook-id", "\(notice.id)"), ("webhook-timestamp", "\(time)"),
+            ("Content-Length", "\(notice.octets.count)"), ("Connection", "close"),
+            ("User-Agent", "holdfast-server/\(HoldfastVersion.current)"), ("webhook-id", "\(notice.id)"),
+            ("webhook-timestamp", "\(time)"),
             ("webhook-signature", secret.signature(id: notice.id, time: time, body: notice.octets)),
         ]
         switch await client.post(notice.octets, headers, to: address) {

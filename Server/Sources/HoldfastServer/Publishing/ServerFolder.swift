@@ -132,7 +132,10 @@ public struct ServerFolder: Sendable {
         guard let octets = try WholeFile.read(configuration, limit: 16 << 10) else {
             throw ServerError(
                 .notFound, of: configuration.path, expected: "the configuration of a server", found: "none",
-                remedy: "Name the folder of a server with --data, or make one with holdfast-server init.")
+                remedy: """
+                    Name the folder of a server with --data, or make one with holdfast-server init. If the folder is a \
+                    volume of a container, it is empty or not mounted: mount the one that has the data, and start again.
+                    """)
         }
         return try FolderConfiguration(octets)
     }

@@ -45,20 +45,41 @@ struct DeploymentTests {
         }
     }
 
-    @Test("What the unit and the image start, serve takes")
+    @Test("What the unit, the image, the composition and the manifests start, the program takes")
     func arguments() async throws {
         let unit = try text("holdfast-server.service")
         let start = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
         let words = start.split(separator: " ").map(String.init)
         #expect(words.prefix(2) == ["ExecStart=/usr/local/bin/holdfast-server", "serve"])
-        let image = try text("Dockerfile")
-        let (_, help) = try await ServerProgram.run(["serve", "--help"], in: Self.folder)
-        let inImage = image.split(separator: "\n").filter { $0.hasPrefix("#") }.joined(separator: " ")
-            .split(separator: " ").map(String.init)
-        let serve = try #require(inImage.firstIndex(of: "serve"))
-        for option in (words + inImage[serve...]).filter({ $0.hasPrefix("--") }) {
-            #expect(help.contains(option), "serve has no \(option)")
+        let image = try Self.text(of: "scripts/lib/image")
+        let command = image.matches(of: /--config\.cmd (\S+)/).map { String($0.1) }
+        #expect(command == ["serve", "--data", "\"$data\""] && image.contains("\ndata=/var/lib/holdfast\n"))
+        var (commands, names) = ([words], Set<String>())
+        for name in ["compose.yaml", "kubernetes/sqlite.yaml", "kubernetes/postgresql.yaml"] {
+            let lines = try text(name)
+            commands += lines.matches(of: /(?:command|args|test): \[((?:"?CMD"?, )?[^\]]*)\]/).map { found in
+                found.1.split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " \"")) }
+            }
+            names.formUnion(lines.matches(of: /HOLDFAST_SERVER_([A-Z_]+)/).map { String($0.1) })
+            #expect(!lines.contains(":latest") && lines.contains("/var/lib/holdfast"), "\(name)")
         }
+        let (_, serve) = try await ServerProgram.run(["serve", "--help"], in: Self.folder)
+        let (_, making) = try await ServerProgram.run(["init", "--help"], in: Self.folder)
+        #expect(commands.count > 8, "\(commands)")
+        for words in commands {
+            let help = words.contains("init") ? making : serve
+            for option in words
+            where option.hasPrefix("--") && words.contains(where: { ["serve", "init"].contains($0) }) {
+                #expect(help.contains(option), "\(words) has no \(option)")
+            }
+            if let health = words.firstIndex(of: "health") {
+                let question = try #require(words[(health + 1)...].first)
+                #expect(HealthCheck.Question(rawValue: question) != nil, "\(words)")
+            }
+        }
+        let settings = Set(
+            ServeSettings.Name.allCases.map { $0.rawValue.uppercased().replacing("-", with: "_") })
+        #expect(names.count > 2 && names.isSubset(of: settings), "\(names.subtracting(settings))")
     }
 
     @Test("The unit allows no core dump, which would have private keys")
@@ -67,67 +88,26 @@ struct DeploymentTests {
         #expect(unit.split(separator: "\n").contains("LimitCORE=0"))
     }
 
-    @Test("The image is built apart, runs without privileges and is stopped by SIGTERM")
-    func image() throws {
-        let lines = try text("Dockerfile").split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
-        let stages = lines.filter { $0.hasPrefix("FROM ") }
-        #expect(stages.count == 2 && stages[0].hasSuffix(" AS build"), "\(stages)")
-        // Each names its image by an argument whose value has a version.
-        #expect(stages[0] == "FROM ${SWIFT} AS build" && stages[1] == "FROM ${BASE}", "\(stages)")
-        let images = lines.filter { $0.hasPrefix("ARG ") }.map { $0.split(separator: "=").last ?? "" }
-        #expect(images.count == 2 && images.allSatisfy { $0.contains(":") && !$0.hasSuffix(":latest") }, "\(images)")
-        let end = try #require(lines.lastIndex { $0.hasPrefix("FROM ") })
-        let last = lines[end...]
-        #expect(last.contains("USER 10001") && last.contains("STOPSIGNAL SIGTERM"))
-        #expect(last.contains(#"ENTRYPOINT ["holdfast-server"]"#) && last.contains("VOLUME /srv/pins"))
-        #expect(
-            last.filter { $0.hasPrefix("COPY ") } == [
-                "COPY --from=build /installed/holdfast-server /usr/local/bin/holdfast-server"
-            ], "nothing of the source is in it")
-        let user = try #require(last.firstIndex(of: "USER 10001"))
-        #expect(!last[user...].contains { $0.hasPrefix("RUN ") || $0.hasPrefix("COPY ") })
-        #expect(try text("Dockerfile").contains("in the place of both images"))
-    }
-
     /// What the image's packages are for: a library that is compiled against, and the one that a program with it needs.
     private static let libraries: [String: (package: String, library: String)] = [
         "libpq-dev": ("libpq5", "libpq.so.5"), "libsqlite3-dev": ("libsqlite3-0", "libsqlite3.so.0"),
         "zlib1g-dev": ("zlib1g", "libz.so.1"),
     ]
-    /// What Swift's own libraries need once they are part of the program, and what webhooks are validated against.
-    private static let others: Set<String> = ["ca-certificates", "libcurl4t64", "libxml2"]
 
-    /// The packages that each stage of the Dockerfile installs.
-    private func packages() throws -> [Set<String>] {
-        let lines = try text("Dockerfile").replacing("\\\n", with: " ").split(separator: "\n")
-        return lines.filter { $0.hasPrefix("RUN ") && $0.contains("apt-get install") }.map { line in
-            let command = line.components(separatedBy: "apt-get install")[1].components(separatedBy: "&&")[0]
-            return Set(command.split(separator: " ").map(String.init).filter { !$0.hasPrefix("-") })
-        }
-    }
-
-    @Test("The image is built as the README says, by the compiler of CI, and installs what the manifest names")
+    @Test("The image has a library for each that the manifest names, and builders are told the same")
     func imageAgrees() throws {
-        let image = try text("Dockerfile")
+        let image = try Self.text(of: "scripts/lib/image")
         let manifest = try Self.text(of: "Server/Package.swift")
         let named = Set(manifest.matches(of: /\.apt\(\["([a-z0-9-]+)"\]\)/).map { String($0.1) })
-        let packages = try packages()
-        #expect(named == Set(Self.libraries.keys) && packages.first == named)
-        #expect(packages.last == Set(Self.libraries.values.map(\.package)).union(Self.others))
+        #expect(named == Set(Self.libraries.keys))
+        let packages = image.matches(of: /(?m)^(?:packages|postgresql)=\(([^)]+)\)/).flatMap {
+            $0.1.split(separator: " ").map(String.init)
+        }
+        #expect(Set(Self.libraries.values.map(\.package)).isSubset(of: packages), "\(packages)")
         // CI and whoever installs without an image need the same.
         for text in [try Self.text(of: "scripts/foreign-programs"), try Self.readme] {
             #expect(named.allSatisfy { text.contains($0) })
         }
-        let build = try #require(image.firstMatch(of: /RUN (swift build .*?) --static-swift-stdlib/)?.1)
-        #expect(try Self.readme.contains("\(build)\n"), "the README builds another way than \(build)")
-        let compiler = try #require(image.firstMatch(of: /ARG SWIFT=(swift:[0-9.]+)/)?.1)
-        #expect(try Self.text(of: ".github/workflows/linux.yml").contains("container: \(compiler)-"))
-        // Nothing that is built is left out of what Docker gets, and nothing that was built here is in it.
-        let ignored = try Self.text(of: ".dockerignore").split(separator: "\n")
-        #expect(ignored.allSatisfy { $0.hasPrefix(".git") || $0.contains(".build") } && ignored.contains("**/.build"))
-        // The file of the secret belongs to the user who runs it.
-        #expect(image.contains("--uid 10001 ") && image.contains("in a file of user 10001:"))
-        #expect(image.contains("docker build -f Server/Deploy/Dockerfile "))
     }
 
     @Test(
@@ -156,9 +136,66 @@ struct DeploymentTests {
         }
     }
 
-    @Test("Alert rules name only metrics and labels that /metrics has, and each rule is tested")
+    /// The expressions of the dashboard, with the variable for apps replaced.
+    private func dashboardExpressions() throws -> [String] {
+        struct Dashboard: Decodable {
+            struct Panel: Decodable {
+                struct Target: Decodable { let expr: String }
+                let title: String
+                let targets: [Target]?
+            }
+            let panels: [Panel]
+        }
+        let dashboard = try JSONDecoder().decode(Dashboard.self, from: Data(try text("dashboard.json").utf8))
+        #expect(Set(dashboard.panels.map(\.title)).count == dashboard.panels.count)
+        return dashboard.panels.flatMap { $0.targets ?? [] }.map { $0.expr.replacing("$app", with: ".*") }
+    }
+
+    @Test("promtool accepts every expression of the dashboard", .needs(.program("promtool")))
+    func dashboard() async throws {
+        let expressions = try dashboardExpressions()
+        #expect(expressions.count > 20)
+        let rules = expressions.enumerated().map {
+            ["record": "panel:\($0.offset)", "expr": $0.element]
+        }
+        try await withFolder { folder in
+            let promtool = try ForeignProgram.required("promtool")
+            let file = folder.appending(path: "rules.json")
+            try JSONEncoder().encode(["groups": [Group(name: "dashboard", rules: rules)]]).write(to: file)
+            let (status, output) = try await ForeignProgram.run(
+                promtool, ["check", "rules", file.path], in: folder, withErrors: true)
+            #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+        }
+    }
+
+    private struct Group: Encodable {
+        let name: String
+        let rules: [[String: String]]
+    }
+
+    @Test("A running server has the metrics of alerts and dashboard, but for those of what nobody set up")
+    func running() async throws {
+        let expressions = try [text("alerts.yml")] + dashboardExpressions()
+        let wanted = Set(
+            expressions.joined(separator: "\n").matches(of: /holdfast_[a-z_]+/).map { String($0.0) })
+        try await ServeSite.run { site in
+            try await site.publish()
+            let server = try await ServingProcess.start(site)
+            let text = try await RawClient(port: server.administration).get("/metrics").text
+            let names = Set(text.matches(of: /(?m)^(holdfast_[a-z_]+)/).map { String($0.1) })
+            let setUp = ["holdfast_place_", "holdfast_report", "holdfast_notices_", "holdfast_open_change_"]
+            let missing = wanted.subtracting(names).filter { name in
+                !setUp.contains { name.hasPrefix($0) } && name != "holdfast_canary_held_by_reports"
+            }
+            #expect(missing.isEmpty, "\(missing)")
+            #expect(await server.stop() == 0)
+        }
+    }
+
+    @Test("Alerts and dashboard name only metrics and labels that /metrics has, and each rule is tested")
     func metrics() async throws {
-        let rules = try text("alerts.yml")
+        let texts = try [text("alerts.yml"), text("dashboard.json").replacing("{{", with: "$labels.")]
+        let rules = try (texts + dashboardExpressions()).joined(separator: "\n")
         let counters = ListenerCounters()
         counters.count(.challenge, status: 200)
         let notices = NoticeCounters()
@@ -175,10 +212,12 @@ struct DeploymentTests {
             try desk.count([ReportDesk.networkError()])
             desk.inbox.counters.set([world.app: try await desk.standing()])
             let places = try await world.publisher.placeStandings(of: world.app)
+            let standing = try await world.publisher.standing(of: world.app)
             let text = MetricsText(
                 families: counters.families + MetricsText.families(of: world.publisher.live.current)
                     + MetricsText.families(of: world.catalog.ledger, isReady: true, at: world.now)
                     + MetricsText.families(of: world.engine.reserve)
+                    + MetricsText.families(of: [standing], at: world.now)
                     + MetricsText.families(of: places) + MetricsText.families(of: notices)
                     + desk.inbox.families
             ).text
@@ -189,8 +228,10 @@ struct DeploymentTests {
             let used = Set(
                 rules.matches(of: /[{,]([a-z_]+)(?:=|!=|=~|!~)"/).map { String($0.1) }
                     + rules.matches(of: /\$labels\.([a-z_]+)/).map { String($0.1) }
-                    + rules.matches(of: /by \(([a-z_]+)\)/).map { String($0.1) })
-            #expect(used.subtracting(["job"]).isSubset(of: labels), "\(used.subtracting(labels))")
+                    + rules.matches(of: /by \(([a-z_, ]+)\)/).flatMap {
+                        $0.1.split(separator: ", ").map(String.init)
+                    })
+            #expect(used.subtracting(["job", "instance"]).isSubset(of: labels), "\(used.subtracting(labels))")
         }
         let tests = try text("alerts-test.yml")
         for rule in rules.matches(of: /alert: ([A-Za-z]+)/).map({ String($0.1) }) {

@@ -123,27 +123,4 @@ struct MachineProcedureTests {
             }
         }
     }
-
-    @Test(
-        "The composition starts a database and three machines with what serve takes, and says that nobody has run it"
-    )
-    func composition() async throws {
-        let file = Manual.root.appending(path: "Server/Deploy/compose.yaml")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        #expect(text.contains("Nobody has run it yet") && !text.contains(":latest"))
-        #expect(text.matches(of: /(?m)^  pins-[123]:/).count == 3)
-        let command = try #require(text.firstMatch(of: /command: \[(.*)\]/)?.1)
-        let words = command.split(separator: ",").map {
-            $0.trimmingCharacters(in: CharacterSet(charactersIn: " \""))
-        }
-        #expect(words.first == "serve")
-        let (_, help) = try await ServerProgram.run(["serve", "--help"], in: Manual.root)
-        for option in words where option.hasPrefix("--") { #expect(help.contains(option), "serve has no \(option)") }
-        let (_, making) = try await ServerProgram.run(["init", "--help"], in: Manual.root)
-        for option in text.matches(of: /--(?:data|secret|no-recovery-copy|database|genesis|signature)\b/) {
-            #expect(making.contains(String(option.0)), "init has no \(option.0)")
-        }
-        let address = try #require(text.firstMatch(of: /'(postgresql:[^']*)'/)?.1)
-        #expect(throws: Never.self) { try PostgreSQLAddress(String(address)) }
-    }
 }
