@@ -1,6 +1,5 @@
 import CLibPQ
 import Foundation
-import Holdfast
 
 /// Where a database of PostgreSQL is: `postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full`.
 ///
@@ -58,7 +57,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
         if let problem = unsafe CLibPQ_load() {
             throw ServerError(
                 .unreachableDatabase, of: "database", expected: "libpq 5, which connects to PostgreSQL",
-                found: unsafe String(cString: problem).quoted,
+                found: unsafe String(cString: problem),
                 remedy: "Install it (on Debian and Ubuntu: apt-get install libpq5), or keep the data in SQLite.")
         }
         guard ASCIIText.isPrintable(text.utf8, 1...Self.limit), Self.begins(text), let read = Self.read(text) else {
