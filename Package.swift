@@ -73,6 +73,12 @@ let privacyManifest: [Resource] = []
 let withoutPrivacyManifest = ["Apple/PrivacyInfo.xcprivacy"]
 #endif
 
+/// Programs that load neither libcurl nor the thirty libraries behind it: scripts/release and scripts/install build them.
+/// HoldfastReports, whose default sender is URLSession's, is in none of them, and cannot be built so.
+let withoutURLSession: [SwiftSetting] =
+    Context.environment["HOLDFAST_WITHOUT_URLSESSION"] == "1"
+    ? [.define("HOLDFAST_WITHOUT_URLSESSION", .when(platforms: [.linux, .android, .openbsd]))] : []
+
 let package = Package(
     name: "holdfast",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -119,7 +125,7 @@ let package = Package(
         .target(
             name: "Holdfast", dependencies: [crypto, cryptoExtrasElsewhere, logging, serviceLifecycle],
             exclude: withoutPrivacyManifest,
-            resources: privacyManifest, swiftSettings: strict),
+            resources: privacyManifest, swiftSettings: strict + withoutURLSession),
         .target(name: "CHoldfastCompatibility"),
         .target(
             name: "HoldfastCompatibility",

@@ -1,33 +1,27 @@
 import Foundation
 import Holdfast
 
-#if canImport(FoundationXML)
-import FoundationXML
-#endif
-
 /// An element of another system's configuration in XML, with its line, so that a message can say where something is
 /// that is not understood.
 struct ConfigurationElement {
     let name: String
     let attributes: [String: String]
     let line: Int
-    fileprivate(set) var children: [ConfigurationElement] = []
+    let children: [ConfigurationElement]
     /// Its text, with sections of CDATA. An element that has other elements has only white space beside them.
-    fileprivate(set) var text = ""
+    let text: String
 
     /// Reads a document, and returns its outermost element.
     /// - Parameter wanted: what the document should be, for the error.
     static func document(_ data: Data, wanted: String) throws(PublishingError) -> ConfigurationElement {
-        try ConfigurationDeclarations.refuse(in: data)
-        let builder = ConfigurationElementBuilder()
-        let parser = XMLParser(data: data)
-        parser.delegate = builder
-        let isRead = parser.parse()
-        guard isRead, builder.problem == nil, let root = builder.root else {
-            let what = builder.problem ?? "is not \(wanted), or ends early"
-            throw PinImport.failure("\(what) (line \(builder.line ?? parser.lineNumber))")
+        let bytes = [UInt8](data)
+        try ConfigurationDeclarations.refuse(in: bytes)
+        var parser = ConfigurationParser(bytes)
+        do {
+            return try parser.document()
+        } catch {
+            throw PinImport.failure("\(error.problem ?? "is not \(wanted), or ends early") (line \(error.line))")
         }
-        return root
     }
 
     func isNamed(_ other: String) -> Bool { name.hasSameOctets(as: other) }
@@ -52,9 +46,8 @@ private enum ConfigurationDeclarations {
     private static let known = ["amp", "lt", "gt", "quot", "apos"]
     private static let longestName = 64
 
-    static func refuse(in data: Data) throws(PublishingError) {
+    static func refuse(in octets: [UInt8]) throws(PublishingError) {
         var line = 1
-        let octets = [UInt8](data)
         guard String(strictUTF8: octets) != nil, !octets.contains(0) else {
             throw PinImport.failure("is not UTF-8; convert a copy of it")
         }
@@ -79,50 +72,5 @@ private enum ConfigurationDeclarations {
     private static func isOfName(_ octet: UInt8) -> Bool {
         octet >= 0x80 || (0x30...0x3A).contains(octet) || (0x61...0x7A).contains(octet | 0x20)
             || [0x2D, 0x2E, 0x5F].contains(octet)
-    }
-}
-
-private final class ConfigurationElementBuilder: NSObject, XMLParserDelegate {
-    /// The deepest nesting. Anything deeper is not a configuration but an attack on this program.
-    private static let deepest = 32
-
-    private(set) var root: ConfigurationElement?
-    private(set) var problem: String?
-    private(set) var line: Int?
-    private var open: [ConfigurationElement] = []
-
-    func parser(
-        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        guard open.count < Self.deepest else { return fail("nests too deep", parser) }
-        open.append(ConfigurationElement(name: name, attributes: attributes, line: parser.lineNumber))
-    }
-
-    func parser(_ parser: XMLParser, foundCharacters string: String) { add(string) }
-
-    func parser(_ parser: XMLParser, foundCDATA block: Data) { add(String(decoding: block, as: UTF8.self)) }
-
-    func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
-        guard let element = open.popLast() else { return }
-        if !element.children.isEmpty, element.text.utf8.contains(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
-            (problem, line) = (problem ?? "has text beside elements", line ?? element.line)
-            return parser.abortParsing()
-        }
-        if open.isEmpty {
-            root = element
-        } else {
-            open[open.count - 1].children.append(element)
-        }
-    }
-
-    private func add(_ string: String) {
-        guard !open.isEmpty else { return }
-        open[open.count - 1].text += string
-    }
-
-    private func fail(_ what: String, _ parser: XMLParser) {
-        if problem == nil { (problem, line) = (what, parser.lineNumber) }
-        parser.abortParsing()
     }
 }

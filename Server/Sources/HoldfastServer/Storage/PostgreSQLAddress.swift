@@ -51,8 +51,15 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     /// Reads an address.
     /// - Parameter text: the address; nothing of it is ever in an error, since a password may be.
     /// - Throws: ``ServerError`` `invalidValue` for what is no address, says what it must not, or leads over a network
-    ///   without verified TLS.
+    ///   without verified TLS; `unreachableDatabase` on a machine without libpq.
     public init(_ text: String) throws(ServerError) {
+        // Every call of libpq needs an address first.
+        if let problem = unsafe CLibPQ_load() {
+            throw ServerError(
+                .unreachableDatabase, of: "database", expected: "libpq 5, which connects to PostgreSQL",
+                found: unsafe String(cString: problem),
+                remedy: "Install it (on Debian and Ubuntu: apt-get install libpq5), or keep the data in SQLite.")
+        }
         guard ASCIIText.isPrintable(text.utf8, 1...Self.limit), Self.begins(text), let read = Self.read(text) else {
             throw Self.invalid(
                 "an address such as postgresql://USER@HOST/DATABASE?sslmode=verify-full",

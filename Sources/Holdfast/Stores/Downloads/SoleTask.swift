@@ -1,3 +1,4 @@
+#if !HOLDFAST_WITHOUT_URLSESSION
 #if canImport(FoundationNetworking)
 import Foundation
 package import FoundationNetworking
@@ -66,3 +67,4 @@ extension HTTPURLResponse {
     /// Whether it only announces a response (RFC 9110 15.2), as 103 does. Apple's URLSession does not deliver these.
     package var isInformational: Bool { (100..<200).contains(statusCode) }
 }
+#endif

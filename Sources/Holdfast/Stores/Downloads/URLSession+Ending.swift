@@ -1,3 +1,4 @@
+#if !HOLDFAST_WITHOUT_URLSESSION
 #if canImport(FoundationNetworking)
 import Foundation
 package import class FoundationNetworking.URLSession
@@ -35,3 +36,4 @@ extension URLSessionTask {
     /// Whether the task was canceled or has ended. FoundationNetworking ends the process if a redirect is answered then.
     package var isEnding: Bool { state == .canceling || state == .completed }
 }
+#endif

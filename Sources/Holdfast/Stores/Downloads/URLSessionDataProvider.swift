@@ -1,6 +1,6 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
+#if canImport(FoundationNetworking) && !HOLDFAST_WITHOUT_URLSESSION
 import FoundationNetworking
 #endif
 #if canImport(Security)
@@ -19,6 +19,9 @@ import Security
 /// all sessions of the process busy for 43 seconds; the time limits hold in spite of that. So a service on Linux uses
 /// HoldfastAsyncHTTPClient's `AsyncHTTPClientDataProvider`, which keeps all limits, and so does whoever downloads
 /// revocation lists, which authorities publish over `http:`.
+///
+/// In a build with `HOLDFAST_WITHOUT_URLSESSION=1` in its environment, every download fails: programs on Linux that give
+/// another provider everywhere then load neither libcurl nor the libraries that it needs.
 public struct URLSessionDataProvider: RemoteDataProvider {
     /// The longest time until the response begins, including the time to connect.
     package let answerLimit: Duration
@@ -44,6 +47,19 @@ public struct URLSessionDataProvider: RemoteDataProvider {
     /// Downloads a document.
     /// - Throws: ``RemoteDataError``.
     public func data(for request: RemoteDataRequest) async throws -> RemoteDataResponse {
+        #if HOLDFAST_WITHOUT_URLSESSION
+        throw RemoteDataError(
+            .unsupported, expected: "a build of Holdfast with URLSession", found: "HOLDFAST_WITHOUT_URLSESSION",
+            remedy: "Give AsyncHTTPClientDataProvider of HoldfastAsyncHTTPClient as the remoteDataProvider.")
+        #else
+        return try await download(request)
+        #endif
+    }
+}
+
+#if !HOLDFAST_WITHOUT_URLSESSION
+extension URLSessionDataProvider {
+    private func download(_ request: RemoteDataRequest) async throws -> RemoteDataResponse {
         #if !canImport(Security)
         // Anyone on the network path could respond, and libcurl decodes without a bound.
         guard !request.allowsPlainHTTP || request.url.scheme?.lowercased() != "http" else {
@@ -240,3 +256,4 @@ private final class Download: NSObject, URLSessionDataDelegate, Sendable {
     }
     #endif
 }
+#endif
