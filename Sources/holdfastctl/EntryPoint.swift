@@ -31,6 +31,13 @@ enum EntryPoint {
             Output.standard.complain(PrivateKeyArgument.message)
             return CommandFailure.Status.wrongUsage.rawValue
         }
+        // Messages repeat names of files and hosts, and a line break in one of them would forge a line.
+        if let argument = arguments.first(where: { $0.utf8.contains(UInt8(ascii: "\n")) }) {
+            Output.standard.complain(
+                "expected arguments without line breaks, found \(argument.quoted). Give the text in one line, and rename a "
+                    + "file whose name has a line break.")
+            return CommandFailure.Status.wrongUsage.rawValue
+        }
         do {
             return await run(try command(arguments), of: arguments)
         } catch {

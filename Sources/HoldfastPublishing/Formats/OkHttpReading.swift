@@ -10,11 +10,13 @@ struct OkHttpReading {
     private var patterns: [(pattern: HostPattern, line: Int, hashes: [(text: String, line: Int)])] = []
     private var indexes: [HostPattern: Int] = [:]
     private var readTexts = 0
+    /// Names with a dot at the end: OkHttp keeps it, and the names that clients dial have none.
+    private var unmatched: [PinImport.Domain] = []
 
     static func domains(in data: Data) throws(PublishingError) -> [PinImport.Domain] {
         var reading = OkHttpReading(tokens: try CodeToken.tokens(of: data))
         try reading.readBuilders()
-        return try reading.domains()
+        return reading.unmatched + reading.domains()
     }
 
     private init(tokens: [CodeToken]) { self.tokens = tokens }
@@ -92,7 +94,11 @@ struct OkHttpReading {
             hashes.append((hash, pin.line))
         }
         guard !hashes.isEmpty else { throw PinImport.failure("has a pattern without pins (line \(start))") }
-        if let index = indexes[pattern] {
+        if name.text.utf8.last == UInt8(ascii: ".") {
+            unmatched.append(
+                PinImport.Domain(
+                    field: "add \(name.text.quoted)", line: start, name: name.text, includesSubdomains: false))
+        } else if let index = indexes[pattern] {
             patterns[index].hashes += hashes
         } else {
             indexes[pattern] = patterns.count
@@ -102,7 +108,7 @@ struct OkHttpReading {
 
     /// OkHttp accepts the pins of all patterns that match a host. In a pin file the most precise entry decides alone, so
     /// each entry gets the pins of every pattern that covers it.
-    private func domains() throws(PublishingError) -> [PinImport.Domain] {
+    private func domains() -> [PinImport.Domain] {
         var domains: [PinImport.Domain] = []
         for entry in patterns {
             domains.append(domain(entry.pattern, entry.line))

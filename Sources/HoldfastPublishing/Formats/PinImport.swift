@@ -51,6 +51,7 @@ public struct PinImport {
     private let backups: Set<Pin>
     private var foundBackups: Set<Pin> = []
     private var hosts: [PinFile.Host] = []
+    private var placeholders: Set<PinExport.Loss> = []
     /// The entries for a domain and all names under it, by the domain.
     private var subtrees: [String: PinFile.Host] = [:]
     /// What the file cannot express.
@@ -110,8 +111,12 @@ public struct PinImport {
 
     /// The pin file.
     /// - Throws: ``PublishingError`` `invalidDocument` if no pin file can say it, for example because a host has more pins
-    ///   than one may have.
+    ///   than one may have, or because no host is left.
     public func file() throws(PublishingError) -> PinFile {
+        guard !hosts.isEmpty else {
+            let reasons = losses.isEmpty ? "" : ": " + losses.map(\.text).joined(separator: "; ")
+            throw Self.failure("has no host that a pin file can pin\(reasons)")
+        }
         do throws(PinFileError) {
             return try PinFile(hosts: hosts)
         } catch {
@@ -122,9 +127,12 @@ public struct PinImport {
     /// Whether the system ever compares a name with a host. Except for OkHttp, these systems compare names as they are
     /// written: one with a star, a scheme, a port or a dot at an end pins nothing, and must not begin to.
     private mutating func isEffective(_ domain: Domain, for source: Source) -> Bool {
-        guard domain.pattern == nil, !Self.isLiteralName(domain.name) else { return true }
+        guard domain.pattern == nil, !Self.isLiteralName(domain.name) else {
+            noteCapitals(of: domain, for: source)
+            return true
+        }
         let hint =
-            domain.name.utf8.contains(UInt8(ascii: "*"))
+            domain.name.utf8.contains(UInt8(ascii: "*")) && source != .okhttp
             ? "; it takes the star of \(domain.name.quoted) for a character of the name" : ""
         losses.append(
             PinExport.Loss(
@@ -132,6 +140,16 @@ public struct PinImport {
                 what: "\(source.reader) never matches this name, so that it pins nothing\(hint); it is left out "
                     + "(line \(domain.line))"))
         return false
+    }
+
+    /// Android and OkHttp make small letters of capitals in a name; TrustKit does not, and Apple does not say.
+    private mutating func noteCapitals(of domain: Domain, for source: Source) {
+        guard source == .trustkit || source == .ats, domain.name != domain.name.lowercased() else { return }
+        notes.append(
+            PinExport.Loss(
+                field: domain.field,
+                what: "\(source.reader) may take capitals for other letters, so that it pins nothing; here the pins of "
+                    + "\(domain.name.lowercased()) count"))
     }
 
     private static func isLiteralName(_ name: String) -> Bool {
@@ -165,6 +183,9 @@ public struct PinImport {
         for (hashes, roles) in [(domain.hashes, role.roles), (domain.leaves, [.leaf]), (domain.issuers, [.issuer])] {
             for role in roles { try add(hashes, role, of: domain, to: &pins) }
         }
+        if pins.isEmpty, let last = losses.last, placeholders.contains(last), last.field == domain.field {
+            throw Self.failure("has nothing but placeholders for \(domain.field): \(last.what)")
+        }
         let both = !domain.leaves.isEmpty && !domain.issuers.isEmpty
         do {
             return try Self.patterns(of: domain).map {
@@ -194,10 +215,11 @@ public struct PinImport {
                 let isBackup = backups.contains(pin)
                 if isBackup { foundBackups.insert(pin) }
                 if let placeholder = PlaceholderDigest(pin.digest) {
-                    losses.append(
-                        PinExport.Loss(
-                            field: domain.field,
-                            what: "\(pin) is \(placeholder.text), a placeholder: no key has it (line \(hash.line))"))
+                    let loss = PinExport.Loss(
+                        field: domain.field,
+                        what: "\(pin) is \(placeholder.text), a placeholder: no key has it (line \(hash.line))")
+                    // Each role of a pin comes here.
+                    if placeholders.insert(loss).inserted { losses.append(loss) }
                     continue
                 }
                 pins.append(

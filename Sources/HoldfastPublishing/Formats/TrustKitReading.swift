@@ -84,8 +84,13 @@ enum TrustKitReading {
         guard let value else { return nil }
         let text = try value.plainText()
         if value.isNamed("string") { return try PinImport.lastSecond(before: text, line: value.line) }
-        guard value.isNamed("date"), text.isASCII(atMost: 32), let date = try? Date(text, strategy: .iso8601) else {
-            throw value.failure("has an expiry that is neither a day like 2030-01-31 nor a date")
+        // Foundation reads 29 February of a common year as 1 March, and a second 60 as 59.
+        guard value.isNamed("date"), text.isASCII(atMost: 32), let date = try? Date(text, strategy: .iso8601),
+            date.formatted(.iso8601) == text
+        else {
+            throw value.failure(
+                "has the expiry \(text.quotedAddress), which is neither a day like 2030-01-31 nor a date like "
+                    + "2030-01-31T00:00:00Z")
         }
         return date.addingTimeInterval(-1)
     }

@@ -125,7 +125,10 @@ package struct PinEntry: Sendable, Encodable {
     ) throws(PublishingError) {
         do throws(HostCheckError) {
             if let certificate, !isIssuer, let name {
-                let rest = others.compactMap(\.certificate).filter { $0 != certificate }
+                // What stands before it in the file is not misplaced, but may be its issuer.
+                let all = others.compactMap(\.certificate)
+                let before = all.prefix { $0 != certificate }.filter(\.isAuthority)
+                let rest = before + all.drop { $0 != certificate }.filter { $0 != certificate }
                 _ = try HostCertificateCheck(validator: anchors.map { PathValidator(anchors: $0) })
                     .verify(PresentedChain([certificate.der] + rest.map(\.der)), for: name, at: now)
             } else {

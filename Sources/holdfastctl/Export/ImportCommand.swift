@@ -80,8 +80,7 @@ struct ImportCommand: AsyncParsableCommand {
     func run() async throws {
         let data = try InputFile.content(of: path, maximumBytes: Self.maximumBytes)
         try ForeignFile(data, path: path).refuse(wanting: .certificate)
-        let imported = try read(data)
-        let file = try imported.file()
+        let (imported, file) = try read(data)
         try LossReport(losses: imported.losses, notes: imported.notes).say(isAllowed: lossy)
         LossReport.warn(of: file)
         LossReport.warn(ofReportsOf: file)
@@ -93,7 +92,7 @@ struct ImportCommand: AsyncParsableCommand {
                 without: file.hostsWithoutUsableBackup))
     }
 
-    private func read(_ data: Data) throws(CommandFailure) -> PinImport {
+    private func read(_ data: Data) throws(CommandFailure) -> (PinImport, PinFile) {
         do throws(PublishingError) {
             if let source, let detected = try? PinImport.Source(detectedIn: data), detected != source {
                 throw PublishingError(
@@ -102,7 +101,8 @@ struct ImportCommand: AsyncParsableCommand {
             }
             let known: PinImport.Source
             if let source { known = source } else { known = try PinImport.Source(detectedIn: data) }
-            return try PinImport(data, from: known, role: role, backups: Set(backup.map(\.pin)))
+            let imported = try PinImport(data, from: known, role: role, backups: Set(backup.map(\.pin)))
+            return (imported, try imported.file())
         } catch {
             let failure = CommandFailure(error)
             throw CommandFailure(failure.code, "\(path): \(failure.message)")

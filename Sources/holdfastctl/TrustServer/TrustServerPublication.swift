@@ -44,10 +44,10 @@ struct TrustServerPublication: Sendable {
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
         defer { withExtendedLifetime(lock) {} }
         if case .failure(let error) = backups {
-            complain("\(error.message); the backups of the last round are published")
+            complain("\(error.message) The backups of the last round are published.")
         }
         if case .failure(let error) = clients {
-            complain("\(error.message); nobody knows whether clients get in")
+            complain("\(error.message) Whether clients get in is unknown.")
         }
         do throws(PublishingError) {
             return try await publisher.publish(

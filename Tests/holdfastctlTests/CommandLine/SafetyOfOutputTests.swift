@@ -43,6 +43,23 @@ struct SafetyOfOutputTests {
         }
     }
 
+    @Test("A line break in a name that is given forges no line, whatever verb repeats it")
+    func lineBreaks() async throws {
+        try await SigningSite.with { site in
+            let name = "x.pem\nholdfastctl: all clients get in"
+            try site.write(name, "hello")
+            for arguments in [
+                ["show", name], [name], ["check", name], ["repository", "status", name], ["pins", "diff", name, name],
+                ["show", "--no-such=\(name)"], ["keygen", "-o", name, "--no-password"],
+            ] {
+                let run = try await site.run(arguments)
+                #expect(run.status == 2 && run.output.isEmpty, "\(arguments)")
+                #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+                #expect(run.errors.contains("without line breaks, found \""), "\(run.errors)")
+            }
+        }
+    }
+
     @Test("A plain word of a command stays as it is, and controls are shown as numbers")
     func plainWords() {
         #expect(SafeText.shellWord("../site-1/pins_2.d") == "../site-1/pins_2.d")

@@ -188,6 +188,60 @@ struct PinImportMeaningTests {
         #expect(losses.count == 2 && losses[0].contains("overridePins") && !losses[1].contains("overridePins"))
     }
 
+    @Test("A name of OkHttp with a dot at its end is left out, since OkHttp keeps the dot and dialed names have none")
+    func dotAtTheEnd() throws {
+        let pins = try [UInt8(1), 2].map { "sha256/\(try Self.base64($0))" }
+        let code =
+            "CertificatePinner.Builder().add(\"a.example.\", \"\(pins[0])\")\n"
+            + ".add(\"b.example\", \"\(pins[1])\").build()"
+        let result = try PinImport(Data(code.utf8), from: .okhttp, role: .leaf)
+        #expect(try result.file().hosts.map(\.pattern.description) == ["b.example"])
+        #expect(result.losses.map(\.field) == ["add \"a.example.\""] && result.losses[0].what.contains("never matches"))
+    }
+
+    @Test("Capitals in a name of TrustKit are named, and Android makes small letters of them")
+    func capitals() throws {
+        let entries = [Entry(name: "WWW.example.com", isWide: false, pin: 1)]
+        let list = try PinImport(Data(Self.trustKit(entries).utf8), from: .trustkit, role: .leaf)
+        #expect(list.notes.contains { $0.what.contains("capitals") && $0.what.contains("www.example.com") })
+        let android = try PinImport(Data(Self.android(entries).utf8), from: .android, role: .leaf)
+        #expect(!android.notes.contains { $0.what.contains("capitals") })
+        #expect(try android.file().hosts.map(\.pattern.description) == ["www.example.com"])
+    }
+
+    @Test("A day or second that does not exist is refused as it is written, in a text and in a date")
+    func days() throws {
+        for value in [
+            "<string>2027-02-29</string>", "<date>2027-02-29T00:00:00Z</date>", "<date>2026-12-31T23:59:60Z</date>",
+        ] {
+            let text = try Self.trustKit([Entry(name: "a.example", isWide: false, pin: 1)]).replacing(
+                "<key>TSKDisableDefaultReportUri</key>",
+                with: "<key>TSKExpirationDate</key>\(value)<key>TSKDisableDefaultReportUri</key>")
+            let error = #expect(throws: PublishingError.self, "\(value)") {
+                _ = try PinImport(Data(text.utf8), from: .trustkit, role: .leaf)
+            }
+            let written = value.split(separator: ">")[1].prefix { $0 != "<" }
+            #expect(error?.found.contains("\"\(written)\"") == true, "\(error?.found ?? "")")
+        }
+    }
+
+    @Test("A configuration of which no host is left, or nothing but placeholders, is refused with the reason")
+    func nothingLeft() throws {
+        let star = try PinImport(
+            Data(Self.android([Entry(name: "*.example.com", isWide: false, pin: 1)]).utf8), from: .android, role: .both)
+        let error = #expect(throws: PublishingError.self) { _ = try star.file() }
+        #expect(error?.found.contains("never matches") == true, "\(error?.found ?? "")")
+        let zeros = try Self.android([Entry(name: "a.example", isWide: false, pin: 1)]).replacing(
+            try Self.base64(1), with: Data(count: 32).base64EncodedString())
+        let placeholder = #expect(throws: PublishingError.self) {
+            _ = try PinImport(Data(zeros.utf8), from: .android, role: .both)
+        }
+        #expect(placeholder?.found.contains("32 zero bytes") == true, "\(placeholder?.found ?? "")")
+        let more = zeros.replacing("</pin-set>", with: "<pin digest=\"SHA-256\">\(try Self.base64(2))</pin></pin-set>")
+        let both = try PinImport(Data(more.utf8), from: .android, role: .both)
+        #expect(both.losses.map(\.what).filter { $0.contains("placeholder") }.count == 1, "\(both.losses)")
+    }
+
     // MARK: The command
 
     @Test("A key of a property list forges no line, and messages are whole sentences")

@@ -66,6 +66,18 @@ struct HostCheckTests {
         }
     }
 
+    @Test("Another host's certificate behind the host's own is no certificate that stands in the wrong place")
+    func severalHosts() async throws {
+        try await SigningSite.with { site in
+            let own = try site.leaf("www.pem")
+            let other = try site.leaf("other.pem", ["api.example.com"])
+            try site.write("two.pem", own.pem + "\n" + other.chainPEM)
+            let run = try await site.run(["pin", "two.pem", "--format", "json", "--host", SigningSite.name])
+            #expect(run.status == 1 && run.errors.contains("two.pem #2: expected a certificate for"), "\(run.errors)")
+            #expect(!run.errors.contains("first"), "\(run.errors)")
+        }
+    }
+
     @Test("Placeholders are refused where pins are added, imported, prepared and signed")
     func placeholders() async throws {
         try await SigningSite.with { site in
