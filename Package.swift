@@ -291,7 +291,7 @@ let package = Package(
             dependencies: [
                 "holdfastctl", "Holdfast", "HoldfastProbe", "HoldfastPublishing", "HoldfastSigning", "HoldfastTUF",
                 "HoldfastOutput",
-                "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioPosix, nioSSL,
+                "HoldfastTestSupport", "HoldfastTesting", "HoldfastNIOTesting", crypto, nioCore, nioSSL,
             ],
             swiftSettings: strict),
         .testTarget(
