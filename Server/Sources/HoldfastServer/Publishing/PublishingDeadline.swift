@@ -147,23 +147,24 @@ public struct PublishingDeadline: Sendable, Hashable {
                 }
             }
         }
-        return unknown + shown.flatMap { client, places in
-            places.compactMap { place, spans in
-                let good = (spans + (next[client] ?? [])).filter { $0.getsIn && !$0.isGrace }
-                    .sorted { $0.start < $1.start }
-                var end = OutlookMaker.date(scene.now)
-                for span in good where span.start <= end { end = max(end, span.end) }
-                if client.kind.pinsKeys, next[client] == nil,
-                    endsWithCertificate(spans, at: end, of: scene.hosts[client.host], place),
-                    scene.publishesNextKeys(of: client.host)
-                {
-                    return nil
+        return unknown
+            + shown.flatMap { client, places in
+                places.compactMap { place, spans in
+                    let good = (spans + (next[client] ?? [])).filter { $0.getsIn && !$0.isGrace }
+                        .sorted { $0.start < $1.start }
+                    var end = OutlookMaker.date(scene.now)
+                    for span in good where span.start <= end { end = max(end, span.end) }
+                    if client.kind.pinsKeys, next[client] == nil,
+                        endsWithCertificate(spans, at: end, of: scene.hosts[client.host], place),
+                        scene.publishesNextKeys(of: client.host)
+                    {
+                        return nil
+                    }
+                    return Access(
+                        host: client.host, place: place, document: client.document,
+                        end: Int64(end.timeIntervalSince1970))
                 }
-                return Access(
-                    host: client.host, place: place, document: client.document,
-                    end: Int64(end.timeIntervalSince1970))
             }
-        }
     }
 
     /// Whether a certificate ends then, and not the pin of its key: clients that pin keys get in with any renewal over the

@@ -60,7 +60,8 @@ struct SurfaceTests {
                 (standing.deadline.map { $0.lastSafe + 1 }, standing.deadline?.advice(at: now)),
             ] {
                 guard let time, let words else { continue }
-                #expect(time > now || words.contains("publish now"), "\(state): \(words)", sourceLocation: sourceLocation)
+                #expect(
+                    time > now || words.contains("publish now"), "\(state): \(words)", sourceLocation: sourceLocation)
             }
             #expect(
                 now <= standing.end ?? .max || standing.endWords(at: now).contains("now"), "\(state)",
