@@ -17,7 +17,12 @@ struct OutlookLosses {
     /// - Parameter present: the outlook of what is published. Clients that it locks out for as long as it looks ahead are no
     ///   loss: a change must not be refused because of them, least of all the one that lets them in again. That concerns
     ///   chains that hosts present now; one that is only announced locks nobody out yet. Nil to name all.
-    init(_ outlook: PublicationOutlook, _ scene: AppScene, excusing present: PublicationOutlook? = nil) {
+    /// - Parameter leavesTime: whether to leave out chains that are announced for so late that a change which begins now
+    ///   reaches all clients before: ``PublishingDeadline`` says until when to publish it.
+    init(
+        _ outlook: PublicationOutlook, _ scene: AppScene, excusing present: PublicationOutlook? = nil,
+        leavingTime leavesTime: Bool = false
+    ) {
         let lockedOutNow = present.map(LockedOutClients.init)
         let horizon = OutlookMaker.date(scene.app.settings.timing.lastUse(ofReplaced: scene.now))
         let presentations = scene.hosts.map { host in
@@ -26,6 +31,7 @@ struct OutlookLosses {
         // What was published before ends when its content ends, and no change can help that.
         let ends = Set(scene.publications.map { OutlookMaker.date($0.content.end + 1) })
         for row in outlook.rows where row.holders != .older && row.verdict != .in {
+            if leavesTime, row.awaitsPublication(in: scene) { continue }
             if Self.isShownNow(row, scene), lockedOutNow?.excuses(row, of: outlook) ?? false { continue }
             let leaf = row.hostIndex.flatMap { host in row.presentation.map { presentations[host][$0] } } ?? nil
             if row.verdict == .ending, let until = row.verdictEnd {

@@ -25,6 +25,9 @@ struct OutlookMaker {
     /// Any challenge will do: each client asks another.
     static let challenge = "AAECAwQFBgcICQoLDA0ODw=="
 
+    /// Whether the pins that a build carries are those of the next one, which a publication still changes.
+    static func isOfNextBuild(_ appVersions: [String]) -> Bool { appVersions == [newBuild] }
+
     /// Whether a document of an outlook is not new: a change does not drop what its clients lack already.
     static func isKept(_ name: String) -> Bool { name.contains(keptName) }
 

@@ -37,23 +37,25 @@ public struct PublishingDeadline: Sendable, Hashable {
         let horizon = timing.reach(of: scene.now) + lead.components.seconds + Self.foresight
         let ends = try await Self.ends(scene, before: horizon)
         let documents = await DocumentsEnd(scene, published, signingUntil: nil).time
-        if let ends, ends.access.end < documents {
-            let (outlook, end) = ends
-            let host = scene.hosts[end.host]
-            lockout = end.end
-            words =
-                "apps with \(outlook.documentNames[end.document]) get in at \(host.host.label), "
-                + "\(host.shown[end.place].address), until \(ClockGuard.text(end.end)) with what is published"
-            subject = host.shown[end.place].chain?.fingerprint ?? published.digest
+        lockout = timing.firstLockout(documents: documents, hosts: ends?.access.end)
+        guard lockout <= horizon else { return nil }
+        let end = ClockGuard.text(lockout)
+        if let (outlook, access) = ends, lockout != documents {
+            let host = scene.hosts[access.host]
+            let apps = "apps with \(outlook.documentNames[access.document])"
+            if access.place < host.shown.count {
+                let shown = host.shown[access.place]
+                words = "\(apps) get in at \(host.host.label), \(shown.address), until \(end) with what is published"
+                subject = shown.chain?.fingerprint ?? published.digest
+            } else {
+                words =
+                    "\(apps) do not get in at \(host.host.label) with the certificate that is announced from \(end) on"
+                subject = host.next.chains[access.place - host.shown.count].chain.fingerprint
+            }
             self.host = host.host
-        } else if documents <= horizon {
-            lockout = documents
-            words =
-                "what is published \(documents <= scene.now ? "ended" : "ends") at \(ClockGuard.text(documents)), and is not "
-                + "signed again"
-            (subject, host) = (published.digest, first.host)
         } else {
-            return nil
+            words = "what is published \(documents <= scene.now ? "ended" : "ends") at \(end), and is not signed again"
+            (subject, host) = (published.digest, first.host)
         }
         lastSafe = timing.lastSafePublication(before: lockout)
         alarm = timing.alert(before: lockout, lead: lead)
@@ -75,7 +77,9 @@ public struct PublishingDeadline: Sendable, Hashable {
             return nil
         }
         // Builds get other pins with the app alone, and clients of what was replaced ask again in time.
-        inputs.documents.removeAll { $0.replaced != nil || $0.kind == .shippedPins }
+        inputs.documents.removeAll {
+            $0.replaced != nil || ($0.kind == .shippedPins && !OutlookMaker.isOfNextBuild($0.appVersions))
+        }
         for host in inputs.hosts.indices {
             // That nobody has looked lately puts off no end.
             for place in inputs.hosts[host].shown.indices where inputs.hosts[host].shown[place].seen != nil {
@@ -107,7 +111,8 @@ public struct PublishingDeadline: Sendable, Hashable {
         return "publish now: \(who), since the last safe time was \(end): \(words)"
     }
 
-    /// Until when clients of one document get in at one place: with what it shows, then with what may be installed there.
+    /// Until when clients of one document get in at one place: with what it shows, then with what may be installed there;
+    /// or, at an announced chain that they do not know, until it begins.
     private struct Access {
         let host: Int
         let place: Int
@@ -124,34 +129,42 @@ public struct PublishingDeadline: Sendable, Hashable {
         }
         var shown: [Client: [Int: [PublicationOutlook.Span]]] = [:]
         var next: [Client: [PublicationOutlook.Span]] = [:]
+        var unknown: [Access] = []
         for row in outlook.rows {
             guard let host = row.hostIndex, let place = row.presentation, let document = row.document,
                 let kind = row.client
             else { continue }
             let client = Client(host: host, document: document, kind: kind, holders: row.holders)
-            if place < scene.hosts[host].shown.count {
+            // What the next build carries is published before that build, and what hosts show now ends nothing there.
+            let isOfNextBuild = kind == .shippedPins
+            if place < scene.hosts[host].shown.count, !isOfNextBuild {
                 shown[client, default: [:]][place, default: []] += row.spans
-            } else {
-                next[client, default: []] += row.spans
-            }
-        }
-        return shown.flatMap { client, places in
-            places.compactMap { place, spans in
-                let good = (spans + (next[client] ?? [])).filter { $0.getsIn && !$0.isGrace }
-                    .sorted { $0.start < $1.start }
-                var end = OutlookMaker.date(scene.now)
-                for span in good where span.start <= end { end = max(end, span.end) }
-                if client.kind.pinsKeys, next[client] == nil,
-                    endsWithCertificate(spans, at: end, of: scene.hosts[client.host], place),
-                    scene.publishesNextKeys(of: client.host)
-                {
-                    return nil
+            } else if place >= scene.hosts[host].shown.count {
+                if !isOfNextBuild { next[client, default: []] += row.spans }
+                if row.isUnpublished, let start = row.start {
+                    unknown.append(
+                        Access(host: host, place: place, document: document, end: Int64(start.timeIntervalSince1970)))
                 }
-                return Access(
-                    host: client.host, place: place, document: client.document,
-                    end: Int64(end.timeIntervalSince1970))
             }
         }
+        return unknown
+            + shown.flatMap { client, places in
+                places.compactMap { place, spans in
+                    let good = (spans + (next[client] ?? [])).filter { $0.getsIn && !$0.isGrace }
+                        .sorted { $0.start < $1.start }
+                    var end = OutlookMaker.date(scene.now)
+                    for span in good where span.start <= end { end = max(end, span.end) }
+                    if client.kind.pinsKeys, next[client] == nil,
+                        endsWithCertificate(spans, at: end, of: scene.hosts[client.host], place),
+                        scene.publishesNextKeys(of: client.host)
+                    {
+                        return nil
+                    }
+                    return Access(
+                        host: client.host, place: place, document: client.document,
+                        end: Int64(end.timeIntervalSince1970))
+                }
+            }
     }
 
     /// Whether a certificate ends then, and not the pin of its key: clients that pin keys get in with any renewal over the
@@ -161,6 +174,22 @@ public struct PublishingDeadline: Sendable, Hashable {
     ) -> Bool {
         if let span = spans.first(where: { $0.start == end && !$0.getsIn }) { return span.cause?.code == .certificate }
         return host.shown[place].chain?.leaf.map { $0.notAfter.addingTimeInterval(1) <= end } ?? false
+    }
+}
+
+extension PublicationOutlook.Row {
+    /// Whether its clients lack the pins of a chain from its first instant on.
+    fileprivate var isUnpublished: Bool { verdict == .out && cause?.code == .pins }
+
+    /// Whether its clients get in with an announced chain if a change that begins now reaches them: it begins after that.
+    /// That change is still to be published, and until then nobody is locked out.
+    /// - Parameter scene: where the outlook looked.
+    func awaitsPublication(in scene: AppScene) -> Bool {
+        guard isUnpublished, let host = hostIndex, let place = presentation, let start,
+            client != .shippedPins || OutlookMaker.isOfNextBuild(appVersions)
+        else { return false }
+        let reach = OutlookMaker.date(scene.app.settings.timing.reach(of: scene.now))
+        return place >= scene.hosts[host].shown.count && start > reach
     }
 }
 

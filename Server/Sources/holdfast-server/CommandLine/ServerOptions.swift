@@ -193,9 +193,14 @@ enum CommandValue {
     }
 
     static func seconds(_ text: String, of option: String) throws -> Int64 {
-        guard text.utf8.count <= 32, let date = try? Date(text, strategy: .iso8601) else {
-            throw ValidationError("\(option) is a time such as 2026-12-24T12:00:00Z.")
-        }
+        let days = Date.ISO8601FormatStyle().year().month().day()
+        // Foundation reads 29 February of a common year as 1 March, and 25:00 as the day after.
+        let day = String(text.prefix(10))
+        let clock = text.dropFirst(11).prefix(8).split(separator: ":").map { Int($0) ?? .max }
+        guard text.utf8.count <= 32, let date = try? Date(text, strategy: .iso8601),
+            let midnight = try? Date(day, strategy: days), days.format(midnight) == day,
+            zip(clock, [23, 59, 59]).allSatisfy({ $0 <= $1 })
+        else { throw ValidationError("\(option) is a time such as 2026-12-24T12:00:00Z.") }
         return Int64(date.timeIntervalSince1970)
     }
 

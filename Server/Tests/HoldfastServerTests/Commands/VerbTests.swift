@@ -142,9 +142,12 @@ struct VerbTests {
             try await refuses(
                 ["next", "chain", "bank", "x.example.com", "--chain", "next.pem", "--from", "2026-12-24T12:00:00Z"], 2,
                 "host list bank")
-            try await refuses(
-                ["next", "chain", "bank", World.host, "--chain", "next.pem", "--from", "tomorrow"], 2,
-                "--from is a time such as 2026-12-24T12:00:00Z")
+            // Neither does 29 February exist in that year, nor a 25th hour.
+            for time in ["tomorrow", "2027-02-29T00:00:00Z", "2026-12-24T25:00:00Z"] {
+                try await refuses(
+                    ["next", "chain", "bank", World.host, "--chain", "next.pem", "--from", time], 2,
+                    "--from is a time such as 2026-12-24T12:00:00Z")
+            }
             try await refuses(
                 ["next", "chain", "bank", World.host, "--chain", "hello.txt", "--from", "2026-12-24T12:00:00Z"], 2,
                 "no certificate")

@@ -35,9 +35,7 @@ struct PublishingDeadlineTests {
             #expect(try await world.publisher.standing(of: world.app).isPressing)
             let spare = try world.root.leaf(names: [.dns(World.host)]) { $0.notAfter = .days(180) }
             try await world.catalog.announce(
-                HostChain(spare.chain), from: lastSafe + AppSettings.defaultStaleness + 3_600, on: world.catalogHost,
-                of: world.app,
-                by: "operator")
+                HostChain(spare.chain), from: end, on: world.catalogHost, of: world.app, by: "operator")
             let change = try await world.propose(world.draft { $0.formats = World.fewFormats }).change
             let first = try #require(try await world.publisher.remind(of: world.app))
             #expect(first.contains("publish until \(ClockGuard.text(lastSafe))"), "\(first)")
