@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import Foundation
 import HoldfastTesting
 import Testing
@@ -53,18 +54,11 @@ struct CertStorePublishedUpdateTests {
         }
     }
 
-    /// The result that the closure of an update is called with; nil if it is not called in time.
-    private func result(
-        of store: CertStore, _ mode: StoreUpdateMode, within limit: Duration = .seconds(60)
-    ) async -> CertStore.UpdateResult? {
-        let called = Task {
-            await withCheckedContinuation { continuation in
-                store.update(mode: mode, completionQueue: .global()) { result, _ in
-                    continuation.resume(returning: result)
-                }
-            }
-        }
-        return await TimeLimit.value(of: called, within: limit)
+    /// The result that the closure of an update is called with.
+    private func result(of store: CertStore, _ mode: StoreUpdateMode) async -> CertStore.UpdateResult {
+        let answer = FirstAnswer<CertStore.UpdateResult>()
+        store.update(mode: mode, completionQueue: .global()) { result, _ in answer.settle(result) }
+        return await answer.value
     }
 
     @Test("The closure of a silent update is called at once with ok, while the download goes on behind it")
@@ -80,7 +74,11 @@ struct CertStorePublishedUpdateTests {
             return RemoteDataResponse(.body(new))
         }
         let report = await store.finishedUpdate {
-            #expect(await result(of: store, .default) == .ok)
+            let (queue, results) = (DispatchQueue(label: "holdfast.tests.silent"), Lock<[CertStore.UpdateResult]>([]))
+            store.update(mode: .default, completionQueue: queue) { result, _ in results.withLock { $0.append(result) } }
+            // The queue has got the closure by then, or gets it after the download, which the gate holds back.
+            await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+            #expect(results.withLock { $0 } == [.ok])
             #expect(store.judge(1) == .trusted && store.documents.isUpdating)
             gate.open()
         }

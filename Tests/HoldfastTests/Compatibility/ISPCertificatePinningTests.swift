@@ -44,6 +44,48 @@ struct ISPCertificatePinningTests {
         }
     }
 
+    @Test("Certificates of one domain in several spellings are all pinned, whichever of them is presented")
+    func spellings() async throws {
+        let fixture = try PolicyFixture()
+        let other = try fixture.root.leaf(names: [.dns(PolicyFixture.host)])
+        try await withFile { file in
+            let pins = [
+                "WWW.Example.com": [Data(fixture.leaf.der)], "www.example.com.": [Data(other.der)],
+                PolicyFixture.host: [Data(try TestAuthority.root(clock: fixture.clock).der)],
+            ]
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
+            for certificate in [fixture.leaf, other] {
+                for domain in [PolicyFixture.host, "WWW.EXAMPLE.com"] {
+                    #expect(
+                        ISPCertificatePinning.verifyPinnedCertificate(
+                            forTrust: try fixture.trust(certificate.chain), andDomain: domain, file: file,
+                            clock: fixture.clock))
+                }
+            }
+            // The same key in another certificate is not what is pinned.
+            let renewed = try fixture.trust(fixture.issuing.renew(fixture.leaf).chain)
+            #expect(
+                !ISPCertificatePinning.verifyPinnedCertificate(
+                    forTrust: renewed, andDomain: PolicyFixture.host, file: file, clock: fixture.clock))
+        }
+    }
+
+    @Test("The folder of the file is made for its owner alone, and the file replaces what was stored before")
+    func owner() async throws {
+        let fixture = try PolicyFixture()
+        try await withFile { file in
+            let pins = [PolicyFixture.host: [Data(fixture.leaf.der)]]
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
+            for (path, mode) in [(file.deletingLastPathComponent().path, 0o700), (file.path, 0o600)] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
+            }
+            let others = ["a.example": [Data(fixture.root.der)]]
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: others, file: file))
+            #expect(try PinnedCertificateFile(url: file).read() == others)
+        }
+    }
+
     @Test("A Merkle Tree Certificate, which servers present in several forms, is not stored")
     func merkleTreeCertificate() async throws {
         let fixture = try PolicyFixture()
