@@ -212,17 +212,21 @@ struct PublishedPropertiesTests {
     @Test("A manager has the same policies by each generation's name for them")
     func managers() throws {
         #expect(TrustManager.sharedInstance === TrustManager.shared)
-        let policies = ["a.example", "b.example"].map {
+        let policies = ["a.example", "b.example", "*.d.example"].map {
             ComposePolicy(withValidation: .disabled, forHost: $0).create()
         }
         for manager in [
             TrustManager(policies: policies), TrustManager(trustPolicies: policies), TrustManager(with: policies),
         ] {
-            #expect(manager.allHostNames().sorted() == ["a.example", "b.example"])
+            #expect(manager.allHostNames().sorted() == ["*.d.example", "a.example", "b.example"])
             #expect(manager.policy(forHost: "A.example")?.hostName == "a.example")
+            #expect(manager.policy(forHost: "c.d.example")?.hostName == "*.d.example")
             #expect(manager.policy(forHost: "c.example") == nil)
             manager.removePolicy(for: "a.example")
-            #expect(manager.allNames == ["b.example"])
+            #expect(manager.allNames.sorted() == ["*.d.example", "b.example"])
+            // A policy that covers a name is not the one of that name.
+            manager.removePolicy(for: "c.d.example")
+            #expect(manager.allPolicies.count == 2)
         }
     }
 

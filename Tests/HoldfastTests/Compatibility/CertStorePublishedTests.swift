@@ -132,8 +132,8 @@ struct CertStorePublishedTests {
                 configuration: fixture.configuration, secureDataStore: InMemoryDataStore(),
                 remoteDataProvider: fixture.provider, clock: fixture.clock)
             for (level, logged, lines) in [
-                (WultraDebug.VerboseLevel.off, Logger.Level.critical, 0), (.errors, .error, 0), (.warnings, .warning, 1),
-                (.all, .trace, 3),
+                (WultraDebug.VerboseLevel.off, Logger.Level.critical, 0), (.errors, .error, 0),
+                (.warnings, .warning, 1), (.all, .trace, 3),
             ] {
                 WultraDebug.verboseLevel = level
                 #expect(WultraDebug.verboseLevel == level && PolicyLog.shared.storeLevel == logged)

@@ -57,7 +57,17 @@ struct PublishedArgumentsTests {
         #expect(await calls(by: store, .forced) == 1)
         #expect(await calls(by: store, .default) == 1)
         fixture.clock.set(store.nextUpdate)
-        _ = await store.finishedUpdate { #expect(await calls(by: store, .default) == 1) }
+        let (gate, list) = (Gate(), try fixture.list([(StoreFixture.name, 1, 100)]))
+        fixture.provider.answer { _ in
+            await gate.wait()
+            return RemoteDataResponse(.body(list))
+        }
+        _ = try await store.finishedUpdate {
+            #expect(await calls(by: store, .default) == 1)
+            let isUpdating = store.documents.isUpdating
+            gate.open()
+            try #require(isUpdating)
+        }
         fixture.provider.answer { _ in throw RemoteDataError(status: 503) }
         #expect(await calls(by: store, .forced) == 1)
         fixture.configuration.publicKey = "no key"

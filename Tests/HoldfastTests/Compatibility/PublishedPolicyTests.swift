@@ -79,7 +79,7 @@ struct PublishedPolicyTests {
             let manager = TrustManager()
             let cases: [(ValidationType, String, PolicyConfigurationError.Code)] = [
                 (.pinPublicKey, "A.example", .noPins), (.pinCertificate, "a.example", .noPins),
-                (.custom, "https://A.example/", .missingCustomValidation), (.standard, "a b", .invalidHostName),
+                (.custom, "https://A.example/", .missingCustomValidation), (.standard, "A b", .invalidHostName),
                 (.disabled, "", .invalidHostName), (.standard, "*.com", .invalidHostName),
                 (.disabled, "127.1", .invalidHostName), (.standard, "https://", .invalidHostName),
             ]
@@ -90,6 +90,7 @@ struct PublishedPolicyTests {
                 // A name that is no host is named as it was given.
                 let name = expected == .invalidHostName ? host : "a.example"
                 #expect(error?.code == expected && error?.hostName == name)
+                #expect(expected != .noPins || error?.found.contains(bundle.bundlePath) == true)
                 let composer = ComposePolicy(withValidation: type, forHost: host)
                 composer.certificateBundle = bundle
                 #expect(code { try composer.makePolicy() } == expected)

@@ -123,7 +123,8 @@ struct PublicDataProviderTests {
         }
         // A server that says nothing: only the end of the task ends the wait before this test is out of time.
         try await serving([]) { url in
-            let asking = Task { try await PublicDataProvider(limit: .seconds(3_600)).data(for: RemoteDataRequest(url: url)) }
+            let provider = PublicDataProvider(limit: .seconds(3_600))
+            let asking = Task { try await provider.data(for: RemoteDataRequest(url: url)) }
             asking.cancel()
             await #expect(throws: RemoteDataError.self) { try await asking.value }
         }
