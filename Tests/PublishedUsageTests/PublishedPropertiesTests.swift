@@ -72,6 +72,19 @@ struct PublishedPropertiesTests {
         }
     }
 
+    @Test("Both generations begin with the same defaults, those that are published")
+    func defaults() {
+        let composer = ComposePolicy(withValidation: .standard, forHost: "www.example.com")
+        #expect(composer.validateHostName && !composer.allowInsecureServerTrust)
+        #expect(composer.certificateBundle == .main && composer.customValidation == nil)
+        #expect(composer.trustServer == nil && composer.trustServerCertificate == nil && composer.customer == nil)
+        for settings in [ValidationSettings(), .defaultSettings] {
+            #expect(settings.sslValidateHostName && !settings.certificatePinOnly)
+            #expect(settings.certificateBundle == .main && settings.customValidation == nil)
+            #expect(settings.trustServer == nil && settings.trustServerCertificate == nil && settings.customer == nil)
+        }
+    }
+
     @Test("A renewed certificate with the same key passes a key pin and no certificate pin")
     func types() throws {
         let server = try PublishedServer()
@@ -161,20 +174,59 @@ struct PublishedPropertiesTests {
         #expect(!standard.validate(trust: trust, clock: clock))
     }
 
+    /// Trusts, and keeps the times for which it was asked.
+    private struct TimedPolicy: TrustPolicy {
+        let scope = PolicyScope(hostName: "www.example.com")
+        let times = Lock<[Date]>([])
+        let told = Lock<[Date]>([])
+
+        func tell(_ decision: TrustDecision) { told.withLock { $0.append(decision.time) } }
+
+        func evaluate(_ trust: ServerTrust, at time: Date) -> TrustDecision { decision(at: time) }
+
+        func decisionWithoutTrust(at time: Date) -> TrustDecision { decision(at: time) }
+
+        private func decision(at time: Date) -> TrustDecision {
+            times.withLock { $0.append(time) }
+            return TrustDecision(.trusted, policyName: hostName, host: nil, time: time, chain: nil)
+        }
+    }
+
+    @Test("A policy of one's own is asked once for each verdict, for the time of the clock, and told of it")
+    func time() throws {
+        let (policy, clock) = (TimedPolicy(), ManualClock(now: Date(timeIntervalSince1970: 1_900_000_000)))
+        let invalid = try PublishedServer.invalidTrust()
+        #expect(policy.validate(trust: invalid, clock: clock) && policy.validate(trust: nil, clock: clock))
+        #expect(policy.times.withLock { $0 } == [clock.now, clock.now])
+        #expect(policy.told.withLock { $0 } == [clock.now])
+        let begin = SystemWallClock().now
+        for verdict in [
+            { policy.validate(trust: $0) }, { policy.validate(with: $0) }, { policy.validate(withTrust: $0) },
+        ] as [(SecTrust?) -> Bool] {
+            #expect(verdict(invalid) && verdict(nil))
+        }
+        let times = policy.times.withLock { $0.dropFirst(2) }
+        #expect(times.count == 6 && times.allSatisfy { begin <= $0 && $0 <= SystemWallClock().now })
+    }
+
     @Test("A manager has the same policies by each generation's name for them")
     func managers() throws {
         #expect(TrustManager.sharedInstance === TrustManager.shared)
-        let policies = ["a.example", "b.example"].map {
+        let policies = ["a.example", "b.example", "*.d.example"].map {
             ComposePolicy(withValidation: .disabled, forHost: $0).create()
         }
         for manager in [
             TrustManager(policies: policies), TrustManager(trustPolicies: policies), TrustManager(with: policies),
         ] {
-            #expect(manager.allHostNames().sorted() == ["a.example", "b.example"])
+            #expect(manager.allHostNames().sorted() == ["*.d.example", "a.example", "b.example"])
             #expect(manager.policy(forHost: "A.example")?.hostName == "a.example")
+            #expect(manager.policy(forHost: "c.d.example")?.hostName == "*.d.example")
             #expect(manager.policy(forHost: "c.example") == nil)
             manager.removePolicy(for: "a.example")
-            #expect(manager.allNames == ["b.example"])
+            #expect(manager.allNames.sorted() == ["*.d.example", "b.example"])
+            // A policy that covers a name is not the one of that name.
+            manager.removePolicy(for: "c.d.example")
+            #expect(manager.allPolicies.count == 2)
         }
     }
 

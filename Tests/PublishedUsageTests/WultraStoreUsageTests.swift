@@ -54,46 +54,45 @@ struct WultraStoreUsageTests {
     @Test("The published update with a trailing closure")
     func update() async throws {
         let certStore = makeStore(CertStoreConfiguration(serviceUrl: try #require(serviceUrl), publicKey: publicKey))
-        let result: CertStore.UpdateResult = await withCheckedContinuation { continuation in
-            certStore.update(mode: .default, completionQueue: .global()) { (result, error) in
-                switch result {
-                case .ok:
-                    break
-                case .storeIsEmpty:
-                    break
-                case .networkError:
-                    #expect(error != nil)
-                case .invalidData, .invalidSignature:
-                    break
-                }
-                continuation.resume(returning: result)
+        let answer = FirstAnswer<CertStore.UpdateResult>()
+        certStore.update(mode: .default, completionQueue: .global()) { (result, error) in
+            switch result {
+            case .ok:
+                break
+            case .storeIsEmpty:
+                break
+            case .networkError:
+                #expect(error != nil)
+            case .invalidData, .invalidSignature:
+                break
             }
+            answer.settle(result)
         }
-        #expect(result == .networkError)
+        #expect(await answer.value == .networkError)
     }
 
     @Test("The published update on the main queue, which is where it completes unless told otherwise")
     func updateOnTheMainQueue() async throws {
         let certStore = makeStore(CertStoreConfiguration(serviceUrl: try #require(serviceUrl), publicKey: publicKey))
-        await withCheckedContinuation { continuation in
-            // Published:
-            certStore.update { (result, error) in
-                if result == .ok {
-                    // everything's OK,
-                    // No action is required, or a silent update was started
-                } else if result == .storeIsEmpty {
-                    // Update succeeded, but it looks like the remote list contains
-                    // already expired fingerprints.
-                } else {
-                    // Other error. See `CertStore.UpdateResult` for details.
-                    // The "error" variable is set in case of a network error.
-                    #expect(result == .networkError && error != nil)
-                }
-                // End.
-                dispatchPrecondition(condition: .onQueue(.main))
-                continuation.resume()
+        let (key, isOnMainQueue) = (DispatchSpecificKey<Bool>(), FirstAnswer<Bool>())
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        // Published:
+        certStore.update { (result, error) in
+            if result == .ok {
+                // everything's OK,
+                // No action is required, or a silent update was started
+            } else if result == .storeIsEmpty {
+                // Update succeeded, but it looks like the remote list contains
+                // already expired fingerprints.
+            } else {
+                // Other error. See `CertStore.UpdateResult` for details.
+                // The "error" variable is set in case of a network error.
+                #expect(result == .networkError && error != nil)
             }
+            // End.
+            isOnMainQueue.settle(DispatchQueue.getSpecific(key: key) == true)
         }
+        #expect(await isOnMainQueue.value)
     }
 
     @Test("A shared store is the application's own, as published")

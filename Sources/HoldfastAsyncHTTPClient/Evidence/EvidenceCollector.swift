@@ -26,10 +26,14 @@ final class EvidenceCollector: Sendable {
         var authority: String { target.contains(":") ? "[\(target)]:\(port)" : "\(target):\(port)" }
     }
 
+    /// Runs something on a loop after a while, and returns what cancels that.
+    typealias Timer = @Sendable (any EventLoop, TimeAmount, @escaping @Sendable () -> Void) -> @Sendable () -> Void
+
     private let reader: PresentedChainReader
     private let route: Route
     private let timeout: TimeAmount
     private let tries: Int
+    private let timer: Timer
     private struct State {
         var running: EventLoopFuture<PresentedChain>?
         var stop: EventLoopPromise<PresentedChain>?
@@ -43,15 +47,21 @@ final class EvidenceCollector: Sendable {
     /// How long a chain that was read early counts as current.
     private static let earlyLifetime = TimeAmount.seconds(10)
 
+    /// - Parameter timer: how the next connection of a handshake waits for its turn; by default in the loop's time.
     /// - Throws: `TLSAdapterConfigurationError` for a configuration that would weaken a decision.
     init(
         host: DialedHost, configuration: TLSConfiguration, oldestTLSVersion: TLSVersion, route: Route,
-        timeout: TimeAmount, tries: Int
+        timeout: TimeAmount, tries: Int,
+        timer: @escaping Timer = { loop, wait, body in
+            let scheduled = loop.scheduleTask(in: wait, body)
+            return { scheduled.cancel() }
+        }
     ) throws(TLSAdapterConfigurationError) {
         reader = try PresentedChainReader(host: host, configuration: configuration, oldestTLSVersion: oldestTLSVersion)
         self.route = route
         self.timeout = timeout
         self.tries = tries
+        self.timer = timer
     }
 
     /// How many handshakes were begun.
@@ -168,10 +178,10 @@ final class EvidenceCollector: Sendable {
             self.attempt(attempts, on: loop)
             let pause = min(Self.longestPause, .nanoseconds(self.timeout.nanoseconds / 4))
             for number in 1..<Self.maximumConnections {
-                let next = loop.scheduleTask(in: .nanoseconds(pause.nanoseconds * Int64(number))) {
+                let cancel = self.timer(loop, .nanoseconds(pause.nanoseconds * Int64(number))) {
                     self.attempt(attempts, on: loop)
                 }
-                result.futureResult.whenComplete { _ in next.cancel() }
+                result.futureResult.whenComplete { _ in cancel() }
             }
         }
     }

@@ -48,6 +48,35 @@ struct ISPDelegateTests {
         }
     }
 
+    @Test("The class for Objective-C, and delegates that are given no file, use the usual one")
+    func usualFile() async throws {
+        let fixture = try AppleFixture()
+        let pins = [fixture.host: [Data(fixture.leaf.der)]]
+        defer { ISPCertificatePinning.setupSSLPins(usingDictionnary: [:]) }
+        func verify(_ trust: SecTrust?, _ domain: String?) -> Bool {
+            ObjCISPCertificatePinning.verifyPinnedCertificate(forTrust: trust, andDomain: domain)
+        }
+        #expect(ObjCISPCertificatePinning.setupSSLPins(usingDictionnary: [:]))
+        #expect(!verify(fixture.secTrust(), fixture.host))
+        #expect(ObjCISPCertificatePinning.setupSSLPins(usingDictionnary: pins))
+        #expect(!ObjCISPCertificatePinning.setupSSLPins(usingDictionnary: nil))
+        #expect(verify(fixture.secTrust(), fixture.host) && !verify(fixture.secTrust(systemAnchors: []), fixture.host))
+        #expect(!verify(nil, fixture.host) && !verify(fixture.secTrust(), nil))
+        #expect(!verify(fixture.secTrust(), "other.example"))
+        #expect(
+            ISPCertificatePinning.verifyPinnedCertificate(
+                forTrust: fixture.secTrust(), andDomain: fixture.host, file: ISPCertificatePinning.defaultFile))
+        let (ofSession, ofConnection) = (ISPPinnedNSURLSessionDelegate(), ISPPinnedNSURLConnectionDelegate())
+        let sender = Sender()
+        let answer = await answer {
+            ofSession.urlSession(session, didReceive: fixture.challenge(fixture.secTrust()), completionHandler: $0)
+        }
+        #expect(answer == .trusted)
+        ofConnection.connection(
+            NSObject(), willSendRequestFor: fixture.challenge(fixture.secTrust(), sender: sender))
+        #expect(await sender.first() == .use("server trust"))
+    }
+
     @Test("Without stored certificates every server is canceled, and the delegate says why")
     func nothingStored() async throws {
         try await withPins(of: { _ in [] }) { fixture, file in

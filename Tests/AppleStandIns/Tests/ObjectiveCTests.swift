@@ -1,4 +1,5 @@
 import Foundation
+import FoundationNetworking
 import HoldfastTesting
 import ObjectiveC
 import Security
@@ -15,6 +16,12 @@ struct ObjectiveCTests {
         for type in ValidationType.allCases {
             #expect(ObjCValidationType(rawValue: type.rawValue)?.swiftType == type)
         }
+        let named: [ObjCValidationType] = [
+            .disabled, .standard, .custom, .pinCertificate, .pinPublicKey, .pinCertificateOnline, .pinPublicKeyOnline,
+        ]
+        #expect(named.map(\.swiftType) == ValidationType.allCases && named.map { Int($0.rawValue) } == Array(0...6))
+        // Any number is possible; one without a name rejects.
+        #expect(ObjCValidationType(rawValue: 7)?.swiftType == .custom)
     }
 
     @Test("The older generation makes, adds, finds and asks policies")
@@ -78,6 +85,7 @@ struct ObjectiveCTests {
             })
         manager.removePolicy(for: "a.example")
         #expect(manager.allHostNames() == ["b.example"])
+        #expect(ObjCTrustManager(with: manager.allPolicies).allHostNames() == ["b.example"])
     }
 
     private struct Waiting: TrustPolicy {
@@ -182,6 +190,25 @@ struct ObjectiveCTests {
             #expect(composer.trustServer == swift.trustServer && composer.customer == "a")
             #expect(composer.trustServerCertificate == Data([1]))
         }
+    }
+
+    @Test("A session's delegate answers by the policies of its manager, and says why it refused")
+    func sessionDelegate() async throws {
+        let fixture = try AppleFixture()
+        let manager = ObjCTrustManager()
+        manager.add(policy: ObjCComposePolicy(withValidation: .standard, forHost: fixture.host).create())
+        let (delegate, session) = (ObjCPinnedSessionDelegate(manager: manager), URLSession(configuration: .ephemeral))
+        func ask(_ trust: SecTrust) async -> Answer {
+            await answer {
+                delegate.urlSession(session, didReceive: fixture.challenge(trust), completionHandler: $0)
+            }
+        }
+        #expect(await ask(fixture.secTrust()) == .trusted)
+        #expect(delegate.failureText(forHost: fixture.host) == nil)
+        #expect(await ask(fixture.secTrust(systemAnchors: [])) == .cancelled)
+        let failure = try #require(delegate.failure(forHost: fixture.host))
+        #expect(delegate.failureText(forHost: fixture.host) == failure.description)
+        #expect(delegate.failureText(forHost: "other.example") == nil)
     }
 
     @Test("The shared manager is Swift's")

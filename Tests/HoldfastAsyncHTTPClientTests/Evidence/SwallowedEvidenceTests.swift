@@ -10,10 +10,43 @@ import Testing
 
 @Suite("A connection of evidence that is swallowed", .timeLimit(.minutes(15)))
 struct SwallowedEvidenceTests {
-    private func collector(port: Int, timeout: TimeAmount) throws -> EvidenceCollector {
-        try EvidenceCollector(
-            host: DialedHost("www.example.com"), configuration: .makeClientConfiguration(), oldestTLSVersion: .tlsv12,
-            route: .init(target: "127.0.0.1", port: port, proxy: nil, localAddress: nil), timeout: timeout, tries: 4)
+    private func collector(
+        port: Int, timeout: TimeAmount, timers: ManualTimers? = nil
+    ) throws -> EvidenceCollector {
+        let (host, route) = (
+            try DialedHost("www.example.com"),
+            EvidenceCollector.Route(target: "127.0.0.1", port: port, proxy: nil, localAddress: nil)
+        )
+        guard let timers else {
+            return try EvidenceCollector(
+                host: host, configuration: .makeClientConfiguration(), oldestTLSVersion: .tlsv12, route: route,
+                timeout: timeout, tries: 4)
+        }
+        return try EvidenceCollector(
+            host: host, configuration: .makeClientConfiguration(), oldestTLSVersion: .tlsv12, route: route,
+            timeout: timeout, tries: 4, timer: { timers.set(on: $0, after: $1, $2) })
+    }
+
+    /// Timers that fire when the test says so.
+    private final class ManualTimers: Sendable {
+        private let (bodies, added) = AsyncStream<@Sendable () -> Void>.makeStream()
+        private let state = Lock((pauses: [TimeAmount](), canceled: 0))
+
+        var pauses: [TimeAmount] { state.withLock { $0.pauses } }
+        var canceled: Int { state.withLock { $0.canceled } }
+
+        func set(
+            on loop: any EventLoop, after pause: TimeAmount, _ body: @escaping @Sendable () -> Void
+        ) -> @Sendable () -> Void {
+            state.withLock { $0.pauses.append(pause) }
+            added.yield { loop.execute(body) }
+            return { [self] in state.withLock { $0.canceled += 1 } }
+        }
+
+        /// Waits until this many have been set, and fires them.
+        func fire(_ count: Int) async {
+            for await body in bodies.prefix(count) { body() }
+        }
     }
 
     private static let loops = MultiThreadedEventLoopGroup.singleton
@@ -24,15 +57,19 @@ struct SwallowedEvidenceTests {
         let leaf = try setting.leaf()
         try await withOrigin(leaf) { origin in
             try await DelayingRelay.with(to: origin.port, .init(swallowed: swallowed)) { relay in
-                let collector = try collector(port: relay.port, timeout: .seconds(8))
-                try await withThrowingTaskGroup(of: PresentedChain.self) { group in
-                    for _ in 0..<4 {
-                        group.addTask { try await collector.chain(with: leaf.der, on: Self.loops.any()).get() }
-                    }
-                    for try await chain in group { #expect(chain.leaf == leaf.der) }
-                }
+                let timers = ManualTimers()
+                let collector = try collector(port: relay.port, timeout: .hours(1), timers: timers)
+                // All wait for the one handshake: until a timer fires, its only connection is a swallowed one.
+                let loop = Self.loops.next()
+                let chains = ([loop] + (0..<3).map { _ in Self.loops.any() })
+                    .map { collector.chain(with: leaf.der, on: $0) }
+                await timers.fire(swallowed.count)
+                for chain in chains { #expect(try await chain.get().leaf == leaf.der) }
                 #expect(collector.handshakes == 1)
                 #expect(collector.connections == swallowed.count + 1)
+                // The end of the handshake, which is on its loop, cancels all timers, whether they have fired or not.
+                try await loop.submit {}.get()
+                #expect(timers.pauses == [.seconds(5), .seconds(10)] && timers.canceled == 2)
             }
         }
     }

@@ -194,6 +194,70 @@ struct TrustReporterTests {
         }
     }
 
+    @Test("Without more than its destinations and the application a configuration has the usual settings")
+    func defaults() throws {
+        let configuration = ReportConfiguration(destinations: [], application: "com.example.bank", version: "5.1")
+        #expect(configuration.shape == .pinValidation && configuration.sendsSummaries)
+        #expect(!configuration.includesChains && !configuration.namesHostsOfPatterns)
+        #expect(configuration.failureFraction == 1 && configuration.successFraction == 0)
+        #expect(configuration.sender is URLSessionReportSender && configuration.clock is SystemWallClock)
+        let store = try #require(configuration.store as? FileDataStore)
+        #expect(store.folder == FileDataStore.defaultFolder && store.maximumBytes == 64 << 20)
+        #expect(configuration.storageKey == "reports" && configuration.onReport == nil)
+    }
+
+    @Test("A host under a pattern is named, and the chain told, only if that is switched on")
+    func namesAndChains() async throws {
+        let host = "alice-7f3a.users.example.com"
+        for (names, chains) in [(true, false), (false, true)] {
+            let scene = try ReportScene(host: host)
+            var configuration = try scene.configuration()
+            configuration.namesHostsOfPatterns = names
+            configuration.includesChains = chains
+            let manager = scene.manager(try scene.pinFile("**.users.example.com"))
+            let reporter = try scene.reporter(configuration)
+            try reporter.observe(manager)
+            _ = manager.evaluate(try scene.trust(scene.impostor, host: host))
+            await reporter.send()
+            let body = String(decoding: try #require(scene.sender.uploads.first).body, as: UTF8.self)
+            #expect(body.contains("alice") == names && body.contains("BEGIN CERTIFICATE") == chains)
+        }
+    }
+
+    @Test("What was counted is sent after the day, unless that is switched off")
+    func summaries() async throws {
+        for isSent in [nil, true, false] as [Bool?] {
+            let scene = try ReportScene()
+            var configuration = try scene.configuration()
+            if let isSent { configuration.sendsSummaries = isSent }
+            let manager = scene.manager(try scene.pinFile())
+            let reporter = try scene.reporter(configuration)
+            try reporter.observe(manager)
+            _ = manager.evaluate(try scene.trust(scene.leaf))
+            scene.clock.advance(by: .seconds(2 * 86_400))
+            await reporter.send()
+            #expect(scene.sender.uploads.count == (isSent == false ? 0 : 1))
+        }
+    }
+
+    @Test("Successes with hosts of no pin file are counted by the fraction of the configuration, by default none")
+    func successes() async throws {
+        for fraction in [nil, 0, 1] as [Double?] {
+            let scene = try ReportScene()
+            let policy = try PinnedPolicy(
+                host: HostPattern("api.example.com"), pins: PinSet(pins: [Pin.publicKey(of: scene.leaf.der)]))
+            var configuration = try scene.configuration()
+            if let fraction { configuration.successFraction = fraction }
+            let manager = TrustManager(policies: [policy], clock: scene.clock)
+            let reporter = try scene.reporter(configuration)
+            try reporter.observe(manager)
+            _ = manager.evaluate(try scene.trust(scene.leaf))
+            scene.clock.advance(by: .seconds(2 * 86_400))
+            await reporter.send()
+            #expect(scene.sender.uploads.count == (fraction == 1 ? 1 : 0))
+        }
+    }
+
     @Test("An address in a pin file that the application did not name gets nothing, and the problem is told")
     func unnamed() async throws {
         let manager = scene.manager(try scene.pinFile(report: ReportScene.report(to: "https://evil.example/")))

@@ -33,9 +33,8 @@ struct KeyTests {
         #expect(try test.version(of: .root) == 2)
     }
 
-    @Test("RSA-PSS with the longest salt, as openssl signs by default, verifies too")
+    @Test("RSA-PSS with the longest salt, as openssl signs by default, verifies too", .needs(.openSSL))
     func longestSalt() throws {
-        guard OpenSSLProgram.isAvailable else { return }
         let key = try TestKey(.sharedRSA(bits: 2_048, index: 0))
         let verification = try #require(VerificationKey(der: key.subjectPublicKeyInfoDER))
         let message = Array("message".utf8)

@@ -2,6 +2,7 @@ import Crypto
 import Dispatch
 import Foundation
 import HoldfastTesting
+import Logging
 import Testing
 
 @testable import Holdfast
@@ -53,15 +54,16 @@ struct CertStorePublishedTests {
         #expect(judge(issuer, 1) == .trusted)
         #expect(judge(leaf, 1) == .untrusted && judge(Data([1]), 1) == .untrusted)
         #expect(judge(issuer, 0) == .empty && judge(leaf, 2) == .empty)
+        #expect(store.validate(commonName: "b.example.com", certificateData: issuer, depth: 1) == .empty)
     }
 
     /// What the closure of a forced update is called with.
     private func update(_ store: CertStore) async -> (result: CertStore.UpdateResult, code: StoreError.Code?) {
-        await withCheckedContinuation { continuation in
-            store.update(mode: .forced, completionQueue: .global()) { result, error in
-                continuation.resume(returning: (result, (error as? StoreError)?.code))
-            }
+        let answer = FirstAnswer<(CertStore.UpdateResult, StoreError.Code?)>()
+        store.update(mode: .forced, completionQueue: .global()) { result, error in
+            answer.settle((result, (error as? StoreError)?.code))
         }
+        return await answer.value
     }
 
     @Test("The closure of an update gets an error for the network and for a configuration in error, for nothing else")
@@ -129,9 +131,12 @@ struct CertStorePublishedTests {
             let store = CertStore(
                 configuration: fixture.configuration, secureDataStore: InMemoryDataStore(),
                 remoteDataProvider: fixture.provider, clock: fixture.clock)
-            for (level, lines) in [(WultraDebug.VerboseLevel.off, 0), (.errors, 0), (.warnings, 1), (.all, 3)] {
+            for (level, logged, lines) in [
+                (WultraDebug.VerboseLevel.off, Logger.Level.critical, 0), (.errors, .error, 0),
+                (.warnings, .warning, 1), (.all, .trace, 3),
+            ] {
                 WultraDebug.verboseLevel = level
-                #expect(WultraDebug.verboseLevel == level)
+                #expect(WultraDebug.verboseLevel == level && PolicyLog.shared.storeLevel == logged)
                 _ = await update(store)
                 #expect(log.lines.count == lines, "\(level)")
             }

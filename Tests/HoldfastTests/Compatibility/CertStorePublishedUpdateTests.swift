@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import Foundation
 import HoldfastTesting
 import Testing
@@ -26,8 +27,9 @@ struct CertStorePublishedUpdateTests {
 
         let asked = Lock(Asked())
         let isValid: Bool
+        let takesKeys: Bool
 
-        init(isValid: Bool = true) { self.isValid = isValid }
+        init(isValid: Bool = true, takesKeys: Bool = true) { (self.isValid, self.takesKeys) = (isValid, takesKeys) }
 
         func ecdsaValidateSignatures(signedData: SignedData, publicKey: any ECPublicKey) -> Bool {
             asked.withLock {
@@ -39,7 +41,7 @@ struct CertStorePublishedUpdateTests {
 
         func importECPublicKey(publicKey: Data) -> (any ECPublicKey)? {
             asked.withLock { $0.points.append(publicKey) }
-            return Key(publicKey)
+            return takesKeys ? Key(publicKey) : nil
         }
 
         func hashSha256(data: Data) -> Data {
@@ -53,18 +55,11 @@ struct CertStorePublishedUpdateTests {
         }
     }
 
-    /// The result that the closure of an update is called with; nil if it is not called in time.
-    private func result(
-        of store: CertStore, _ mode: StoreUpdateMode, within limit: Duration = .seconds(60)
-    ) async -> CertStore.UpdateResult? {
-        let called = Task {
-            await withCheckedContinuation { continuation in
-                store.update(mode: mode, completionQueue: .global()) { result, _ in
-                    continuation.resume(returning: result)
-                }
-            }
-        }
-        return await TimeLimit.value(of: called, within: limit)
+    /// The result that the closure of an update is called with.
+    private func result(of store: CertStore, _ mode: StoreUpdateMode) async -> CertStore.UpdateResult {
+        let answer = FirstAnswer<CertStore.UpdateResult>()
+        store.update(mode: mode, completionQueue: .global()) { result, _ in answer.settle(result) }
+        return await answer.value
     }
 
     @Test("The closure of a silent update is called at once with ok, while the download goes on behind it")
@@ -79,10 +74,15 @@ struct CertStorePublishedUpdateTests {
             await gate.wait()
             return RemoteDataResponse(.body(new))
         }
-        let report = await store.finishedUpdate {
-            #expect(await result(of: store, .default) == .ok)
-            #expect(store.judge(1) == .trusted && store.documents.isUpdating)
+        let report = try await store.finishedUpdate {
+            let (queue, results) = (DispatchQueue(label: "holdfast.tests.silent"), Lock<[CertStore.UpdateResult]>([]))
+            store.update(mode: .default, completionQueue: queue) { result, _ in results.withLock { $0.append(result) } }
+            // The queue has got the closure by then, or gets it after the download, which the gate holds back.
+            await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+            #expect(results.withLock { $0 } == [.ok] && store.judge(1) == .trusted)
+            let isUpdating = store.documents.isUpdating
             gate.open()
+            try #require(isUpdating)
         }
         #expect(report?.kind == .silent && store.judge(2) == .trusted)
     }
@@ -153,6 +153,15 @@ struct CertStorePublishedUpdateTests {
         let store = fixture.store(crypto: Cryptography(isValid: false))
         #expect(await store.updateError()?.code == .invalidSignature)
         #expect(store.judge(1) == .empty)
+    }
+
+    @Test("A key that the application's cryptography does not take is an error of the configuration")
+    func refusedKey() async throws {
+        let fixture = try StoreFixture()
+        try fixture.publish([(StoreFixture.name, 1, 100)])
+        let store = fixture.store(crypto: Cryptography(takesKeys: false))
+        #expect(store.configurationError?.code == .invalidConfiguration)
+        #expect(await store.updateError()?.code == .invalidConfiguration && store.judge(1) == .empty)
     }
 
     @Test("Signed data keeps both parts, and the usual cryptography takes no key of another")

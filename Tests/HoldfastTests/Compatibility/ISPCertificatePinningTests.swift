@@ -44,6 +44,55 @@ struct ISPCertificatePinningTests {
         }
     }
 
+    @Test("Certificates of one domain in several spellings are all pinned, whichever of them is presented")
+    func spellings() async throws {
+        let fixture = try PolicyFixture()
+        let below = "a.\(PolicyFixture.host)"
+        let other = try fixture.root.leaf(names: [.dns(PolicyFixture.host), .dns(below)])
+        try await withFile { file in
+            let pins = [
+                "WWW.Example.com": [Data(fixture.leaf.der)], "www.example.com.": [Data(other.der)],
+                PolicyFixture.host: [Data(try TestAuthority.root(clock: fixture.clock).der)],
+            ]
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
+            for certificate in [fixture.leaf, other] {
+                for domain in [PolicyFixture.host, "WWW.EXAMPLE.com"] {
+                    #expect(
+                        ISPCertificatePinning.verifyPinnedCertificate(
+                            forTrust: try fixture.trust(certificate.chain), andDomain: domain, file: file,
+                            clock: fixture.clock))
+                }
+            }
+            // Pins are those of exactly one domain, also for a server that the certificate names.
+            #expect(
+                !ISPCertificatePinning.verifyPinnedCertificate(
+                    forTrust: try fixture.trust(other.chain, host: below), andDomain: below, file: file,
+                    clock: fixture.clock))
+            // The same key in another certificate is not what is pinned.
+            let renewed = try fixture.trust(fixture.issuing.renew(fixture.leaf).chain)
+            #expect(
+                !ISPCertificatePinning.verifyPinnedCertificate(
+                    forTrust: renewed, andDomain: PolicyFixture.host, file: file, clock: fixture.clock))
+        }
+    }
+
+    @Test("The folder of the file is made for its owner alone, and the file replaces what was stored before")
+    func owner() async throws {
+        let fixture = try PolicyFixture()
+        try await withFile { file in
+            let pins = [PolicyFixture.host: [Data(fixture.leaf.der)]]
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: pins, file: file))
+            for (path, mode) in [(file.deletingLastPathComponent().path, 0o700), (file.path, 0o600)] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
+            }
+            #expect(try Data(contentsOf: file).starts(with: Data("bplist00".utf8)))
+            let others = ["a.example": [Data(fixture.root.der)]]
+            #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: others, file: file))
+            #expect(try PinnedCertificateFile(url: file).read() == others)
+        }
+    }
+
     @Test("A Merkle Tree Certificate, which servers present in several forms, is not stored")
     func merkleTreeCertificate() async throws {
         let fixture = try PolicyFixture()
@@ -79,6 +128,7 @@ struct ISPCertificatePinningTests {
             }
             #expect(log.lines.count == 4)
             #expect(log.lines.allSatisfy { $0.hasPrefix("error the pinned certificates cannot be used") })
+            #expect(log.lines.allSatisfy { $0.contains(PolicyFixture.host) && $0.contains(file.path) }, "\(log.lines)")
             try good.write(to: file)
             #expect(try verify())
             #expect(ISPCertificatePinning.setupSSLPins(usingDictionnary: [PolicyFixture.host: []], file: file))

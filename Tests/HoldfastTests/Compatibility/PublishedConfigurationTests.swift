@@ -101,6 +101,23 @@ struct PublishedConfigurationTests {
         }
     }
 
+    @Test("An empty argument is no missing one: no name is expected, nothing ships, and the identifier is empty")
+    func empty() async throws {
+        let names = try fixture { CertStoreConfiguration(serviceUrl: $0, publicKey: $1, expectedCommonNames: []) }
+        #expect(names.configuration.expectedCommonNames == [])
+        let store = names.store()
+        try await store.update()
+        #expect(store.judge(1) == .untrusted && store.judge("b.example.com", 2) == .untrusted)
+        let identifier = try fixture { CertStoreConfiguration(serviceUrl: $0, publicKey: $1, identifier: "") }
+        #expect(identifier.configuration.identifier == "" && identifier.configuration.instanceIdentifier == "")
+        for make in [
+            { CertStoreConfiguration(serviceUrl: $0, publicKey: $1, fallbackCertificateData: Data()) },
+            { CertStoreConfiguration(serviceUrl: $0, publicKey: $1, fallbackCertificatesData: Data()) },
+        ] as [(URL, String) -> CertStoreConfiguration] {
+            #expect(try fixture(make).store().configurationError?.code == .invalidConfiguration)
+        }
+    }
+
     @Test("The two times decide when the next update is due")
     func times() async throws {
         let day = 86_400.0

@@ -66,7 +66,7 @@ struct PublishedPolicyTests {
                 try manager.makePolicy(
                     type: .pinPublicKey, hostName: PolicyFixture.host, settings: settings(bundle))
             }
-            #expect(error.code == .unreadableCertificates)
+            #expect(error.code == .unreadableCertificates && error.hostName == PolicyFixture.host)
             #expect(error.found.contains("broken.cer"))
             #expect(failure.found.contains(error.found))
             #expect(failure.expected == error.expected && failure.remedy == error.remedy)
@@ -78,19 +78,24 @@ struct PublishedPolicyTests {
         try await withBundle([:]) { bundle in
             let manager = TrustManager()
             let cases: [(ValidationType, String, PolicyConfigurationError.Code)] = [
-                (.pinPublicKey, "a.example", .noPins), (.pinCertificate, "a.example", .noPins),
-                (.custom, "a.example", .missingCustomValidation), (.standard, "a b", .invalidHostName),
+                (.pinPublicKey, "A.example", .noPins), (.pinCertificate, "a.example", .noPins),
+                (.custom, "https://A.example/", .missingCustomValidation), (.standard, "A b", .invalidHostName),
                 (.disabled, "", .invalidHostName), (.standard, "*.com", .invalidHostName),
                 (.disabled, "127.1", .invalidHostName), (.standard, "https://", .invalidHostName),
             ]
             for (type, host, expected) in cases {
-                #expect(
-                    code { try manager.makePolicy(type: type, hostName: host, settings: settings(bundle)) }
-                        == expected)
+                let error = #expect(throws: PolicyConfigurationError.self) {
+                    try manager.makePolicy(type: type, hostName: host, settings: settings(bundle))
+                }
+                // A name that is no host is named as it was given.
+                let name = expected == .invalidHostName ? host : "a.example"
+                #expect(error?.code == expected && error?.hostName == name)
+                #expect(expected != .noPins || error?.found.contains(bundle.bundlePath) == true)
                 let composer = ComposePolicy(withValidation: type, forHost: host)
                 composer.certificateBundle = bundle
                 #expect(code { try composer.makePolicy() } == expected)
                 let policy = composer.create()
+                #expect(policy.hostName == name)
                 #expect(policy.decisionWithoutTrust(at: .distantPast).failure?.code == .invalidConfiguration)
             }
         }
@@ -132,6 +137,8 @@ struct PublishedPolicyTests {
                 ] {
                     let error = try #require(throws: PolicyConfigurationError.self) { _ = try make() }
                     #expect(error.code == .missingParameter && error.expected == missing.joined(separator: ", "))
+                    #expect(error.hostName == PolicyFixture.host && error.found == "none")
+                    #expect(missing.allSatisfy(error.remedy.contains))
                 }
             }
         }
@@ -145,13 +152,29 @@ struct PublishedPolicyTests {
         composer.trustServer = URL(string: "https://pins.example.com/gcx.json.signed")
         composer.customer = "gcx"
         composer.trustServerCertificate = Data("no certificate".utf8)
-        #expect(code { try composer.makePolicy() } == .invalidParameter)
+        let reason = try #require(throws: DocumentError.self) {
+            try TrustServerSigner(certificate: Data("no certificate".utf8))
+        }
+        let error = try #require(throws: PolicyConfigurationError.self) { try composer.makePolicy() }
+        #expect(error.code == .invalidParameter && error.hostName == PolicyFixture.host)
+        #expect(error.expected == "trustServerCertificate: \(reason.expected)")
+        #expect(error.found == reason.found && error.remedy == reason.remedy)
         #expect(!composer.create().validate(trust: nil))
         composer.trustServerCertificate = Data(signer.certificate.der)
         #expect(code { try composer.makePolicy() } == nil)
         for maximumAge in [.zero, .seconds(-1)] as [Duration] {
             composer.onlinePinning.maximumAge = maximumAge
-            #expect(code { try composer.makePolicy() } == .invalidParameter)
+            let error = try #require(throws: PolicyConfigurationError.self) { try composer.makePolicy() }
+            #expect(error.code == .invalidParameter && error.hostName == PolicyFixture.host)
+            let reason = try #require(throws: StoreError.self) {
+                try TrustServerStore(
+                    checking: TrustServerConfiguration(
+                        url: try #require(composer.trustServer),
+                        signer: TrustServerSigner(certificate: Data(signer.certificate.der)), customer: "gcx",
+                        settings: composer.onlinePinning))
+            }
+            #expect(error.expected == reason.expected && error.expected.contains("maximumAge"))
+            #expect(error.found == reason.found && error.remedy == reason.remedy)
         }
     }
 
@@ -211,7 +234,7 @@ struct PublishedPolicyTests {
         let log = RecordingLog()
         let policyLog = log.policyLog
         try await withBundle(["leaf.cer": fixture.leaf.der]) { bundle in
-            for host in ["a.example", "a.example", "b.example", "c.example"] {
+            for host in ["a.example", "https://A.example/", "B.example", "c.example"] {
                 _ = PublishedPolicy(
                     type: .pinCertificate, hostName: host, validatesHostName: true, bundle: bundle,
                     certificatePinOnly: false, customValidation: nil,

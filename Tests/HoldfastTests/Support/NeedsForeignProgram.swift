@@ -20,6 +20,16 @@ struct NeedsForeignProgram: SuiteTrait, TestTrait {
     }
 }
 
+extension ForeignProgram {
+    /// Whether the part of a test runs that needs it. If not, the end of the run names the test.
+    func runsPart(of test: Test? = .current) -> Bool {
+        if !runsTests, let test {
+            SkippedTests.note("\(test.sourceLocation.fileID): \(test.displayName ?? test.name), in part", missing: self)
+        }
+        return runsTests
+    }
+}
+
 extension Trait where Self == NeedsForeignProgram {
     static func needs(_ program: ForeignProgram) -> Self { NeedsForeignProgram(program: program) }
 }

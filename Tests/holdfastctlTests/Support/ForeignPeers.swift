@@ -51,6 +51,8 @@ extension ForeignProgram {
     static let swiftCompiler = ForeignProgram("swiftc", .included, canRun: ForeignPeers.swiftCompiler != nil)
     static let xmllint = ForeignProgram(
         "xmllint", .packages(debian: ["libxml2-utils"], homebrew: ["libxml2"]), canRun: ForeignPeers.xmllint != nil)
+    static let systemdAnalyze = ForeignProgram(
+        "systemd-analyze", .machine, runsTests: ForeignPeers.systemdAnalyze != nil)
     static let faketime = ForeignProgram(
         "faketime", .packages(debian: ["faketime"], homebrew: ["libfaketime"]), canRun: ForeignPeers.canTurnClock)
     static let caddy = ForeignProgram(

@@ -57,7 +57,7 @@ struct TrustServerFleetTests {
                     #expect(server.statistics.lastServerName == LoopbackFleet.name)
                     #expect(server.statistics.connectionsAccepted == 2)
                 }
-                guard OpenSSLProgram.isAvailable else { return }
+                guard ForeignProgram.openSSL.runsPart() else { return }
                 let foreign = try await OpenSSLProgram.run(
                     [
                         "smime", "-verify", "-inform", "der", "-in", "output/acme.json.signed", "-CAfile",

@@ -11,12 +11,15 @@ import NIOSSL
 ///
 /// It asks over TLS, with the authorities of the system, and this machine also without.
 public struct PublicDataProvider: RemoteDataProvider {
-    private static let limit: Duration = .seconds(60)
+    private let limit: Duration
     private static let greatestRedirects = 5
     private static let redirects: Set<Int> = [301, 302, 303, 307, 308]
 
     /// Makes a provider.
-    public init() {}
+    public init() { self.init(limit: .seconds(60)) }
+
+    /// - Parameter limit: the longest time that one answer may take.
+    init(limit: Duration) { self.limit = limit }
 
     /// Downloads a document.
     /// - Throws: `RemoteDataError`.
@@ -41,7 +44,7 @@ public struct PublicDataProvider: RemoteDataProvider {
         do {
             let host = try DialedHost(url: request.url)
             let context = isEncrypted ? try Self.context() : nil
-            return try await HTTPExchange(request, of: host, within: Self.limit).answer(
+            return try await HTTPExchange(request, of: host, within: limit).answer(
                 from: host.name, port: host.port ?? (isEncrypted ? 443 : 80), on: MultiThreadedEventLoopGroup.singleton
             ) { pipeline in
                 guard let context else { return }

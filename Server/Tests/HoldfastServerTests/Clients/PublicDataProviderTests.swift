@@ -121,13 +121,12 @@ struct PublicDataProviderTests {
                 #expect(failure?.code == .connectionFailed)
             }
         }
-        // A server that says nothing.
+        // A server that says nothing: only the end of the task ends the wait before this test is out of time.
         try await serving([]) { url in
-            let begin = ContinuousClock.now
-            let asking = Task { try await PublicDataProvider().data(for: RemoteDataRequest(url: url)) }
+            let provider = PublicDataProvider(limit: .seconds(3_600))
+            let asking = Task { try await provider.data(for: RemoteDataRequest(url: url)) }
             asking.cancel()
             await #expect(throws: RemoteDataError.self) { try await asking.value }
-            #expect(ContinuousClock.now - begin < .seconds(30))
         }
     }
 }

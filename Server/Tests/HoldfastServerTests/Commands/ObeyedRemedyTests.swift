@@ -395,7 +395,7 @@ struct ObeyedRemedyTests {
         return Refusal(setup: "\(token)\n\(setup)", refused: refused, remedy: remedy, then: then, serves: true)
     }
 
-    @Test("A call that is refused over HTTP succeeds as its remedy says", .enabled(if: ForeignProgram.isTested("curl")))
+    @Test("A call that is refused over HTTP succeeds as its remedy says", .needs(.program("curl")))
     func calls() async throws {
         let ready =
             "/v1/apps/bank/hosts/api.example.com/next/$(openssl x509 -in next.pem -outform DER | sha256sum | "

@@ -223,7 +223,7 @@ struct RefusedClientTests {
             ["app", "reports", "bank", "--sample", "\(Digest(of: site.shown.der))", "--data", site.data],
             in: site.folder)
         #expect(unknown.status != 0 && unknown.output.contains("a sample of bank"), "\(unknown.output)")
-        guard ManualDesk.isTested else { return }
+        guard Need.holdfastctl.runsPart() else { return }
         let shown = try await ForeignProgram.run(
             ManualDesk.holdfastctl, ["show", "--report", "sample.json", "--json"], in: site.folder, withErrors: false)
         #expect(shown.status == 0)

@@ -57,7 +57,7 @@ struct ClientFleet: Sendable {
         isThorough: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         #expect(!documents.isEmpty || hasChallenges, "nothing is published", sourceLocation: sourceLocation)
-        let peers = ForeignPeers.areTested ? try await ForeignPeers.shared.value : nil
+        let peers = Need.foreignPeers.runsPart() ? try await ForeignPeers.shared.value : nil
         var places = ["directly": Place(port: port, prefix: "")]
         if let peers {
             places["through nginx"] = Place(port: peers.cache, prefix: "/\(port)/\(UUID().uuidString.lowercased())")
@@ -84,7 +84,7 @@ struct ClientFleet: Sendable {
             question(places.mapValues(\.base), pins: pins.first, shown: isThorough ? accepted.first : nil))
         #expect(answer.problems == [], sourceLocation: sourceLocation)
         #expect(answer.done.contains("curl") && answer.done.contains("openssl"), sourceLocation: sourceLocation)
-        if repositoryRoot != nil, TUFPython.isTested {
+        if repositoryRoot != nil, Need.pythonTUF.runsPart() {
             #expect(answer.done.contains("python-tuf"), sourceLocation: sourceLocation)
         }
     }
@@ -182,7 +182,7 @@ struct ClientFleet: Sendable {
         if let root = repositoryRoot, let pins {
             question.repository = .init(path: repository, root: root, pins: "\(Digest(of: pins))")
         }
-        if let shown, ManualDesk.isTested, question.list != nil || question.trust != nil {
+        if let shown, question.list != nil || question.trust != nil, Need.holdfastctl.runsPart() {
             question.check = .init(
                 program: ManualDesk.holdfastctl.path, host: World.host, chain: shown.chain.map { Data($0) },
                 roots: [Data(root.root)])

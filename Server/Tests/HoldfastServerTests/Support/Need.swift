@@ -30,12 +30,21 @@ extension Need {
     static let pgBouncer = Need("PostgreSQL and pgbouncer", PgBouncer.isTested)
     static let postgreSQL = Need("PostgreSQL's initdb, postgres and psql", PostgresServer.isTested)
     static let s3Tools = Need("moto and aws", S3Place.isTested, from: "scripts/python s3")
+    static let pythonTUF = Need("python-tuf", TUFPython.isTested, from: "scripts/python tuf")
     static let softToken = Need("opensc and softhsm2", SoftToken.isTested)
     static let softWebAuthn = Need("soft-webauthn", SoftWebAuthn.isTested, from: "scripts/python webauthn")
     static let turnedClock = Need("faketime and cc", TurnedClock.isTested)
     static let verifyingSigner = Need("python3 with cryptography, and faketime", VerifyingSigner.isTested)
 
     static func program(_ name: String) -> Need { Need(name, ForeignProgram.isTested(name)) }
+
+    /// Whether the part of a test runs that needs it. If not, the end of the run names the test.
+    func runsPart(of test: Test? = .current) -> Bool {
+        if !isMet, let test {
+            SkippedTests.note("\(test.sourceLocation.fileID): \(test.displayName ?? test.name), in part", missing: self)
+        }
+        return isMet
+    }
 }
 
 /// Skips tests if something is missing that they need, and has the end of the run say so, with what installs it.
