@@ -50,7 +50,7 @@ struct VerbTests {
             let choices = [
                 "init": ["--no-recovery-copy"], "reseal": ["--no-recovery-copy"], "propose": ["--no-proposer"],
                 "revert": ["--no-proposer"], "gate": ["--digest", "x"], "restore": ["--check"], "resume": ["--clock"],
-                "add": ["--every-app", "--scope", "read"],
+                "add": ["--every-app", "--scope", "read"], "health": ["live"],
             ]
             for verb in verbs {
                 let help = try await desk.run(verb.path + ["--help"])
