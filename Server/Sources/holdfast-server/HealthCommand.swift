@@ -25,7 +25,7 @@ struct HealthCommand: AsyncParsableCommand {
     private var known: HealthCheck.Question {
         get throws {
             guard let known = HealthCheck.Question(rawValue: question) else {
-                throw ValidationError("The questions are live, ready and writable; '\(question)' is none of them.")
+                throw ValidationError("Ask with live, ready or writable; '\(question)' is none of them.")
             }
             return known
         }
