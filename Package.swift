@@ -214,8 +214,7 @@ let package = Package(
             path: "Tests/grammar-runner", swiftSettings: strict),
         /// How tests start and find other programs. It has no product.
         .target(
-            name: "HoldfastTestSupport",
-            dependencies: ["Holdfast", "HoldfastPublishing", "HoldfastTesting", "HoldfastNIOTesting", nioSSL],
+            name: "HoldfastTestSupport", dependencies: ["Holdfast", "HoldfastTesting", "HoldfastNIOTesting", nioSSL],
             path: "Tests/HoldfastTestSupport", swiftSettings: strict),
         /// How a test run goes that is not told otherwise. The tests of all targets run in one process.
         .target(name: "TestRunDefaults", path: "Tests/TestRunDefaults"),

@@ -1,7 +1,6 @@
 #if os(macOS) || os(Linux)
 package import Foundation
 import Holdfast
-import HoldfastPublishing
 
 /// A program that was started with `posix_spawn`.
 ///

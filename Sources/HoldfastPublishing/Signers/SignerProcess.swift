@@ -1,5 +1,6 @@
 #if os(macOS) || os(Linux)
 import Foundation
+import Holdfast
 
 /// A running program, from its start to its end.
 ///

@@ -98,3 +98,19 @@ struct OutlookLosses {
 
     private static func text(_ date: Date?) -> String { date?.formatted(.iso8601) ?? "some time" }
 }
+
+extension PublicationOutlook.Row {
+    /// Whether its clients lack the pins of a chain from its first instant on.
+    var isUnpublished: Bool { verdict == .out && cause?.code == .pins }
+
+    /// Whether its clients get in with an announced chain if a change that begins now reaches them: it begins after that.
+    /// That change is still to be published, and until then nobody is locked out.
+    /// - Parameter scene: where the outlook looked.
+    func awaitsPublication(in scene: AppScene) -> Bool {
+        guard isUnpublished, let host = hostIndex, let place = presentation, let start,
+            client != .shippedPins || OutlookMaker.isOfNextBuild(appVersions)
+        else { return false }
+        let reach = OutlookMaker.date(scene.app.settings.timing.reach(of: scene.now))
+        return place >= scene.hosts[host].shown.count && start > reach
+    }
+}
