@@ -66,7 +66,7 @@ public struct AsyncHTTPClientReportSender: ReportSender {
         request.method = .POST
         request.headers.replaceOrAdd(name: "Content-Type", value: upload.contentType)
         request.headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
-        request.headers.replaceOrAdd(name: "User-Agent", value: HoldfastVersion.product())
+        request.headers.replaceOrAdd(name: "User-Agent", value: HoldfastRelease.product())
         request.body = .bytes(ByteBuffer(bytes: upload.body))
         let response = try await client.execute(request, timeout: TimeAmount(limit))
         let status = Int(response.status.code)

@@ -33,7 +33,7 @@ struct Holdfastctl: AsyncParsableCommand {
             Completion for your shell:
               holdfastctl --generate-completion-script bash > holdfastctl.bash
             """,
-        version: HoldfastVersion.current,
+        version: HoldfastRelease.version,
         subcommands: [
             CheckCommand.self, PinCommand.self, PinsCommand.self, KeygenCommand.self, SignCommand.self,
             VerifyCommand.self, ShowCommand.self, ListCommand.self, RolloverCommand.self, GateCommand.self,

@@ -77,7 +77,7 @@ class Version(unittest.TestCase):
         """Those of a copy of the files in which texts are replaced."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            names = ("CHANGELOG.md", "Sources/Holdfast/Foundations/HoldfastVersion.swift",
+            names = ("CHANGELOG.md", "Sources/Holdfast/Foundations/HoldfastRelease.swift",
                      "Server/Sources/HoldfastServer/Administration/openapi.yaml")
             for name in names + self.step.INSTALLS + self.step.ARTIFACTS + self.step.READERS:
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -103,11 +103,11 @@ class Version(unittest.TestCase):
     def test_each_place_must_agree(self):
         for name in ("README", "installing", "wultrasslpinning", "Package", "openapi", "compose", "postgresql", "holdfastctl"):
             self.assertGreaterEqual(len(self.problems(**{name: ("1.4.0", "1.3.0")})), 1, name)
-        self.assertEqual(len(self.problems(Holdfastctl=("HoldfastVersion.current", '"1.4.0"'))), 1)
+        self.assertEqual(len(self.problems(Holdfastctl=("HoldfastRelease.version", '"1.4.0"'))), 1)
 
     def test_after_a_release_the_version_may_be_higher(self):
-        self.assertEqual(self.problems(HoldfastVersion=("1.4.0", "1.5.0"), openapi=("1.4.0", "1.5.0")), [])
-        self.assertGreaterEqual(len(self.problems(HoldfastVersion=("1.4.0", "1.3.9"))), 1)
+        self.assertEqual(self.problems(HoldfastRelease=("1.4.0", "1.5.0"), openapi=("1.4.0", "1.5.0")), [])
+        self.assertGreaterEqual(len(self.problems(HoldfastRelease=("1.4.0", "1.3.9"))), 1)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ struct ServerCommand: AsyncParsableCommand {
               holdfast-server app add bank --data /srv/pins --anchors roots.pem --no-shipped-pins
               holdfast-server change propose bank --data /srv/pins --format list --reason first
             """,
-        version: HoldfastVersion.current,
+        version: HoldfastRelease.version,
         subcommands: [
             ServeCommand.self, GenesisCommand.self, SignCommand.self, InitCommand.self,
             ApproversCommand.self, AppCommand.self, PlaceCommand.self,

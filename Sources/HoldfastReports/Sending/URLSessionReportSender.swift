@@ -67,7 +67,7 @@ private final class Posting: NSObject, URLSessionDataDelegate, Sendable {
         request.setValue(upload.contentType, forHTTPHeaderField: "Content-Type")
         request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         // Foundation names the application, its version and the system's.
-        request.setValue(HoldfastVersion.product(), forHTTPHeaderField: "User-Agent")
+        request.setValue(HoldfastRelease.product(), forHTTPHeaderField: "User-Agent")
         // By default it tells the languages of the user.
         request.setValue("*", forHTTPHeaderField: "Accept-Language")
         // The caller's task may have been canceled already.

@@ -71,7 +71,7 @@ struct ReportSenderTests {
                 let lower = head.lowercased()
                 #expect(lower.contains("content-type: application/reports+json\r\n"))
                 #expect(lower.contains("content-length: 4\r\n"))
-                #expect(lower.contains("user-agent: holdfast/\(HoldfastVersion.current)\r\n"))
+                #expect(lower.contains("user-agent: holdfast/\(HoldfastRelease.version)\r\n"))
                 // Those of the connection, and none that could tell one device from another.
                 let known: Set = [
                     "host", "connection", "content-type", "content-length", "user-agent", "accept", "accept-encoding",

@@ -15,7 +15,7 @@ struct Webhook: NoticeTarget {
         let headers = [
             ("Host", address.authority), ("Content-Type", "application/json"),
             ("Content-Length", "\(notice.octets.count)"), ("Connection", "close"),
-            ("User-Agent", "holdfast-server/\(HoldfastVersion.current)"), ("webhook-id", "\(notice.id)"),
+            ("User-Agent", "holdfast-server/\(HoldfastRelease.version)"), ("webhook-id", "\(notice.id)"),
             ("webhook-timestamp", "\(time)"),
             ("webhook-signature", secret.signature(id: notice.id, time: time, body: notice.octets)),
         ]

@@ -49,7 +49,7 @@ struct WebhookTests {
             for (request, time) in zip(requests, [Int64(1_800_000_000), 1_800_000_007]) {
                 #expect(request.head.hasPrefix("POST /hooks/s3cret?key=pa55 HTTP/1.1\r\n"), "\(request.head)")
                 #expect(request.header("Host") == "\(WebhookReceiver.host):\(receiver.port)")
-                #expect(request.header("User-Agent") == "holdfast-server/\(HoldfastVersion.current)")
+                #expect(request.header("User-Agent") == "holdfast-server/\(HoldfastRelease.version)")
                 #expect(request.header("webhook-id") == "\(Self.notice.id)")
                 #expect(request.header("webhook-timestamp") == "\(time)")
                 #expect(request.body == Self.notice.octets)
