@@ -8,7 +8,7 @@ package enum InheritedDescriptors {
     /// The flag of `posix_spawnattr_setflags`: the program gets only what its file actions name.
     package static let flags = POSIX_SPAWN_CLOEXEC_DEFAULT
 
-    /// Adds that the program gets standard error; standard input and output come by file actions of their own.
+    /// Lets the program inherit standard error; standard input and output have file actions of their own.
     package static func restrict(_ actions: inout posix_spawn_file_actions_t?) -> Int32 {
         unsafe posix_spawn_file_actions_addinherit_np(&actions, STDERR_FILENO)
     }
@@ -24,11 +24,13 @@ package enum InheritedDescriptors {
         return unsafe symbol.map { unsafe unsafeBitCast($0, to: CloseFrom.self) }
     }
 
-    /// Adds that everything but standard input, output and error is closed. The last of the file actions.
+    /// Closes everything but standard input, output and error in the new process. Call it after all other
+    /// file actions.
+    /// - Returns: 0, or the number of an error: then the program must not be started.
     package static func restrict(_ actions: inout posix_spawn_file_actions_t) -> Int32 {
         if let closeFrom = unsafe closeFrom { return unsafe closeFrom(&actions, 3) }
         // What other threads open from now on is not among them.
-        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        guard let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return ENOSYS }
         for descriptor in open.compactMap({ Int32($0) }) where descriptor > 2 {
             let number = unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
             guard number == 0 else { return number }

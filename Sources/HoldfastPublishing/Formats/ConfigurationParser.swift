@@ -34,6 +34,8 @@ struct ConfigurationParser {
     /// The deepest nesting. Anything deeper is not a configuration but an attack on this program.
     private static let maximumDepth = 32
     private static let longestReference = 16
+    /// In bytes. No system that is read here has names as long.
+    private static let longestName = 255
     private static let named: [String: UInt8] = [
         "amp": UInt8(ascii: "&"), "lt": UInt8(ascii: "<"), "gt": UInt8(ascii: ">"), "quot": UInt8(ascii: "\""),
         "apos": UInt8(ascii: "'"),
@@ -189,7 +191,9 @@ struct ConfigurationParser {
 
     private mutating func readName() throws(Fault) -> String {
         let name = bytes[position...].prefix(while: isOfName)
-        guard let first = name.first, !"-.0123456789".utf8.contains(first) else { throw fault() }
+        guard let first = name.first, !"-.0123456789".utf8.contains(first), name.count <= Self.longestName else {
+            throw fault()
+        }
         move(by: name.count)
         return String(decoding: name, as: UTF8.self)
     }

@@ -44,10 +44,12 @@ struct TrustServerPublication: Sendable {
         let lock = try ChangeLock.on(files.memory, for: files.memory.path)
         defer { withExtendedLifetime(lock) {} }
         if case .failure(let error) = backups {
-            complain("\(error.message) The backups of the last round are published.")
+            complain(error.message)
+            complain("the backups of the last round are published")
         }
         if case .failure(let error) = clients {
-            complain("\(error.message) Whether clients get in is unknown.")
+            complain(error.message)
+            complain("whether clients get in is unknown")
         }
         do throws(PublishingError) {
             return try await publisher.publish(
@@ -74,7 +76,8 @@ struct TrustServerPublication: Sendable {
         guard case .failure(let error) = hosts else { return try hosts.get() }
         let known = await publisher.rememberedHosts()
         guard !known.isEmpty else { throw error }
-        complain("\(error.message); the hosts of the last round are asked")
+        complain(error.message)
+        complain("the hosts of the last round are asked")
         return known
     }
 }

@@ -129,7 +129,7 @@ struct ReportSenderTests {
     @Test("A huge answer is not read", arguments: SenderKind.allCases)
     func hugeAnswer(kind: SenderKind) async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n"
-        // Nobody would live to see the end of it.
+        // A terabyte.
         try await withCollector(kind, [.send(head), .flood(1 << 40)]) { sender, url, _ in
             let answer = try await sender.send(upload(url))
             #expect(answer.status == 200)

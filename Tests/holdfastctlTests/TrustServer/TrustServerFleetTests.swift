@@ -186,7 +186,7 @@ struct TrustServerFleetTests {
         }
     }
 
-    @Test("A name with more addresses than are asked is told; one without any could not be asked")
+    @Test("A name with more addresses than are asked is reported; one without any could not be asked")
     func manyAddresses() async throws {
         try await TrustServerSite.with { site in
             let host = try DialedHost(LoopbackFleet.name, port: 1)

@@ -17,8 +17,8 @@ struct OutlookLosses {
     /// - Parameter present: the outlook of what is published. Clients that it locks out for as long as it looks ahead are no
     ///   loss: a change must not be refused because of them, least of all the one that lets them in again. That concerns
     ///   chains that hosts present now; one that is only announced locks nobody out yet. Nil to name all.
-    /// - Parameter leavesTime: whether to leave out chains that are announced for so late that a change which begins now
-    ///   reaches all clients before: ``PublishingDeadline`` says until when to publish it.
+    /// - Parameter leavesTime: whether to leave out announced chains that begin late enough for a change that starts now to
+    ///   reach all clients first. ``PublishingDeadline`` has the time until when to publish that change.
     init(
         _ outlook: PublicationOutlook, _ scene: AppScene, excusing present: PublicationOutlook? = nil,
         leavingTime leavesTime: Bool = false
@@ -103,8 +103,8 @@ extension PublicationOutlook.Row {
     /// Whether its clients lack the pins of a chain from its first instant on.
     var isUnpublished: Bool { verdict == .out && cause?.code == .pins }
 
-    /// Whether its clients get in with an announced chain if a change that begins now reaches them: it begins after that.
-    /// That change is still to be published, and until then nobody is locked out.
+    /// Whether an announced chain begins late enough for a change that starts now to reach these clients first. The change
+    /// has yet to be published, and no client is locked out before the chain begins.
     /// - Parameter scene: where the outlook looked.
     func awaitsPublication(in scene: AppScene) -> Bool {
         guard isUnpublished, let host = hostIndex, let place = presentation, let start,

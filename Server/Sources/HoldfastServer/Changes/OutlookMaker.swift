@@ -57,7 +57,7 @@ struct OutlookMaker {
                 of: old, keys, published: min(publication.published, scene.now),
                 replaced: publication.replaced.map { min($0, scene.now) } ?? arrival, repository: bundle)
             where document.kind != .shippedPins {
-                // Whoever asks for it from now on gets nothing, and goes on with it until it ends.
+                // Clients that ask for it from now on get nothing, and keep what they have until that ends.
                 if publication.replaced == nil, !asked.contains(Array(document.name.utf8)) {
                     document.name = "\(document.name.dropLast(Self.replacedName.count)), which is no longer published,"
                     document.replaced = nil

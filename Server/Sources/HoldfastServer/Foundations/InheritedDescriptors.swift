@@ -7,7 +7,7 @@ enum InheritedDescriptors {
     /// The flag of `posix_spawnattr_setflags`: the program gets only what its file actions name.
     static let flags = POSIX_SPAWN_CLOEXEC_DEFAULT
 
-    /// Adds nothing.
+    /// Does nothing: the file actions name everything that the program gets.
     static func restrict(_ actions: inout posix_spawn_file_actions_t?) -> Int32 { 0 }
     #else
     static let flags: Int32 = 0
@@ -21,11 +21,13 @@ enum InheritedDescriptors {
         return unsafe symbol.map { unsafe unsafeBitCast($0, to: CloseFrom.self) }
     }
 
-    /// Adds that everything but standard input, output, error and the report (3) is closed. The last of the file actions.
+    /// Closes everything but standard input, output, error and the report (3) in the new process. Call it after all other
+    /// file actions.
+    /// - Returns: 0, or the number of an error: then the program must not be started.
     static func restrict(_ actions: inout posix_spawn_file_actions_t) -> Int32 {
         if let closeFrom = unsafe closeFrom { return unsafe closeFrom(&actions, 4) }
         // What other threads open from now on is not among them.
-        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        guard let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return ENOSYS }
         for descriptor in open.compactMap({ Int32($0) }) where descriptor > 3 {
             let number = unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
             guard number == 0 else { return number }

@@ -27,7 +27,7 @@ public struct ServerFolder: Sendable {
         otherDatabase = database
     }
 
-    /// What ``Catalog`` may not read from the database.
+    /// Settings that ``Catalog`` may not read from the database.
     public var configuration: URL { url.appending(path: "configuration.json") }
     var database: URL { url.appending(path: "server.db") }
     var head: HeadFile { HeadFile(url.appending(path: "head")) }
@@ -120,7 +120,7 @@ public struct ServerFolder: Sendable {
         }
     }
 
-    /// Takes the lock of whoever serves, renews and uploads: there is one such process for a folder.
+    /// Takes the lock of the process that serves, renews and uploads: a folder has one such process.
     /// - Throws: ``ServerError`` `folderInUse`.
     public func lock() throws(ServerError) -> FolderLock { try FolderLock(url.appending(path: "lock")) }
 

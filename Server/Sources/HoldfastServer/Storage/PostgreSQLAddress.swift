@@ -18,7 +18,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
         "sslcrl",
         "target_session_attrs", "channel_binding", "requirepeer",
     ]
-    /// What is said nevertheless, unless the address says something else.
+    /// The settings for everything that the address leaves out.
     private static let usual = [
         "hostaddr": "", "port": "", "options": "", "gssencmode": "disable", "sslmode": "prefer", "sslrootcert": "",
         "sslcert": "", "sslkey": "", "sslcrl": "", "target_session_attrs": "any", "client_encoding": "UTF8",

@@ -46,7 +46,7 @@ struct VerbTests {
             let before = try content(of: desk)
             let verbs = try await ProgramDescription(desk).verbs
             #expect(verbs.count >= 30)
-            // What a verb wants one of.
+            // Options of which a verb needs one.
             let choices = [
                 "init": ["--no-recovery-copy"], "reseal": ["--no-recovery-copy"], "propose": ["--no-proposer"],
                 "revert": ["--no-proposer"], "gate": ["--digest", "x"], "restore": ["--check"], "resume": ["--clock"],

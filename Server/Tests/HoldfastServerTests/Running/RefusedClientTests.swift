@@ -15,7 +15,7 @@ import Testing
 /// queue, the rows, and what people see.
 @Suite("Clients that a machine in the middle meets", .timeLimit(.minutes(5)))
 struct RefusedClientTests {
-    /// What stands between the clients and the server.
+    /// A server, and a machine between it and its clients.
     private struct Scene {
         let site: ServeSite
         /// An authority that devices trust, as in a company that inspects TLS.

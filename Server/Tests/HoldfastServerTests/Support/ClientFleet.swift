@@ -194,7 +194,7 @@ struct ClientFleet: Sendable {
 extension Publisher {
     /// Has every kind of client follow what it serves of an app now, over sockets, directly and through a cache.
     /// - Parameters:
-    ///   - audience: nil for everybody, or the canary as long as only that has something.
+    ///   - audience: nil for all clients, or the canary while only that has a document.
     ///   - accepted: what all let in.
     ///   - refused: what nobody lets in.
     ///   - hasChallenges: nil if challenges are answered wherever the app has a part that is published.
