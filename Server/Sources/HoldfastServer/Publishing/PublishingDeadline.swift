@@ -92,7 +92,9 @@ public struct PublishingDeadline: Sendable, Hashable {
             () throws(PublishingError) in try PublicationOutlook(judging: judged)
         }
         // Clients that are locked out already are another fault, which the outlook names.
-        return accesses(outlook, scene).filter { $0.end > scene.now && $0.end <= horizon }.min { $0.end < $1.end }
+        // Of ends at one second all callers name the same, so that surfaces agree: a dictionary's order is another each time.
+        return accesses(outlook, scene).filter { $0.end > scene.now && $0.end <= horizon }
+            .min { ($0.end, $0.host, $0.place, $0.document) < ($1.end, $1.host, $1.place, $1.document) }
             .map { (outlook, $0) }
     }
 
